@@ -22,7 +22,7 @@ from typer.core import TyperCommand, TyperGroup
 from dptext.cli import configuration, faults, outputs
 from dptext.cli.configuration import Configuration, Layer, Setting
 from dptext.cli.screen import Screen
-from dptext.cli.values import BadValue
+from dptext.cli.values import BadValue, read_plainly
 from dptext.errors import UsageError
 
 # Commands, options, contexts and errors of the parser, which has no public types.
@@ -54,6 +54,10 @@ _SETTINGS = "dptext.settings"
 
 class Command(TyperCommand):
     """A command whose options may be set by the environment and by a file."""
+
+    def get_params(self, ctx: Parsed) -> Parsed:
+        """Return the options, which read plain values themselves."""
+        return read_plainly(super().get_params(ctx))
 
     def parse_args(self, ctx: Parsed, args: list[str]) -> list[str]:
         """Read the options, and set those that are not given."""
@@ -110,6 +114,10 @@ class Group(TyperGroup):
 
 class Program(Group):
     """The command `dptext`: ends each run in one line and an exit code."""
+
+    def get_params(self, ctx: Parsed) -> Parsed:
+        """Return the options, which read plain values themselves."""
+        return read_plainly(super().get_params(ctx))
 
     def main(self, *rest: Parsed, **named: Parsed) -> Parsed:
         """Run a command and end the process with its exit code."""
