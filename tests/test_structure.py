@@ -218,7 +218,7 @@ def test_nothing_heavy_loads_before_it_is_needed(code: str) -> None:
 
 
 def test_one_line_loads_what_it_needs() -> None:
-    """A default run leaves out what reads any option, entry points, pages and ledgers."""
+    """A default run loads no option reader, entry points, pages or ledgers."""
     unused = (
         *("pydantic", "importlib.metadata", "jinja2", "sqlite3", "rich.markdown"),
         *("concurrent.futures", "dptext.vectors.measures", "dptext.measures.attacks"),
