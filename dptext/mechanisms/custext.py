@@ -329,5 +329,5 @@ def _directions(space: Space) -> Space:
         space,
         name=f"directions of {space.name}",
         metric=f"angle in the {space.metric}",
-        vectors=unit.Params().transform(space.vectors),
+        transformed=lambda: unit.Params().transform(space.vectors),
     )

@@ -60,7 +60,7 @@ class Params(mechanisms.Params):
             space,
             name="projected",
             metric=f"{space.metric}, projected",
-            vectors=noise.product(space.vectors, drawn).astype(np.float32),
+            transformed=lambda: noise.product(space.vectors, drawn).astype(np.float32),
             params=json.dumps(settings, sort_keys=True),
             published=None,
         )

@@ -86,17 +86,30 @@ class Geometry:
 class Space:
     """A public vocabulary and where its words lie.
 
-    vectors (V + 1, d) float32, the last row for unknown words; name and metric as the
-    report prints them; params its parameters in one line, "" where it has none;
-    published the Lipschitz constant that its source prints.
+    transformed makes its vectors when they are first asked for: some mechanisms never
+    look at them. name and metric as the report prints them; params its parameters in
+    one line, "" where it has none; published the Lipschitz constant that its source
+    prints.
     """
 
     lexicon: Lexicon
     name: str
     metric: str
-    vectors: NDArray[np.float32]
+    transformed: Callable[[], NDArray[np.float32]]
     params: str = ""
     published: float | None = None
+
+    @cached_property
+    def vectors(self) -> NDArray[np.float32]:
+        """Return the vectors, (V + 1, d), the last row for unknown words.
+
+        Raises LexiconError where they are too long or too short to be measured.
+        """
+        from dptext.lexicons.orders import check_coordinates
+
+        vectors = self.transformed()
+        check_coordinates(vectors, f"space {self.name} of lexicon {self.lexicon.name}")
+        return vectors
 
     @property
     def size(self) -> int:
@@ -193,8 +206,10 @@ class Space:
         """Return the space of the lexicon's vectors as they are."""
         if self._same:
             return self
-        vectors = np.asarray(self.lexicon.vectors, dtype=np.float32)
-        return Space(self.lexicon, "identity", ORIGINAL, vectors)
+        vectors = self.lexicon.vectors
+        return Space(
+            self.lexicon, "identity", ORIGINAL, lambda: np.asarray(vectors, np.float32)
+        )
 
     @cached_property
     def lipschitz(self) -> Constant:
@@ -326,23 +341,21 @@ def stretched(before: NDArray[np.floating], after: NDArray[np.floating]) -> floa
 
 @lru_cache(maxsize=2)
 def prepare(lexicon: Lexicon, name: str, params: Params) -> Space:
-    """Apply a space's transform to a lexicon's vectors, once for all that ask for it.
+    """Return the space of a lexicon, one for all that ask for it."""
 
-    Raises LexiconError where vectors are too long or too short to be measured.
-    """
-    from dptext.lexicons.orders import check_coordinates
+    def transformed() -> NDArray[np.float32]:
+        from dptext.lexicons.orders import check_coordinates
 
-    vectors = np.asarray(lexicon.vectors, dtype=np.float32)
-    check_coordinates(vectors, f"lexicon {lexicon.name}")
-    moved = np.ascontiguousarray(params.transform(vectors))
-    if moved is not vectors:
-        check_coordinates(moved, f"space {name} of lexicon {lexicon.name}")
+        vectors = np.asarray(lexicon.vectors, dtype=np.float32)
+        check_coordinates(vectors, f"lexicon {lexicon.name}")
+        return np.ascontiguousarray(params.transform(vectors))
+
     settings = asdict(params)
     return Space(
         lexicon,
         name,
         params.METRIC,
-        moved,
+        transformed,
         params=json.dumps(settings, sort_keys=True) if settings else "",
         published=params.PUBLISHED_CONSTANT,
     )
