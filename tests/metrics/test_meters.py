@@ -204,9 +204,8 @@ def test_equal_texts_keep_all_meaning_and_those_of_other_rows_none() -> None:
     lexicon = small.lexicon(rng.normal(size=(400, 20)) + 1.0)
     ids = rng.integers(0, 400, 2000).astype(np.int32)
     texts = np.repeat(np.arange(200), 10)
-    words = replace(
-        Words([], *(np.empty(0, np.int64),) * 4, ids), texts=texts, ends=np.arange(200)
-    )
+    flags, positions = np.empty(0, np.uint8), np.empty(0, np.int64)
+    words = Words([], flags, np.arange(200), positions, texts, ids)
     meter = similarity.Meter(lexicon)
     spelled, eps = np.empty(2000, object), np.ones(2000)
 
