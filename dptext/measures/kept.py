@@ -10,17 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dptext import metrics, models, registry
 from dptext.errors import ComponentError, UsageError
-from dptext.measures.attacks import Aligned, Aligner
 from dptext.metrics import Batch, Figure, perturbation, rare_words, similarity
 from dptext.metrics.similarity import Similarities
 from dptext.tokens import kinds
 from dptext.tokens.policy import Policy
 from dptext.types import Floats, Lexicon, Words
+
+if TYPE_CHECKING:
+    from dptext.measures.attacks import Aligned
 
 # What each meter counts, in the order of the meters; only the meter knows its type.
 Partials = tuple[object, ...]
@@ -134,6 +137,8 @@ class PairMeter:
     def __init__(
         self, lexicon: Lexicon, encoder: str | None = None, policy: Policy | None = None
     ) -> None:
+        from dptext.measures.attacks import Aligner
+
         self._aligner = Aligner(lexicon, policy)
         self._metrics = AllMetrics(lexicon)
         self._counted = self._metrics.observe(Batch.empty())

@@ -138,11 +138,7 @@ class Weighted:
     def __init__(self, lexicon: Lexicon) -> None:
         weights = np.append(_RARITY / (_RARITY + lexicon.prior), 1.0)
         self._weights = weights.astype(np.float32)[:, None]
-        self._vectors = np.asarray(lexicon.vectors, np.float32)
-        # Those of the lexicon itself are left as they are, and not copied either.
-        self._shared = lexicon.vectors.dtype == np.float32
-        if not self._shared:
-            self._vectors *= self._weights
+        self._vectors = lexicon.vectors
 
     def of_texts(self, texts: Ints, ids: Ids, count: int) -> Floats:
         """Return the sum of each text's words: (count, d), 0 without words.
@@ -160,9 +156,8 @@ class Weighted:
             after = int(np.searchsorted(ends, begin + _AT_ONCE, side="right"))
             after = max(after, first + 1)
             rows = ids[begin : ends[after - 1]]
-            vectors = self._vectors[rows]
-            if self._shared:
-                vectors *= self._weights[rows]
+            vectors = self._vectors[rows].astype(np.float32, copy=False)
+            vectors *= self._weights[rows]
             starts = begins[first:after]
             sums[texts[starts]] = np.add.reduceat(vectors, starts - begin, axis=0)
             first = after

@@ -25,13 +25,12 @@ from dptext.guarantees.rounding import (
 )
 from dptext.guarantees.statement import Statement
 from dptext.measures.bayes_risk import Risk
-from dptext.report import html
 from dptext.report.blocks import Badge, Block, Cell, Code, Figures, Tone
 from dptext.report.document import Document, Private, ReaderFigures
 from dptext.report.exports import SIDECAR
 from dptext.report.figures import bound, count, of_third_party, short, whole
 from dptext.types import JsonObject, Level, Notion
-from dptext.vectors.measures import Measures
+from dptext.vectors.figures import Measures
 
 # The answer fits on 12 lines of 80 columns, of which names of lines take 11.
 _LINES, _WIDTH = 12, 68
@@ -166,6 +165,8 @@ def data(lines: Sequence[Line], warnings: Sequence[str] = ()) -> JsonObject:
 
 def to_html(document: Document, released: Released | None = None) -> str:
     """Return the answer as a part of another page, such as a notebook."""
+    from dptext.report import html
+
     lines = answer(document, released)
     return html.fragment([Figures([(line.name, line.sentence) for line in lines])])
 

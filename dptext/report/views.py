@@ -43,7 +43,7 @@ from dptext.report.exports import SIDECAR
 from dptext.report.figures import beside_chance, between, count, share
 from dptext.report.signatures import UNSIGNED
 from dptext.types import Level, Notion
-from dptext.vectors.measures import Measures
+from dptext.vectors.figures import Measures
 
 OWNER = "For the owner of the text only"
 _AUDIENCE = {
