@@ -14,16 +14,15 @@ import typer
 
 from dptext.cli import configuration, options, parser, screen
 from dptext.cli.configuration import Configuration
-from dptext.cli.values import Number, one_of
+from dptext.cli.parser import Number, one_of
 from dptext.errors import UsageError
-from dptext.report.findings import Judged
 
 if TYPE_CHECKING:
     from dptext.guarantees.policy import ExportPolicy
     from dptext.report.exports import Export, GitIndex
-    from dptext.report.findings import Finding
     from dptext.report.recompute import Recomputer
     from dptext.report.signatures import Key
+    from dptext.report.verify import Finding, Judged
 
     # An export by name, and what reads it.
     Named = tuple[str, Callable[[], Export]]
@@ -126,6 +125,7 @@ def command(
     from dptext import lexicons
     from dptext.report.exports import GitIndex
     from dptext.report.recompute import Recomputer
+    from dptext.report.verify import Judged
 
     def note(line: str) -> None:
         if not quiet:
@@ -264,14 +264,14 @@ def show_all(
 ) -> None:
     """Print all that was judged for machines, where that is asked for."""
     from dptext import __version__
-    from dptext.report import findings
+    from dptext.report import verify
 
     if trust:
         note(f"dptext: {trust}")
     if format == "json":
-        screen.print_json(findings.as_json(judged, trust))
+        screen.print_json(verify.as_json(judged, trust))
     elif format == "sarif":
-        screen.print_json(findings.as_sarif(judged, trust, __version__))
+        screen.print_json(verify.as_sarif(judged, trust, __version__))
 
 
 def judged(
@@ -282,7 +282,7 @@ def judged(
 ) -> tuple[Sequence[Finding], Sequence[str]]:
     """Return findings on an export, and notes."""
     from dptext.report import signatures, verify
-    from dptext.report.findings import Rule, of_rule
+    from dptext.report.verify import Rule, of_rule
 
     try:
         export = read()

@@ -93,13 +93,13 @@ def _show(lines: Sequence[Line]) -> None:
 
 def _install(name: str) -> None:
     """Fetch a model or data, or each that is absent. Raises DptextError."""
-    from dptext.models import fetching
+    from dptext import models
 
-    absent = [each.name for each in fetching.items() if each.usable and not each.path]
+    absent = [each.name for each in models.items() if each.usable and not each.path]
     for each in absent if name == "all" else [name]:
         if each in absent:
             faults.say(f"fetching {each}")
-        fetching.install(each)
+        models.install(each)
 
 
 def _versions() -> Iterator[Line]:
@@ -159,9 +159,9 @@ def _ngrams() -> Iterator[Line]:
 
 
 def _models() -> Iterator[Line]:
-    from dptext.models import fetching
+    from dptext import models
 
-    for item in fetching.items():
+    for item in models.items():
         what, path = f"{item.name} ({item.serves})", item.path
         if path is None:
             yield Line(what, _ABSENT, "not here", f"run: {item.advice}")

@@ -10,7 +10,7 @@ import typer
 
 from dptext.cli import options, outputs
 from dptext.cli.options import setting_option
-from dptext.cli.values import Number, one_of
+from dptext.cli.parser import Number, one_of
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:

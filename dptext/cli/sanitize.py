@@ -13,7 +13,7 @@ import typer
 
 from dptext.cli import options, outputs, preview
 from dptext.cli.options import output_option, setting_option
-from dptext.cli.values import Number, one_of
+from dptext.cli.parser import Number, one_of
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
@@ -240,9 +240,9 @@ class Cluster:
         """Carry out jobs whose outputs appear one by one; return what was not done."""
         if self.engine == "local":
             return run.release_all(jobs, reports, Path(out_dir))
-        from dptext.spark import files
+        from dptext.spark import session
 
-        written = files.release(run, jobs, reports, self.master, warn)
+        written = session.release(run, jobs, reports, self.master, warn)
         return list(zip(jobs, written, strict=True))
 
 

@@ -1,10 +1,15 @@
-"""Whether an export is covered by its public report, and the report by a policy."""
+"""Whether an export is covered by its public report, and the report by a policy.
+
+Findings are of rules by name; machines read them as JSON or SARIF.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -19,7 +24,6 @@ from dptext.models import endpoint
 from dptext.report import document, exports, figures
 from dptext.report.document import Document, Run, encode
 from dptext.report.exports import SIDECAR, Export
-from dptext.report.findings import Finding, Rule, of_rule
 from dptext.report.recompute import Gap, Recomputer, risk_of
 from dptext.settings import digest_of_data
 from dptext.tokens.policy import Policy
@@ -27,6 +31,9 @@ from dptext.types import Level, Notion, Strategy
 from dptext.vectors import columns
 from dptext.vectors.columns import Shape
 from dptext.vectors.settings import Pool
+
+if TYPE_CHECKING:
+    from dptext.types import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,3 +381,114 @@ def _classes(promise: Statement, policy: ExportPolicy) -> Iterator[str]:
             yield "equal words are shown as equal; the policy does not allow it"
         else:
             yield f"tokens of class {name} are not protected; the policy wants it"
+
+
+_SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+class Rule(StrEnum):
+    """What an export must keep; a rule never changes its meaning."""
+
+    UNREADABLE = "unreadable-export"
+    MISSING = "missing-report"
+    INVALID = "invalid-report"
+    OTHER_FILE = "report-of-another-file"
+    CHANGED = "changed-report"
+    SIGNATURE = "signature"
+    NOT_RECOMPUTED = "not-recomputed"
+    POLICY = "policy"
+    FIELDS = "copied-fields"
+
+
+MEANINGS = {
+    Rule.UNREADABLE: "An export can be read.",
+    Rule.MISSING: "An export has a public privacy report beside it.",
+    Rule.INVALID: "The report follows the schema of dptext reports.",
+    Rule.OTHER_FILE: "The report is the public one of this very file.",
+    Rule.CHANGED: "The report says what its own settings give.",
+    Rule.SIGNATURE: "The report is signed with a key that is accepted, and unchanged.",
+    Rule.NOT_RECOMPUTED: "What the report rests on is here to compute it again.",
+    Rule.POLICY: "The guarantee meets the policy.",
+    Rule.FIELDS: "Only fields that the policy allows are copied.",
+}
+
+
+class Finding(NamedTuple):
+    """Why an export does not pass, in one line that holds nothing of its content."""
+
+    rule: Rule
+    message: str
+
+
+class Judged(NamedTuple):
+    """An export by its path, why it does not pass, and what was not checked."""
+
+    name: str
+    findings: Sequence[Finding]
+    notes: Sequence[str]
+
+
+def of_rule(rule: Rule, lines: Iterable[str]) -> list[Finding]:
+    """Return lines as findings of one rule."""
+    return [Finding(rule, line) for line in lines]
+
+
+def as_json(judged: Sequence[Judged], trust: str) -> JsonObject:
+    """Return all that was judged as plain data; trust says whom the check trusts."""
+    return {
+        "success": not any(each.findings for each in judged),
+        "trust": trust,
+        "exports": [
+            {
+                "file": each.name,
+                "success": not each.findings,
+                "findings": [finding._asdict() for finding in each.findings],
+                "notes": list(each.notes),
+            }
+            for each in judged
+        ],
+    }
+
+
+def as_sarif(judged: Sequence[Judged], trust: str, version: str) -> JsonObject:
+    """Return the findings as a log of SARIF 2.1.0 (OASIS, 2020)."""
+    order = list(Rule)
+    results = [
+        {
+            "ruleId": str(finding.rule),
+            "ruleIndex": order.index(finding.rule),
+            **_said("error", finding.message, each.name),
+        }
+        for each in judged
+        for finding in each.findings
+    ]
+    notes = [_said("note", note, each.name) for each in judged for note in each.notes]
+    rules = [
+        {"id": str(rule), "shortDescription": {"text": MEANINGS[rule]}}
+        for rule in order
+    ]
+    trusted = [_said("note", trust)] if trust else []
+    invocation = {
+        "executionSuccessful": True,
+        "toolExecutionNotifications": [*trusted, *notes],
+    }
+    driver = {"name": "dptext check", "version": version, "rules": rules}
+    run = {
+        "tool": {"driver": driver},
+        "invocations": [invocation],
+        "columnKind": "unicodeCodePoints",
+        "results": results,
+    }
+    return {"$schema": _SARIF, "version": "2.1.0", "runs": [run]}
+
+
+def _said(level: str, text: str, name: str = "") -> JsonObject:
+    """Return a message on a file, if on one."""
+    from urllib.parse import quote
+
+    said: JsonObject = {"level": level, "message": {"text": text}}
+    if name:
+        uri = quote(name.replace("\\", "/"), safe="/", errors="surrogateescape")
+        location = {"artifactLocation": {"uri": uri}, "region": {"startLine": 1}}
+        said["locations"] = [{"physicalLocation": location}]
+    return said

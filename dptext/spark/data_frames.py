@@ -218,7 +218,7 @@ def privatize(
         counts = {int(part): int(count) for part, count in grouped}
     totals = context.accumulator({}, Totalled())
     work = Partitions(
-        session.Shipped(Recipe.of(call.pipeline, call.key), archive),
+        Shipped(Recipe.of(call.pipeline, call.key), archive),
         selection,
         tuple(names),
         counts,

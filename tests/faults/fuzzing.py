@@ -23,9 +23,8 @@ from dptext import formats, profile, settings, streams
 from dptext.errors import DptextError
 from dptext.guarantees import policy
 from dptext.guarantees.policy import ExportPolicy
-from dptext.lexicons.sources import opened, read_npz
-from dptext.lexicons.vector_lines import read as read_word2vec
-from dptext.lexicons.vector_lines import read_lines
+from dptext.lexicons.sources import opened, read_lines, read_npz
+from dptext.lexicons.sources import read as read_word2vec
 from dptext.report import verify
 from dptext.report.exports import Export, digest
 from dptext.report.recompute import Recomputer
