@@ -335,8 +335,6 @@ class Keys:
         """Return the key of a run. Raises UsageError."""
         from dptext.randomness import RunKey
 
-        if self.key_file is not None and self.seed is not None:
-            raise UsageError("give --key-file or --seed, not both")
         if self.key_file is not None:
             return RunKey.from_file(self.key_file)
         return RunKey.fresh() if self.seed is None else RunKey.from_seed(self.seed)
@@ -418,11 +416,6 @@ class Work:
         ),
     ] = None
 
-    def check(self) -> None:
-        """Refuse options that do not go together."""
-        if self.quiet + self.verbose + self.json > 1:
-            raise UsageError("give one of --quiet, --verbose and --json")
-
     @property
     def says_steps(self) -> bool:
         """Tell whether steps that take long are named on standard error."""
@@ -443,8 +436,7 @@ class Answer:
     """
 
     def __init__(self, work: Work, context: typer.Context) -> None:
-        """Begin inside of a command. Raises UsageError."""
-        work.check()
+        """Begin inside of a command."""
         self.console = screen.console(stderr=True, quiet=work.quiet)
         self._work = work
         self._waiting: dict[str, None] = {}
