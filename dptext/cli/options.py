@@ -260,14 +260,6 @@ class Changes:
     risk: Risk = None
     epsilon: Epsilon = None
     reader_risk: Annotated[str | None, setting_option(help=_READ, hidden=True)] = None
-    epsilon_per_text: Annotated[
-        float | None,
-        setting_option(
-            help="Epsilon of a whole text, in equal parts for its words.",
-            parser=positive,
-            hidden=True,
-        ),
-    ] = None
     mechanism: Mechanism = None
     decode: Annotated[
         str | None,
@@ -291,14 +283,6 @@ class Changes:
         setting_option(
             help="File of public words and phrases, one a line, in whose place a "
             "fixed symbol is written; repeatable.",
-            hidden=True,
-        ),
-    ] = None
-    form: Annotated[
-        list[str] | None,
-        setting_option(
-            help="card, iban, email, date or phone: these become random ones of the "
-            "same form, which is shown; repeatable.",
             hidden=True,
         ),
     ] = None

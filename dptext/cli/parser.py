@@ -41,6 +41,8 @@ REMOVED = {
         f"--{name}": f"write --set mechanism.{name}=NUMBER"
         for name in ("delta", "dimensions", "beta")
     },
+    "--epsilon-per-text": "write --set 'budget={name: per-text, epsilon: NUMBER}'",
+    "--form": "write --set tokens.forms=[card,email], with the forms that you want",
     "--wordnet": "write --english, which needs no WordNet",
     "--ruler": "this option is now --bayes-risk",
     "--no-ruler": "this option is now --no-bayes-risk",
