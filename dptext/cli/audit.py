@@ -12,7 +12,7 @@ import typer
 from dptext.cli import options, screen
 from dptext.cli.faults import say
 from dptext.cli.options import overrides
-from dptext.cli.parser import Number
+from dptext.cli.values import Number
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:

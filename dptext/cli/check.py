@@ -13,7 +13,7 @@ import typer
 
 from dptext.cli import configuration, options, parser, screen
 from dptext.cli.configuration import Configuration
-from dptext.cli.parser import Number, one_of
+from dptext.cli.values import Number, one_of
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from dptext.cli import faults, options, screen
-from dptext.cli.parser import Number
+from dptext.cli.values import Number
 from dptext.errors import UsageError
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Unpack
 import typer
 
 from dptext.cli import screen
-from dptext.cli.parser import MOST_JOBS, Number, cores, encoding, known_format, one_of
+from dptext.cli.values import MOST_JOBS, Number, cores, encoding, known_format, one_of
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import typer
 
 from dptext.cli import options, outputs, preview
 from dptext.cli.options import output_option, setting_option
-from dptext.cli.parser import Number, one_of
+from dptext.cli.values import Number, one_of
 
 if TYPE_CHECKING:
     from dptext.engine.charging import Account
@@ -189,7 +189,7 @@ def command(
     from dptext.engine.fields import SAMPLE
     from dptext.engine.job import Job
     from dptext.engine.run import Opened, Run
-    from dptext.report import html, signatures, views
+    from dptext.report import signatures, views
 
     over = changes.overrides()
     answer = options.Answer(work, context)
@@ -256,7 +256,7 @@ def command(
                     return
             result = run.report(job, written)
             view = views.report(result, signatures.of_signer(reports.key))
-            internal.write(result, lambda: html.render(view))
+            internal.write(result, view)
             release.complete()
             charging.leave()
             release.commit()

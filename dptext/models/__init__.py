@@ -15,7 +15,6 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -200,6 +199,8 @@ def embed(
     Every block is computed by itself and on one thread, several blocks at a time: a
     block's vectors depend neither on other blocks nor on the number of processors.
     """
+    from concurrent.futures import ThreadPoolExecutor
+
     torch = package("torch", "a sentence model", "semantic")
     model = sentence_model(folder, device, digest)
     split = getattr(model, "preprocess", None) or model.tokenize

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import dptext.cli
-from dptext.cli import parser
+from dptext.cli import values
 from dptext.cli.parser import REMOVED
 from tests.cli.running import here
 from tests.cli.test_boundary import ALL
@@ -146,9 +146,9 @@ def test_no_command_takes_more_than_a_reader_can_hold() -> None:
 
 def test_jobs_may_be_left_to_the_machine() -> None:
     """Auto is one process for each core that this one may use."""
-    assert 1 <= parser.cores() <= (os.cpu_count() or 1)
-    jobs = parser.Number(int, 1, 9, other=("auto", parser.cores))
-    assert jobs("auto") == parser.cores()
+    assert 1 <= values.cores() <= (os.cpu_count() or 1)
+    jobs = values.Number(int, 1, 9, other=("auto", values.cores))
+    assert jobs("auto") == values.cores()
     assert jobs("3") == 3
 
 
