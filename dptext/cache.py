@@ -142,7 +142,7 @@ def table(
     with progress.step(what):
         computed = compute()
     with contextlib.suppress(OSError):
-        _keep(path, lambda file: np.save(file, computed))
+        _write(path, lambda file: np.save(file, computed))
         kept = _mapped(path, holds)
     return computed if kept is None else kept
 
@@ -203,8 +203,7 @@ def _entry(
     with progress.step(what):
         computed = compute()
     with contextlib.suppress(OSError):
-        content = kind.write(computed)
-        _keep(path, lambda file: file.write(_header(key, content) + b"\n" + content))
+        _keep(path, key, kind.write(computed))
     return computed
 
 
@@ -228,8 +227,13 @@ def _header(key: str, content: bytes) -> bytes:
     return head + hashlib.sha256(head + content).hexdigest().encode()
 
 
-def _keep(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Write an entry; it appears whole or not at all."""
+def _keep(path: Path, key: str, content: bytes) -> None:
+    """Write an entry."""
+    _write(path, lambda file: file.write(_header(key, content) + b"\n" + content))
+
+
+def _write(path: Path, write: Callable[[BinaryIO], object]) -> None:
+    """Write a file; it appears whole or not at all."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle, beside = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
     try:

@@ -122,8 +122,7 @@ def forge(path: Path, content: Any) -> None:
         np.savez(sink, **content) if isinstance(content, dict) else None
         data = sink.getvalue()
     path.unlink(missing_ok=True)
-    entry = cache._header(path.stem, data) + b"\n" + data
-    cache._keep(path, lambda file: file.write(entry))
+    cache._keep(path, path.stem, data)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import ClassVar
 
 import numpy as np
@@ -206,10 +206,8 @@ class Space:
         """Return the space of the lexicon's vectors as they are."""
         if self._same:
             return self
-        vectors = self.lexicon.vectors
-        return Space(
-            self.lexicon, "identity", ORIGINAL, lambda: np.asarray(vectors, np.float32)
-        )
+        vectors = partial(np.asarray, self.lexicon.vectors, np.float32)
+        return Space(self.lexicon, "identity", ORIGINAL, vectors)
 
     @cached_property
     def lipschitz(self) -> Constant:
@@ -342,23 +340,23 @@ def stretched(before: NDArray[np.floating], after: NDArray[np.floating]) -> floa
 @lru_cache(maxsize=2)
 def prepare(lexicon: Lexicon, name: str, params: Params) -> Space:
     """Return the space of a lexicon, one for all that ask for it."""
-
-    def transformed() -> NDArray[np.float32]:
-        from dptext.lexicons.orders import check_coordinates
-
-        vectors = np.asarray(lexicon.vectors, dtype=np.float32)
-        check_coordinates(vectors, f"lexicon {lexicon.name}")
-        return np.ascontiguousarray(params.transform(vectors))
-
     settings = asdict(params)
     return Space(
         lexicon,
         name,
         params.METRIC,
-        transformed,
+        partial(_transformed, lexicon, params),
         params=json.dumps(settings, sort_keys=True) if settings else "",
         published=params.PUBLISHED_CONSTANT,
     )
+
+
+def _transformed(lexicon: Lexicon, params: Params) -> NDArray[np.float32]:
+    from dptext.lexicons.orders import check_coordinates
+
+    vectors = np.asarray(lexicon.vectors, dtype=np.float32)
+    check_coordinates(vectors, f"lexicon {lexicon.name}")
+    return np.ascontiguousarray(params.transform(vectors))
 
 
 # The result is rounded up by this share, and pairs that are beyond by less are equal.
