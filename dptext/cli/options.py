@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from dptext.engine.identifying import Kind
     from dptext.engine.job import Progress
     from dptext.engine.run import Reports
+    from dptext.evaluation.readers import PublicText
     from dptext.evaluation.run import Settings
     from dptext.profile import Choices
     from dptext.randomness import RunKey
@@ -123,6 +124,15 @@ Report = Annotated[
     output_option(
         metavar="FILE",
         help="Write all figures (functions of the private text!) as JSON to this file.",
+    ),
+]
+PublicTextFile = Annotated[
+    str | None,
+    measure_option(
+        "--public-text",
+        metavar="FILE",
+        help="Public texts of the same kind: measure a reader who has counted their "
+        "pairs of words.",
     ),
 ]
 Jobs = Annotated[
@@ -559,6 +569,15 @@ class Measured:
             encoder=self.encoder,
             masked_model=self.masked_model,
         )
+
+
+def public_text(path: str | None, fields: Sequence[str] | None) -> PublicText | None:
+    """Return the public text of an option, in the same fields as the private one."""
+    if path is None:
+        return None
+    from dptext.evaluation.readers import PublicText
+
+    return PublicText.of(path, tuple(fields or ("text",)))
 
 
 def overrides(

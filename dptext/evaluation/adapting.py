@@ -1,21 +1,24 @@
 """Make a lexicon of public text of one kind, and measure by halves what it gives.
 
-Of the texts every second one is read by the pairs of the others. The lexicon itself is
-of all of them, so that only its word counts have seen what is read. Figures are kept
-beside the lexicon: reports and `--reader-risk` look them up there.
+One half of the texts is read by the pairs of the other; equal texts are in the same
+half. The lexicon itself is of all of them, so that only its word counts have seen what
+is read. Figures are kept beside the lexicon: reports and `--reader-risk` look them up
+there.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 
 from dptext import pipeline, profile
 from dptext.errors import UsageError
+from dptext.evaluation.readers import KIND, counted, halves, sample
 from dptext.lexicons import adapting, importing, store
 from dptext.lexicons.from_text import Texts, count_words, vectors_from_text
 from dptext.measures import context_risk, ladder
@@ -27,14 +30,13 @@ from dptext.progress import Shares
 from dptext.randomness import RunKey
 from dptext.readers import ngrams
 from dptext.readers.ngrams import Ngrams
-from dptext.readers.training import PairCounts, SameKindReader
+from dptext.readers.training import SameKindReader
 from dptext.tokens.regex import keys_of
 from dptext.types import Lexicon, Record
 
 # The risks at which readers are measured; words that are read at each, about.
 _RISKS = (0.1, 0.15, 0.2, 0.3)
 _SHOWN, _READ = 0.2, 20_000
-_CHARACTERS = 6 * _READ
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ def made(
     progress("pairs of words", 0.0)
     general = _general(lexicon)
     meta = {"source": source, "licence": "not stated", "lexicon": name}
-    every = _counted(lexicon, texts)
+    every = counted(lexicon, texts, math.inf)
     pairs = every.model(1, {**meta, "counted": every.words}, general)
     result, figures = _measured(lexicon, texts, base, least, general, progress)
     ngrams.save(pairs, pairs_folder)
@@ -121,40 +123,6 @@ def _general(lexicon: Lexicon) -> Ngrams | None:
     return ngrams.shipped(ready.channel)
 
 
-def _counted(lexicon: Lexicon, texts: Texts) -> PairCounts:
-    counts = PairCounts(lexicon)
-    for batch in texts():
-        counts.add(batch)
-    return counts
-
-
-def halves(texts: Texts) -> tuple[Texts, Texts]:
-    """Return every first and every second text."""
-
-    def part(first: int) -> Texts:
-        def read() -> Iterator[Sequence[str]]:
-            number = 0
-            for batch in texts():
-                yield batch[(first - number) % 2 :: 2]
-                number += len(batch)
-
-        return read
-
-    return part(0), part(1)
-
-
-def sample(texts: Texts, most: int = _CHARACTERS) -> list[str]:
-    """Return the first texts, of so many characters together."""
-    chosen: list[str] = []
-    for batch in texts():
-        for text in batch:
-            if most <= 0:
-                return chosen
-            chosen.append(text)
-            most -= len(text)
-    return chosen
-
-
 def _measured(
     lexicon: Lexicon,
     texts: Texts,
@@ -164,11 +132,11 @@ def _measured(
     progress: Shares,
 ) -> tuple[Adapted, dict[str, object]]:
     """Return what was measured, and the figures to keep."""
-    counted, held_out = halves(texts)
-    read = sample(held_out)
+    first, held_out = halves(texts)
+    read = sample(held_out, _READ)
     if len(read) < 2:
         raise UsageError("the texts are too few to be divided into halves")
-    other = _counted(lexicon, counted)
+    other = counted(lexicon, first)
     pairs = other.model(1, {}, general)
     readers: dict[str, object] = {}
     rungs: dict[str, object] = {}
@@ -185,7 +153,7 @@ def _measured(
         )
         digest = general.digest if general is not None else ""
         source = str(lexicon.meta["adapted"])
-        one = InContext(source, digest, readings, "public text", other.words)
+        one = InContext(source, digest, readings, KIND, other.words)
         key = context_risk.key_of(ready)
         readers[key] = [asdict(one)]
         rungs[f"{risk:g}"] = key
@@ -195,7 +163,7 @@ def _measured(
     ladders = {ladder.key_of(recipe.settings(), lexicon): rungs}
     progress("what decoding gains", 0.0)
     drawn, shipped, own = _decoded(lexicon, pairs, general, read)
-    before, after = _unknown(base, counted, read, least)
+    before, after = _unknown(base, first, read, least)
     result = Adapted(
         name=lexicon.name,
         digest=lexicon.digest,
@@ -257,11 +225,11 @@ def _kept(
 
 
 def _unknown(
-    base: Lexicon | None, counted: Texts, read: Sequence[str], least: int
+    base: Lexicon | None, other: Texts, read: Sequence[str], least: int
 ) -> tuple[float | None, float]:
     """Return the shares of words that the base, and one of the other half, lack."""
     keys = {} if base is None else dict.fromkeys(keys_of(base.words), 0)
-    index = count_words(counted, keys, least, elisions=base is None).index
+    index = count_words(other, keys, least, elisions=base is None).index
 
     def share(known: dict[str, int]) -> float:
         words = count_words(lambda: [read], known, 1, elisions=base is None)

@@ -9,7 +9,6 @@ import pytest
 
 from dptext import lexicons
 from dptext.errors import InputError
-from dptext.evaluation import adapting as making
 from dptext.lexicons import importing, store
 from dptext.lexicons.adapting import adapt
 from dptext.lexicons.from_text import count_words, vectors_from_text
@@ -109,14 +108,6 @@ def test_a_text_without_words_is_refused() -> None:
     """In one line, with what to do."""
     with pytest.raises(InputError, match="give more text"):
         vectors_from_text(lambda: [["one two three"]], 3)
-
-
-def test_halves_share_no_text() -> None:
-    """Every text is in one of them, however batches fall."""
-    texts = [str(n) for n in range(11)]
-    first, second = making.halves(lambda: [texts[:4], texts[4:7], texts[7:]])
-    one, other = ([t for batch in half() for t in batch] for half in (first, second))
-    assert (one, other) == (texts[::2], texts[1::2])
 
 
 @pytest.mark.slow
