@@ -49,6 +49,7 @@ def command(
     """
     from dptext import lexicons, progress
     from dptext import profile as profiles
+    from dptext.evaluation.readers import PublicText
     from dptext.measures.context_risk import SAME_KIND
     from dptext.report import calibration
 
@@ -62,7 +63,7 @@ def command(
     recipe = profiles.load(profile, over)
     target = calibration.risk_of(recipe)
     opened = lexicons.find(recipe.lexicon)
-    kind = options.public_text(public_text, field)
+    kind = PublicText.of(public_text, field)
     if kind is not None:
         _read(recipe, opened, target, reader or SAME_KIND, kind, as_json)
         return

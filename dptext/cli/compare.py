@@ -105,6 +105,7 @@ def command(
     from dptext import progress
     from dptext.evaluation import OWNER, views
     from dptext.evaluation.comparison import read_sample
+    from dptext.evaluation.readers import PublicText
     from dptext.report import html as pages
 
     progress.on(not quiet)
@@ -115,7 +116,7 @@ def command(
         measured.settings(),
         bayes=False,
         readers=False,
-        public_text=options.public_text(public_text, layout.field),
+        public_text=PublicText.of(public_text, layout.field),
     )
     settings.check()
     selection = replace(layout.selection("text"), missing="pass")

@@ -74,6 +74,7 @@ def command(
     from dptext import __version__, api, lexicons, progress
     from dptext.evaluation import rows, views
     from dptext.evaluation import run as evaluation
+    from dptext.evaluation.readers import PublicText
     from dptext.report import html as pages
 
     over = changes.overrides()
@@ -82,7 +83,7 @@ def command(
         masked_words=masked_words,
         readers=readers,
         reader=reader,
-        public_text=options.public_text(public_text, layout.field),
+        public_text=PublicText.of(public_text, layout.field),
     )
     selection = replace(layout.selection("text"), id_field=id)
     if profile is None:

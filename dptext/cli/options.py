@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from dptext.engine.identifying import Kind
     from dptext.engine.job import Progress
     from dptext.engine.run import Reports
-    from dptext.evaluation.readers import PublicText
     from dptext.evaluation.run import Settings
     from dptext.profile import Choices
     from dptext.randomness import RunKey
@@ -54,9 +53,7 @@ positive = Number(float, 0, above=True)
 
 Files = Annotated[
     list[str] | None,
-    typer.Argument(
-        help="Files to read; none or - is standard input.",
-    ),
+    typer.Argument(help="Files to read; none or - is standard input."),
 ]
 Fields = Annotated[
     list[str] | None,
@@ -114,10 +111,7 @@ BayesRisk = Annotated[
 Json = Annotated[bool, output_option("--json", help="Print JSON, for machines.")]
 Html = Annotated[
     Path | None,
-    output_option(
-        metavar="FILE",
-        help="Write a page for browsers; - is standard output.",
-    ),
+    output_option(metavar="FILE", help="A page for browsers; - is standard output."),
 ]
 Report = Annotated[
     Path | None,
@@ -182,7 +176,6 @@ class Layout:
             hidden=True,
         ),
     ] = True
-
     encoding: Annotated[
         str | None,
         input_option(
@@ -569,15 +562,6 @@ class Measured:
             encoder=self.encoder,
             masked_model=self.masked_model,
         )
-
-
-def public_text(path: str | None, fields: Sequence[str] | None) -> PublicText | None:
-    """Return the public text of an option, in the same fields as the private one."""
-    if path is None:
-        return None
-    from dptext.evaluation.readers import PublicText
-
-    return PublicText.of(path, tuple(fields or ("text",)))
 
 
 def overrides(

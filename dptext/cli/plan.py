@@ -47,7 +47,7 @@ def command(
     Example: dptext plan tickets.jsonl --risk 10%
     """
     from dptext import api, progress
-    from dptext.evaluation.readers import read_by_halves
+    from dptext.evaluation.readers import PublicText, read_by_halves
     from dptext.report import html as pages
     from dptext.report import plan
 
@@ -58,7 +58,7 @@ def command(
     if size is not None:
         total = plan.Size(size_of(size))
     pipeline = api.open_pipeline(profile, changes.overrides())
-    kind = options.public_text(public_text, field)
+    kind = PublicText.of(public_text, field)
     with progress.step("planning"):
         read = () if kind is None else (read_by_halves(pipeline, kind),)
         result = plan.plan(pipeline, total, jobs=jobs, bayes_risk=bayes_risk, read=read)

@@ -48,14 +48,19 @@ class PublicText:
     digest: str
 
     @classmethod
-    def of(cls, path: str, fields: tuple[str, ...]) -> PublicText:
-        """Take a file. Raises OSError, and UsageError for standard input."""
+    def of(cls, path: str | None, fields: Sequence[str] | None) -> PublicText | None:
+        """Take a file, if one is named. Raises OSError, UsageError for standard input.
+
+        fields are those of the private texts, `text` where none is named.
+        """
+        if path is None:
+            return None
         if streams.is_standard(path):
             msg = "--public-text: standard input is read once; give the path of a file"
             raise UsageError(msg)
         with Path(path).open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
-        return cls(path, fields, digest)
+        return cls(path, tuple(fields or ("text",)), digest)
 
     @property
     def name(self) -> str:
