@@ -63,7 +63,7 @@ def command(
     recipe = profiles.load(profile, over)
     target = calibration.risk_of(recipe)
     opened = lexicons.find(recipe.lexicon)
-    kind = PublicText.of(public_text, field)
+    kind = PublicText.named(public_text, field)
     if kind is not None:
         _read(recipe, opened, target, reader or SAME_KIND, kind, as_json)
         return

@@ -116,7 +116,7 @@ def command(
         measured.settings(),
         bayes=False,
         readers=False,
-        public_text=PublicText.of(public_text, layout.field),
+        public_text=PublicText.named(public_text, layout.field),
     )
     settings.check()
     selection = replace(layout.selection("text"), missing="pass")

@@ -83,7 +83,7 @@ def command(
         masked_words=masked_words,
         readers=readers,
         reader=reader,
-        public_text=PublicText.of(public_text, layout.field),
+        public_text=PublicText.named(public_text, layout.field),
     )
     selection = replace(layout.selection("text"), id_field=id)
     if profile is None:

@@ -58,9 +58,9 @@ def command(
     if size is not None:
         total = plan.Size(size_of(size))
     pipeline = api.open_pipeline(profile, changes.overrides())
-    kind = PublicText.of(public_text, field)
+    kind = PublicText.named(public_text, field)
     with progress.step("planning"):
-        read = () if kind is None else (read_by_halves(pipeline, kind),)
+        read = () if not kind else (read_by_halves(pipeline, kind),)
         result = plan.plan(pipeline, total, jobs=jobs, bayes_risk=bayes_risk, read=read)
     if html is not None:
         screen.write_file(html, pages.render(plan.view(result)))

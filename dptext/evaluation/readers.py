@@ -9,6 +9,7 @@ are left out (`KnownTexts`).
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -41,35 +42,45 @@ KIND = "public text"
 
 @dataclass(frozen=True, slots=True)
 class PublicText:
-    """A file of public texts in these fields; digest is its sha256."""
+    """A file of public texts in these fields; digest is its sha256.
+
+    format is that of the file, None where its name or content tells it.
+    """
 
     path: str
     fields: tuple[str, ...]
     digest: str
+    format: str | None = None
 
     @classmethod
-    def of(cls, path: str | None, fields: Sequence[str] | None) -> PublicText | None:
-        """Take a file, if one is named. Raises OSError, UsageError for standard input.
+    def of(
+        cls, path: str, fields: Sequence[str] | None, format: str | None = None
+    ) -> PublicText:
+        """Take a file; of fields, `text` where none is named.
 
-        fields are those of the private texts, `text` where none is named.
+        Raises OSError, and UsageError for standard input.
         """
-        if path is None:
-            return None
         if streams.is_standard(path):
-            msg = "--public-text: standard input is read once; give the path of a file"
+            msg = "public text is read more than once: give a file, not standard input"
             raise UsageError(msg)
         with Path(path).open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
-        return cls(path, tuple(fields or ("text",)), digest)
+        return cls(path, tuple(fields or ("text",)), digest, format)
+
+    @classmethod
+    def named(cls, path: str | None, fields: Sequence[str] | None) -> PublicText | None:
+        """Take the file of an option, None where it is not given."""
+        return None if path is None else cls.of(path, fields)
 
     @property
     def name(self) -> str:
-        """Return the name of the file."""
-        return Path(self.path).name
+        """Return the name of the file as JSON can hold it."""
+        name = os.fsencode(Path(self.path).name)
+        return name.decode("utf-8", "backslashreplace")
 
     def texts(self) -> Iterator[Sequence[str]]:
         """Read the texts, some at a time."""
-        return texts_of([self.path], self.fields, None, 256)
+        return texts_of([self.path], self.fields, self.format, 256)
 
     def none(self) -> InputError:
         """Return the error of a file without texts to count or to read."""

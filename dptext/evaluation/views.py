@@ -9,10 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from dptext.evaluation import OWNER
+from dptext.evaluation.adapting import Adapted
 from dptext.evaluation.classify import Task
 from dptext.evaluation.comparison import Row
 from dptext.evaluation.run import Known, Result, Settings
-from dptext.measures.context_risk import ALL, CONTENT, RARE, SAME_KIND, Reading
+from dptext.measures.context_risk import (
+    ALL,
+    AT_LEAST,
+    CONTENT,
+    RARE,
+    SAME_KIND,
+    Reading,
+)
 from dptext.report import figures
 from dptext.report.blocks import (
     Axis,
@@ -164,6 +172,41 @@ def readers_table(reading: Reading) -> Table:
             (each.name, each.success, between(each.low, each.high), each.words)
             for each in reading.classes
         ],
+    )
+
+
+def adapted(result: Adapted) -> Page:
+    """Return what a lexicon of public text gives, measured by halves, as a page."""
+    before = ""
+    if result.unknown_before is not None:
+        before = f" ({share(result.unknown_before)} before)"
+    lead = [
+        f"{count(result.words)} words, {count(result.new_words)} of them new; "
+        f"{count(result.pairs)} pairs, from {count(result.counted)} words of text",
+        f"words that the lexicon lacks: {share(result.unknown_after)}{before}",
+    ]
+    written = {
+        "as drawn": result.drawn,
+        "decoded by the pairs that ship": result.shipped,
+        "decoded by pairs of this text": result.adapted,
+    }
+    table = Table(
+        [Column("words"), Column("PP", share, full=1.0), Column("CS", score)],
+        [(name, r.changed, r.similarity) for name, r in written.items() if r],
+    )
+    notes = paragraphs(*figures.legend("PP", "CS"), kind="note")
+    risk = f"a risk of {share(result.risk)}"
+    return Page(
+        f"Lexicon {result.name}",
+        [
+            Section(f"What decoding gains, at {risk}", (table, *notes)),
+            Section(
+                f"What the reader of the kind finds, at {risk}",
+                (readers_table(result.reading), Paragraph(AT_LEAST, "note")),
+            ),
+        ],
+        lead=(*lead, "Measured on one half of the text, with the other half."),
+        footer=f"use it: --lexicon {result.name}",
     )
 
 
