@@ -193,7 +193,7 @@ def test_a_language_from_manuals_alone(
     )
     assert ran.code == 0, ran.err
     gained = json.loads(ran.out)
-    assert gained["adapted"]["similarity"] > gained["drawn"]["similarity"]
+    assert gained["adapted"]["meaning"] > gained["drawn"]["meaning"]
     # More than who always says the most frequent word, and not everything.
     assert 0.1 < gained["reading"]["classes"][0]["success"] < 0.8
     private = tmp_path / "private.txt"
