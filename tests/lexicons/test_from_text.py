@@ -14,9 +14,8 @@ import pytest
 from dptext import lexicons
 from dptext.errors import InputError
 from dptext.lexicons import importing, store
-from dptext.lexicons.adapting import adapt
-from dptext.lexicons.from_text import count_words, vectors_from_text
-from dptext.lexicons.vector_lines import RawVectors
+from dptext.lexicons.from_text import adapt, count_words, vectors_from_text
+from dptext.lexicons.sources import RawVectors
 from dptext.types import Lexicon
 from tests.cli.running import here
 
