@@ -46,6 +46,7 @@ REMOVED = {
     "--epsilon-per-text": "write --set 'budget={name: per-text, epsilon: NUMBER}'",
     "--form": "write --set tokens.forms=[card,email], with the forms that you want",
     "--wordnet": "write --english, which needs no WordNet",
+    "--text": "calibrate takes --public-text in its place",
     "--ruler": "this option is now --bayes-risk",
     "--no-ruler": "this option is now --no-bayes-risk",
     **dict.fromkeys(
