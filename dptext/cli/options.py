@@ -53,9 +53,7 @@ positive = Number(float, 0, above=True)
 
 Files = Annotated[
     list[str] | None,
-    typer.Argument(
-        help="Files to read; none or - is standard input.",
-    ),
+    typer.Argument(help="Files to read; none or - is standard input."),
 ]
 Fields = Annotated[
     list[str] | None,
@@ -114,16 +112,22 @@ BayesRisk = Annotated[
 Json = Annotated[bool, output_option("--json", help="Print JSON, for machines.")]
 Html = Annotated[
     Path | None,
-    output_option(
-        metavar="FILE",
-        help="Write a page for browsers; - is standard output.",
-    ),
+    output_option(metavar="FILE", help="A page for browsers; - is standard output."),
 ]
 Report = Annotated[
     Path | None,
     output_option(
         metavar="FILE",
         help="Write all figures (functions of the private text!) as JSON to this file.",
+    ),
+]
+PublicTextFile = Annotated[
+    str | None,
+    measure_option(
+        "--public-text",
+        metavar="FILE",
+        help="Public texts of the same kind: measure a reader who has counted their "
+        "pairs of words.",
     ),
 ]
 Jobs = Annotated[
@@ -173,7 +177,6 @@ class Layout:
             hidden=True,
         ),
     ] = True
-
     encoding: Annotated[
         str | None,
         input_option(
