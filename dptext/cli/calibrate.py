@@ -21,30 +21,29 @@ def command(
     profile: options.ProfileArgument = "balanced",
     mechanism: Annotated[
         str | None,
-        typer.Option(help="Mechanism with its default parameters, or all of them."),
+        typer.Option(help="Use this mechanism with its default parameters, or all."),
     ] = None,
     lexicon: options.Lexicon = None,
     set_: options.Set = None,
     reader: Annotated[
         str | None,
         typer.Option(
-            help="With --text: the risk is how often this reader of whole texts finds "
-            "a word, as ngram; at least, since others may find more."
+            help="With --text: the risk is how often this reader of whole texts "
+            "finds a word, such as ngram. Other readers may find more."
         ),
     ] = None,
     text: Annotated[
         str | None,
-        typer.Option(help="With --reader: public texts, which it reads drawn anew."),
+        typer.Option(help="With --reader: public texts to draw and read."),
     ] = None,
     field: options.Fields = None,
     as_json: options.Json = False,
 ) -> None:
-    """Find the epsilon at which the best guess of a word succeeds at most this often.
+    """Find the epsilon of a mechanism for a given risk.
 
-    Everything but mechanism and mapping is the profile's: which words are replaced
-    decides the risk, too. With --mechanism all, what cannot be calibrated is listed
-    with the reason. Looks at no text, but with --reader at a public one: then the risk
-    is how often the reader finds a word in context.
+    All other settings are those of the profile. With --mechanism all, mechanisms that
+    cannot be calibrated are listed with the reason. No text is read, except the public
+    one of --reader: then the risk is how often the reader finds a word in context.
     """
     from dptext import lexicons, progress
     from dptext import profile as profiles
@@ -102,7 +101,9 @@ def _read(
     from dptext.report.blocks import Paragraph
 
     if reader is None or text is None:
-        msg = "--reader goes with --text: a reader, and public texts that it reads"
+        msg = (
+            "--reader and --text go together: a reader, and public texts for it to read"
+        )
         raise UsageError(msg)
     with progress.step(f"looking for the epsilon at which {reader} reaches the risk"):
         epsilon, reading = calibrated(recipe, opened, target, reader, text, fields)

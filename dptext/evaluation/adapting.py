@@ -167,7 +167,7 @@ def _measured(
     counted, held_out = halves(texts)
     read = sample(held_out)
     if len(read) < 2:
-        raise UsageError("the texts are too few to be divided into halves")
+        raise UsageError("too few texts to divide into halves")
     other = _counted(lexicon, counted)
     pairs = other.model(1, {}, general)
     readers: dict[str, object] = {}

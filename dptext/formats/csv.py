@@ -581,6 +581,6 @@ class Writer(LineWriter):
             self.put(header.raw)
         elif header.names != self._names:
             raise InputError(
-                "the columns of the inputs differ, so that one output cannot hold "
-                "them; write each input to its own output"
+                "the columns of the inputs differ, so one output cannot hold them; "
+                "write each input to its own output"
             )

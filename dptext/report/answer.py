@@ -30,6 +30,7 @@ from dptext.report.blocks import Badge, Block, Cell, Code, Figures, Tone
 from dptext.report.document import Document, Private, ReaderFigures
 from dptext.report.exports import SIDECAR
 from dptext.report.figures import bound, count, of_third_party, short, whole
+from dptext.report.signatures import UNSIGNED
 from dptext.types import JsonObject, Level, Notion
 from dptext.vectors.measures import Measures
 
@@ -38,8 +39,8 @@ _LINES, _WIDTH = 12, 68
 _OF_WARNINGS = 3  # lines that are kept free for warnings
 # Lines that are cut where there is no room, the first of them first.
 _SHORTENED = (
-    *("private", "report", "send it", "copied", "one word", "one text", "a person"),
-    "a reader",
+    *("repeat", "private", "report", "send it", "copied", "one word", "one text"),
+    *("kept", "a person", "a reader"),
 )
 _LONGEST = 30  # characters of the name of a field
 _LONG_PATH = 44  # characters of the path of an output
@@ -61,7 +62,7 @@ class Released:
     internal and page, the files of the internal report; copied, the names of the copied
     fields in the records that were looked at: all where first is 0, else so many, and
     None where they are not known; signed, by which key public reports are signed, None
-    where they are not.
+    where that is not known.
     """
 
     outputs: Sequence[str | None]
@@ -117,7 +118,7 @@ def answer(document: Document, released: Released | None = None) -> list[Line]:
     elif vectors is not None and vectors.measures is not None:
         lines.append(_distances(vectors.measures))
     lines += _third_party(document)
-    return [*lines, _send(document), _report(released)]
+    return [*lines, _send(document), _repeat(document), _report(released)]
 
 
 def verdict(promise: Statement) -> Badge:
@@ -414,7 +415,7 @@ def _person(promise: Statement, document: Document | None) -> Line:
             "in all releases that the ledger records"
         )
         return Line("a person", sentence, figures)
-    sentence = "not protected as a whole: enough words together can give one away"
+    sentence = "not protected as a whole: every further word or record reveals more"
     if total is not None and total <= MAX_MEANINGFUL_TEXT_LOSS:
         sentence = (
             f"protected in one text (at most {bound(total)} nats{rare}), not in several"
@@ -547,10 +548,20 @@ def _send(document: Document) -> Line:
         "send it",
         f"if what is copied may leave and protecting single "
         f"{'texts' if of_texts else 'words'} is enough; first "
-        f"{'run dptext check' if document.vectors else 'read some records'}"
-        + "; keep this answer to yourself"
-        * (document.private is not None),
+        f"{'run dptext check' if document.vectors else 'read some records'}; "
+        "publish only output and public report",
     )
+
+
+def _repeat(document: Document) -> Line:
+    """Say whether another run may give the same output, and at what cost."""
+    drawn = "noise" if document.vectors else "words"
+    sentence = {
+        "system": f"a new run draws other {drawn}, and losses add up (see --key-file)",
+        "key-file": "with the same input, settings and key, at no further cost",
+        "seed": "by anyone who knows or guesses the seed",
+    }[document.run.key]
+    return Line("repeat", sentence, {"key": document.run.key})
 
 
 def _report(released: Released) -> Line:
@@ -565,7 +576,10 @@ def _report(released: Released) -> Line:
     parts = []
     if public is not None:
         parts.append(_shown(public))
-        parts += [f"signed {released.signed}"] * bool(released.signed)
+        if released.signed == UNSIGNED:
+            parts.append(UNSIGNED)
+        elif released.signed is not None:
+            parts.append(f"signed {released.signed}")
         if len(released.outputs) > 1:
             parts.append(f"one beside each of {count(len(released.outputs))} files")
     private = [each for each in (released.internal, released.page) if each is not None]

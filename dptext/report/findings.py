@@ -30,10 +30,10 @@ MEANINGS = {
     Rule.UNREADABLE: "An export can be read.",
     Rule.MISSING: "An export has a public privacy report beside it.",
     Rule.INVALID: "The report follows the schema of dptext reports.",
-    Rule.OTHER_FILE: "The report is the public one of this very file.",
-    Rule.CHANGED: "The report says what its own settings give.",
+    Rule.OTHER_FILE: "The report is the public report of this very file.",
+    Rule.CHANGED: "The report agrees with its own settings.",
     Rule.SIGNATURE: "The report is signed with a key that is accepted, and unchanged.",
-    Rule.NOT_RECOMPUTED: "What the report rests on is here to compute it again.",
+    Rule.NOT_RECOMPUTED: "The report can be recomputed on this machine.",
     Rule.POLICY: "The guarantee meets the policy.",
     Rule.FIELDS: "Only fields that the policy allows are copied.",
 }
