@@ -47,10 +47,7 @@ RISK = (
     "Choose epsilon by risk: how often the best guess of a word from its output may "
     "be right, as in 10%."
 )
-_READ = (
-    "Choose epsilon by the share of words that measured readers of whole texts find "
-    "at most, as in 25%."
-)
+_READ = "Most words that measured readers of whole texts find, as in 25%."
 LEXICON = "Name of a lexicon (see `dptext lexicon list`) or a file."
 positive = Number(float, 0, above=True)
 
@@ -72,7 +69,7 @@ Fields = Annotated[
 Format = Annotated[
     str | None,
     input_option(
-        help="jsonl, json, csv, tsv, text or parquet. Default: by name or content.",
+        help="jsonl, json, csv, tsv, xlsx, parquet, text. Default: by name, content.",
         parser=known_format,
         metavar="NAME",
     ),
@@ -80,8 +77,7 @@ Format = Annotated[
 Id = Annotated[
     str | None,
     input_option(
-        help="Field with a unique id of each record. Default: its position in the "
-        "input.",
+        help="Field with a unique id per record. Default: its position.",
         hidden=True,
     ),
 ]
@@ -95,9 +91,7 @@ Epsilon = Annotated[
 Risk = Annotated[str | None, setting_option(metavar="SHARE", help=RISK)]
 Mechanism = Annotated[
     str | None,
-    setting_option(
-        metavar="NAME", help="Use this mechanism with its default parameters."
-    ),
+    setting_option(metavar="NAME", help="Mechanism, with its default parameters."),
 ]
 Lexicon = Annotated[str | None, setting_option(metavar="NAME", help=LEXICON)]
 Set = Annotated[
@@ -328,7 +322,7 @@ class Keys:
         setting_option(
             metavar="FILE",
             help="Secret key of at least 32 random bytes. With it, a second run "
-            "gives the same output.",
+            "repeats the draws.",
         ),
     ] = None
     seed: Annotated[

@@ -576,10 +576,8 @@ def _report(released: Released) -> Line:
     parts = []
     if public is not None:
         parts.append(_shown(public))
-        if released.signed == UNSIGNED:
-            parts.append(UNSIGNED)
-        elif released.signed is not None:
-            parts.append(f"signed {released.signed}")
+        signed = released.signed
+        parts += [f"{'signed ' * (signed != UNSIGNED)}{signed}"] * bool(signed)
         if len(released.outputs) > 1:
             parts.append(f"one beside each of {count(len(released.outputs))} files")
     private = [each for each in (released.internal, released.page) if each is not None]
