@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dptext.engine.job import Job, Written
     from dptext.engine.run import Reports
     from dptext.report.answer import Released
+    from dptext.report.blocks import Page
     from dptext.report.document import Document
 
 _PATH = str | Path
@@ -155,14 +156,16 @@ class Internal:
             for path in (reports.internal, reports.page)
         )
 
-    def write(self, result: Document, page: Callable[[], bytes]) -> None:
+    def write(self, result: Document, page: Page) -> None:
         """Write what is asked for."""
         from dptext.report import document
 
         if self._json is not None:
             self._json.stream.write(document.encode(result))
         if self._page is not None:
-            self._page.stream.write(page())
+            from dptext.report import html
+
+            self._page.stream.write(html.render(page))
 
 
 def outputs_of(

@@ -10,8 +10,10 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import importlib
 import inspect
 import sys
+import types
 import typing
 from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Any
@@ -22,7 +24,7 @@ from typer.core import TyperCommand, TyperGroup
 from dptext.cli import configuration, faults, outputs
 from dptext.cli.configuration import Configuration, Layer, Setting
 from dptext.cli.screen import Screen
-from dptext.cli.values import BadValue
+from dptext.cli.values import BadValue, read_plainly
 from dptext.errors import UsageError
 
 # Commands, options, contexts and errors of the parser, which has no public types.
@@ -54,6 +56,10 @@ _SETTINGS = "dptext.settings"
 
 class Command(TyperCommand):
     """A command whose options may be set by the environment and by a file."""
+
+    def get_params(self, ctx: Parsed) -> Parsed:
+        """Return the options, which read plain values themselves."""
+        return read_plainly(super().get_params(ctx))
 
     def parse_args(self, ctx: Parsed, args: list[str]) -> list[str]:
         """Read the options, and set those that are not given."""
@@ -111,6 +117,10 @@ class Group(TyperGroup):
 class Program(Group):
     """The command `dptext`: ends each run in one line and an exit code."""
 
+    def get_params(self, ctx: Parsed) -> Parsed:
+        """Return the options, which read plain values themselves."""
+        return read_plainly(super().get_params(ctx))
+
     def main(self, *rest: Parsed, **named: Parsed) -> Parsed:
         """Run a command and end the process with its exit code."""
         named["standalone_mode"] = False
@@ -127,9 +137,28 @@ class Program(Group):
             return super().invoke(ctx)
 
 
+def _load_help() -> None:
+    """Load what lays help out, without its Markdown and tracebacks.
+
+    They take a third of the time of `dptext --help`, which shows neither.
+    """
+    unused = {"rich.markdown": "Markdown", "rich.traceback": "Traceback"}
+    if unused.keys() & sys.modules.keys():
+        return
+    for module, name in unused.items():
+        sys.modules[module] = types.ModuleType(module)
+        setattr(sys.modules[module], name, type(name, (), {}))
+    try:
+        importlib.import_module("typer.rich_utils")
+    finally:
+        for module in unused:
+            del sys.modules[module]
+
+
 @contextlib.contextmanager
 def _styled() -> Iterator[None]:
     """Let colours of help pass, where the terminal has them."""
+    _load_help()
     with contextlib.ExitStack() as stack:
         if isinstance(sys.stdout, Screen):
             stack.enter_context(sys.stdout.styled())

@@ -282,7 +282,7 @@ def command(
     from dptext.engine.fields import SAMPLE
     from dptext.engine.job import Job
     from dptext.engine.run import Opened, Run
-    from dptext.report import html, signatures, views
+    from dptext.report import signatures, views
 
     outs = outs.of(files or ())
     over = changes.overrides()
@@ -358,7 +358,7 @@ def command(
                     return
             result = run.report(job, written)
             view = views.report(result, signatures.of_signer(reports.key))
-            internal.write(result, lambda: html.render(view))
+            internal.write(result, view)
             release.complete()
             charging.leave()
             release.commit()

@@ -39,10 +39,10 @@ _CHARACTERS = 6 * _READ
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """Share of words that differ from the original, and similarity of meaning."""
+    """Share of words that differ from the original, and share of meaning kept."""
 
     changed: float
-    similarity: float
+    meaning: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,8 +252,8 @@ def _kept(
         counted = meters.merge(counted, meters.observe(private.batch(number)))
         number += len(batch)
     figures = meters.results(counted)
-    changed, near = figures["PP"]["share_changed"], figures["CS"]["mean_cosine"]
-    return Decoded(float(changed or 0.0), float(near or 0.0))
+    changed, meaning = figures["PP"]["share_changed"], figures["CS"]["share_kept"]
+    return Decoded(float(changed or 0.0), float(meaning or 0.0))
 
 
 def _unknown(

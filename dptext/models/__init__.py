@@ -12,7 +12,6 @@ import re
 import threading
 import warnings
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -196,6 +195,8 @@ def embed(
     Every block is computed by itself and on one thread, several blocks at a time: a
     block's vectors depend neither on other blocks nor on the number of processors.
     """
+    from concurrent.futures import ThreadPoolExecutor
+
     torch = package("torch", "a sentence model", "semantic")
     model = sentence_model(folder, device, digest)
     split = getattr(model, "preprocess", None) or model.tokenize

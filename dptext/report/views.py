@@ -40,10 +40,10 @@ from dptext.report.document import (
     WordSection,
 )
 from dptext.report.exports import SIDECAR
-from dptext.report.figures import between, count, share
+from dptext.report.figures import beside_chance, between, count, share
 from dptext.report.signatures import UNSIGNED
 from dptext.types import Level, Notion
-from dptext.vectors.measures import Measures
+from dptext.vectors.figures import Measures
 
 OWNER = "For the owner of the text only"
 _AUDIENCE = {
@@ -163,9 +163,11 @@ def _words(words: WordSection) -> Iterator[Section]:
     blocks.append(Paragraph(words.risk_note, "note"))
     yield Section("What readers find", blocks)
     if words.deniability is not None:
-        method = Paragraph(f"Method: {words.deniability.method}.", "note")
-        rows = Figures(deniability(words.deniability))
-        yield Section("Plausible deniability", (rows, method))
+        deny = words.deniability
+        chance = figures.DRAWN_BY_CHANCE if deny.n_w_by_chance is not None else ""
+        note = Paragraph(f"Method: {deny.method}. {chance}".rstrip(), "note")
+        rows = Figures(deniability(deny))
+        yield Section("Plausible deniability", (rows, note))
 
 
 def reader_tables(
@@ -238,9 +240,13 @@ def _bands(risk: Risk) -> Table:
 
 def deniability(deny: Deniability) -> Rows:
     """Return N_w and S_w, each with what it is."""
-    shown = {"N_w": share(deny.n_w), "S_w": figures.distinct(deny.s_w, deny.runs)}
+    shown = {
+        "N_w": (share(deny.n_w), deny.n_w_by_chance),
+        "S_w": (figures.distinct(deny.s_w, deny.runs), deny.s_w_by_chance),
+    }
     return [
-        (name, f"{value}: {figures.MEANINGS[name]}") for name, value in shown.items()
+        (name, f"{beside_chance(*values)}: {figures.MEANINGS[name]}")
+        for name, values in shown.items()
     ]
 
 
@@ -251,12 +257,14 @@ def _private_words(private: Private | None) -> Iterator[Section]:
     words, mark = private.words, (Badge(OWNER),)
     yield Section("What happened to the words", tuple(_tokens(words)), mark)
     yield Section("Epsilon per text", (_spent(words.epsilon_per_text),), mark)
-    changed: Block = Figures(list(_metrics(words)))
+    changed: list[Block] = [Figures(list(_metrics(words)))]
     if not words.metrics:
-        changed = Paragraph(
-            "Not measured: no word of a rewritten text stands for another."
-        )
-    yield Section("How much changed", (changed,), mark)
+        changed = [
+            Paragraph("Not measured: no word of a rewritten text stands for another.")
+        ]
+    elif "by_chance" in words.metrics.get("PP", {}):
+        changed.append(Paragraph(figures.CHANGED_BY_CHANCE, "note"))
+    yield Section("How much changed", changed, mark)
     rows = [
         ("Inputs", ", ".join(private.inputs)),
         ("Records", f"{count(private.records)}, {count(private.faults)} set aside"),
@@ -317,13 +325,19 @@ def _spent(spent: dict[str, float]) -> Block:
 def _metrics(words: WordCounts) -> Iterator[tuple[str, str]]:
     """Yield each metric with what it is, and what it says about itself."""
     for name, metric in words.metrics.items():
-        (key, value), *others = list(metric.items()) or [("", None)]
+        rows = list(metric.items()) or [("", None)]
+        if rows[0] == ("share_kept", None):
+            del rows[0]  # one text, or none: there are no others to compare it with
+        (key, value), *others = rows
         about = ", ".join(
-            f"{key.replace('_', ' ')}: {figures.measure('', value)}"
+            f"{key.replace('_', ' ')}: {figures.measure(key, value)}"
             for key, value in others
         )
         what = figures.MEANINGS.get(name, key.replace("_", " "))
-        shown = f"{figures.measure(name, value)}: {what}"
+        if key == "mean_cosine":  # of older reports, or of a single text
+            what = "mean cosine of texts before and after; 1 is an equal text"
+        unit = key if name == "CS" else name
+        shown = f"{figures.measure(unit, value)}: {what}"
         yield name, f"{shown} ({about})" if about else shown
 
 

@@ -231,7 +231,8 @@ def test_readers_and_the_guarantee_of_the_default_profile(source: Path) -> None:
     assert plain["one_word"]["epsilon"] == report["guarantee"]["epsilon"]
     assert parts["one word"].endswith("the output proves no word (LDP, epsilon 9.499)")
     assert parts["a person"].startswith("not protected as a whole")
-    assert parts["kept"].endswith("(private)")
+    assert parts["kept"].endswith("of meaning kept (unrelated: 0%; private)")
+    assert plain["kept"]["meaning"] < plain["kept"]["similarity"]
     assert parts["send it"].startswith("if what is copied may leave")
 
 
