@@ -50,14 +50,9 @@ def evaluation(result: Result) -> Page:
     """Return what a private file keeps and gives away as a page."""
     kept = result.kept
     note = (
-<<<<<<< HEAD
         f"{count(kept.texts)} texts; PP, LOW and CS by the lexicon cover the "
-        f"{count(kept.compared)} with as many words after as before."
-=======
-        f"{count(kept.texts)} texts; PP, LOW and CS by the lexicon are of the "
-        f"{count(kept.compared)} that have as many words after as before. "
+        f"{count(kept.compared)} with as many words after as before. "
         f"{figures.CHANGED_BY_CHANCE}"
->>>>>>> main
     )
     sections = [
         Section("Quality", (Figures(list(_kept(result))), Paragraph(note, "note"))),

@@ -236,12 +236,8 @@ def _counted(private: Private, is_text: bool, named: str) -> tuple[str, JsonObje
                 treated[treatment] = treated.get(treatment, 0) + tokens
         replaced = treated.pop("replaced", 0)
         parts.append(f"{_some(replaced, 'word')}{named} replaced")
-        as_said = {
-            "random digits": "made random digits",
-            "random of its form": "made random of its form",
-        }
         parts += [
-            f"{count(each)} {as_said.get(name, name)}"
+            f"{count(each)} {'made ' * name.startswith('random')}{name}"
             for name, each in treated.items()
             if each
         ]
@@ -514,12 +510,8 @@ def _kept(private: Private) -> Line:
     said = ", ".join(parts) or "there was no word to replace"
     if private.words.describes == "rewritten texts":
         said = "not measured: no word of a rewritten text stands for another"
-    figures: JsonObject = {
-        "changed": changed,
-        "meaning": meaning,
-        "similarity": near,
-        "private": True,
-    }
+    figures: JsonObject = {"changed": changed, "meaning": meaning, "private": True}
+    figures["similarity"] = near
     return Line("kept", f"{said} ({mark})", figures)
 
 
@@ -554,12 +546,12 @@ def _send(document: Document) -> Line:
     if document.guarantee.notion is Notion.NONE:
         return Line("send it", "no, unless the original could be sent as well")
     of_texts = document.vectors and document.guarantee.level is Level.TEXT
+    unit = "texts" if of_texts else "words"
+    first = "run dptext check" if document.vectors else "read some records"
     return Line(
         "send it",
-        f"if what is copied may leave and protecting single "
-        f"{'texts' if of_texts else 'words'} is enough; first "
-        f"{'run dptext check' if document.vectors else 'read some records'}; "
-        "publish only output and public report",
+        f"if what is copied may leave and protecting single {unit} is enough; first "
+        f"{first}; publish only output and public report",
     )
 
 
@@ -576,17 +568,16 @@ def _repeat(document: Document) -> Line:
 
 def _report(released: Released) -> Line:
     """Say where the full report is, or how to get one."""
-    public = released.public
+    public, signed = released.public, released.signed
     figures: JsonObject = {
         "public": public,
         "internal": released.internal,
         "page": released.page,
-        "signed": released.signed,
+        "signed": None if signed == UNSIGNED else signed,
     }
     parts = []
     if public is not None:
         parts.append(_shown(public))
-        signed = released.signed
         parts += [f"{'signed ' * (signed != UNSIGNED)}{signed}"] * bool(signed)
         if len(released.outputs) > 1:
             parts.append(f"one beside each of {count(len(released.outputs))} files")
@@ -604,6 +595,5 @@ def _file(path: str) -> str:
 
 def _shown(path: str) -> str:
     """Return the command that shows a report."""
-    if path == "-":
-        return "standard output"
-    return f"dptext report {shlex.quote(path.removesuffix(SIDECAR))}"
+    command = f"dptext report {shlex.quote(path.removesuffix(SIDECAR))}"
+    return _file(path) if path == "-" else command
