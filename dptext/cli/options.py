@@ -263,14 +263,6 @@ class Changes:
     risk: Risk = None
     epsilon: Epsilon = None
     reader_risk: Annotated[str | None, setting_option(help=_READ, hidden=True)] = None
-    epsilon_per_text: Annotated[
-        float | None,
-        setting_option(
-            help="Epsilon of a whole text, shared equally by its words.",
-            parser=positive,
-            hidden=True,
-        ),
-    ] = None
     mechanism: Mechanism = None
     decode: Annotated[
         str | None,
@@ -294,14 +286,6 @@ class Changes:
         setting_option(
             help="File of public words and phrases, one per line, to replace with "
             "[masked]; repeatable.",
-            hidden=True,
-        ),
-    ] = None
-    form: Annotated[
-        list[str] | None,
-        setting_option(
-            help="card, iban, email, date or phone: replace these with random ones "
-            "of the same layout, which stays visible; repeatable.",
             hidden=True,
         ),
     ] = None
@@ -338,8 +322,6 @@ class Keys:
         """Return the key of a run. Raises UsageError."""
         from dptext.randomness import RunKey
 
-        if self.key_file is not None and self.seed is not None:
-            raise UsageError("give --key-file or --seed, not both")
         if self.key_file is not None:
             return RunKey.from_file(self.key_file)
         return RunKey.fresh() if self.seed is None else RunKey.from_seed(self.seed)
@@ -421,11 +403,6 @@ class Work:
         ),
     ] = None
 
-    def check(self) -> None:
-        """Refuse options that do not go together."""
-        if self.quiet + self.verbose + self.json > 1:
-            raise UsageError("give one of --quiet, --verbose and --json")
-
     @property
     def says_steps(self) -> bool:
         """Tell whether steps that take long are named on standard error."""
@@ -446,8 +423,7 @@ class Answer:
     """
 
     def __init__(self, work: Work, context: typer.Context) -> None:
-        """Begin inside of a command. Raises UsageError."""
-        work.check()
+        """Begin inside of a command."""
         self.console = screen.console(stderr=True, quiet=work.quiet)
         self._work = work
         self._waiting: dict[str, None] = {}

@@ -15,8 +15,8 @@ from dptext.guarantees import policy
 from dptext.lexicons import find
 from dptext.report import exports, signatures
 from dptext.report.exports import SIDECAR
-from dptext.report.findings import Finding
 from dptext.report.recompute import SAMPLED, Recomputer
+from dptext.report.verify import Finding
 from tests.cli.running import here, lexicon
 from tests.test_signatures import PRIVATE
 
