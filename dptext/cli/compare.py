@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext.cli import options, outputs, screen
+from dptext.cli import faults, options, outputs, screen
 from dptext.cli.values import MOST_JOBS, Number
 from dptext.errors import UsageError
 
@@ -67,6 +67,7 @@ def command(
         ),
     ] = None,
     measured: options.Measured,
+    public_text: options.PublicTextFile = None,
     jobs: Annotated[
         int | None,
         options.output_option(
@@ -105,12 +106,19 @@ def command(
     from dptext import progress
     from dptext.evaluation import OWNER, views
     from dptext.evaluation.comparison import read_sample
+    from dptext.evaluation.readers import PublicText
     from dptext.report import html as pages
 
     progress.on(not quiet)
     # The Bayes attack and readers of whole texts need tables of all words, minutes for
-    # each cell: the risk says what the first finds, `dptext evaluate` has both.
-    settings = replace(measured.settings(), bayes=False, readers=False)
+    # each cell: the risk says what the first finds, `dptext evaluate` has both. With
+    # --public-text the strongest of them reads, for users who wait for it.
+    settings = replace(
+        measured.settings(),
+        bayes=False,
+        readers=False,
+        public_text=PublicText.named(public_text, layout.field),
+    )
     settings.check()
     selection = replace(layout.selection("text"), missing="pass")
     levels = _levels(risk or (), epsilon or ())
@@ -119,6 +127,9 @@ def command(
     texts = read_sample(files, selection, settings, sample, layout.format)
     at_once = jobs or min(4, os.cpu_count() or 1)
     table = _computed(grid, texts, settings, at_once, resume)
+    known = next((row.result.public_text for row in table if row.result), None)
+    if known is not None and known.repeated:
+        faults.say(views.repeated(known))
     page = views.comparison(table, texts.texts)
     if csv is not None:
         screen.write_file(csv, views.as_csv(table, settings).encode())

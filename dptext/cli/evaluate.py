@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dptext.cli import faults, options, screen
 from dptext.cli.values import Number
 from dptext.errors import UsageError
+
+if TYPE_CHECKING:
+    from dptext.types import JsonObject
 
 
 def command(
@@ -47,6 +50,7 @@ def command(
             hidden=True,
         ),
     ] = None,
+    public_text: options.PublicTextFile = None,
     masked_words: Annotated[
         int,
         options.measure_option(
@@ -71,19 +75,20 @@ def command(
     from dptext import __version__, api, lexicons, progress
     from dptext.evaluation import rows, views
     from dptext.evaluation import run as evaluation
+    from dptext.evaluation.readers import PublicText
     from dptext.report import html as pages
 
     over = changes.overrides()
     settings = replace(
-        measured.settings(), masked_words=masked_words, readers=readers, reader=reader
+        measured.settings(),
+        masked_words=masked_words,
+        readers=readers,
+        reader=reader,
+        public_text=PublicText.named(public_text, layout.field),
     )
     selection = replace(layout.selection("text"), id_field=id)
-    if profile is None and set(over) - {"lexicon"}:
-        raise UsageError("settings need a profile: give --profile, too")
-    if reader is not None and profile is None:
-        raise UsageError(
-            "--reader needs the profile that made the private file: give --profile, too"
-        )
+    if profile is None:
+        _check_alone(over, reader, public_text)
     settings.check()
     writer = None if profile is None else api.open_pipeline(profile, over)
     words = (
@@ -99,6 +104,8 @@ def command(
         )
     with progress.step("evaluating"):
         result = evaluation.evaluate(pairs, words, settings, writer)
+    if result.public_text is not None and result.public_text.repeated:
+        faults.say(views.repeated(result.public_text))
     data = {
         "report": "dptext-evaluation",
         "version": 1,
@@ -119,3 +126,13 @@ def command(
         screen.print_json(data)
     else:
         screen.show(views.evaluation(result))
+
+
+def _check_alone(over: JsonObject, reader: str | None, public_text: str | None) -> None:
+    """Refuse what goes with a profile only."""
+    if set(over) - {"lexicon"}:
+        raise UsageError("settings need a profile: give --profile, too")
+    for option, value in (("--reader", reader), ("--public-text", public_text)):
+        if value is not None:
+            msg = f"{option}: name the profile that wrote the private file, too"
+            raise UsageError(msg)

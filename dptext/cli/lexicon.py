@@ -225,27 +225,29 @@ def adapt(
     import msgspec
 
     from dptext import lexicons
-    from dptext.evaluation import adapting
-    from dptext.evaluation.rows import texts_of
+    from dptext.evaluation import adapting, views
+    from dptext.evaluation.readers import PublicText
 
     if language is not None and not from_text:
         raise UsageError(
             "--language needs --from-text: a lexicon has a language already"
         )
     base = None if from_text else lexicons.find(lexicon, warn=faults.say)
-    source = ", ".join(Path(file).name for file in files)
+    texts = [PublicText.of(file, field, format) for file in files]
     with shares() as progress:
-        result = adapting.made(
+        result = adapting.make(
             name,
-            lambda: texts_of(files, tuple(field or ("text",)), format),
-            source,
+            texts,
             progress,
             base=base,
             language=language or "unknown",
             least=min_count,
         )
     faults.say("the texts must be public: their words show in outputs")
-    screen.show_data(msgspec.to_builtins(result), as_json)
+    if as_json:
+        screen.print_json(msgspec.to_builtins(result))
+    else:
+        screen.show(views.adapted(result))
 
 
 def _entry(entry: Installed) -> JsonObject:

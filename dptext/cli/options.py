@@ -53,9 +53,7 @@ positive = Number(float, 0, above=True)
 
 Files = Annotated[
     list[str] | None,
-    typer.Argument(
-        help="Files to read. Default: standard input (-).",
-    ),
+    typer.Argument(help="Files to read. Default: standard input (-)."),
 ]
 Fields = Annotated[
     list[str] | None,
@@ -113,10 +111,7 @@ BayesRisk = Annotated[
 Json = Annotated[bool, output_option("--json", help="Print JSON.")]
 Html = Annotated[
     Path | None,
-    output_option(
-        metavar="FILE",
-        help="Write a web page; - is standard output.",
-    ),
+    output_option(metavar="FILE", help="Write a web page; - is standard output."),
 ]
 Report = Annotated[
     Path | None,
@@ -124,6 +119,15 @@ Report = Annotated[
         metavar="FILE",
         help="Write the internal report as JSON. It holds private figures: do not "
         "publish it.",
+    ),
+]
+PublicTextFile = Annotated[
+    str | None,
+    measure_option(
+        "--public-text",
+        metavar="FILE",
+        help="Public texts of the same kind: measure a reader that knows their pairs "
+        "of words.",
     ),
 ]
 Jobs = Annotated[
@@ -175,7 +179,6 @@ class Layout:
             hidden=True,
         ),
     ] = True
-
     encoding: Annotated[
         str | None,
         input_option(

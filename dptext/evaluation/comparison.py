@@ -14,7 +14,7 @@ import resource
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from multiprocessing import connection
 from multiprocessing.context import ForkServerContext
@@ -266,6 +266,8 @@ def _computed(cell: Cell, sample: Sample, settings: Settings) -> Row:
     statement = build.promised(ready)
     risk, _ = public.risk_of(ready)
     texts = [record.texts for record in records]
+    if not ready.channel.mechanism.has_log_probs:  # nothing to read by
+        settings = replace(settings, public_text=None)
     originals = Evaluation.of(lexicon, settings, texts, sample.values)
     return Row(
         mechanism=cell.mechanism,

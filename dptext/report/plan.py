@@ -127,8 +127,12 @@ def plan(
     *,
     jobs: int = 1,
     bayes_risk: bool = True,
+    read: tuple[InContext, ...] = (),
 ) -> Plan:
-    """Say what a profile will do; size is that of the input."""
+    """Say what a profile will do; size is that of the input.
+
+    read is what readers were found to find in public texts of the user.
+    """
     measures = PublicMeasures.of(pipeline, bayes_risk)
     asking = _asking(pipeline, 10**6 if size is None else size.text)
     pipeline = pipeline.offline
@@ -142,7 +146,7 @@ def plan(
         risk=measures.risk,
         risk_note=measures.risk_note,
         deniability=measures.deniability,
-        in_context=measures.in_context,
+        in_context=(*read, *measures.in_context),
         changed=public.changed_of(pipeline),
         examples=_examples(pipeline),
         characters=rate,
