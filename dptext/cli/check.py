@@ -37,57 +37,56 @@ def command(
     files: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Exports, and folders of them; sidecars and files like README.md are "
-            "no such."
+            help="Exports, or folders of exports. In folders, sidecars and files "
+            "such as README.md are skipped."
         ),
     ] = None,
     staged: Annotated[
         bool,
         typer.Option(
             "--staged",
-            help="Check what git has staged, reports and policy too: all exports, or "
-            "those in the folders that are named.",
+            help="Check exports, reports and policy as staged in git: all exports, or "
+            "those in the named folders.",
         ),
     ] = False,
     policy: Annotated[
         Path | None,
         typer.Option(
-            help="File with the policy; else the nearest .dptext.yaml or "
-            "pyproject.toml."
+            help="Policy file. Default: the nearest .dptext.yaml or pyproject.toml."
         ),
     ] = None,
     set_: options.Set = None,
     lexicon: Annotated[
         list[str] | None,
         typer.Option(
-            help=f"{options.LEXICON} To recompute with, beside the installed ones; "
+            help=f"{options.LEXICON} Used for recomputing, besides the installed ones; "
             "repeatable."
         ),
     ] = None,
     verify_key: Annotated[
         list[Path] | None,
         typer.Option(
-            help="Accept only reports that are signed with this key (sanitize "
-            "--sign-key), or with one of several; repeatable."
+            help="Accept only reports signed with this key (see sanitize "
+            "--sign-key); if repeated, with one of the keys."
         ),
     ] = None,
     format: Annotated[
         str,
         typer.Option(
-            help="How findings are printed: text, json or sarif.",
+            help="Format of the findings: text, json or sarif.",
             parser=one_of("text", "json", "sarif"),
         ),
     ] = "text",
     quiet: Annotated[
-        bool, typer.Option("-q", "--quiet", help="Only the exit code.")
+        bool, typer.Option("-q", "--quiet", help="Print nothing; the exit code tells.")
     ] = False,
 ) -> None:
-    """Pass when every export has a valid public report that meets the policy.
+    """Check that every export has a valid public report that meets the policy.
 
-    A report is valid when it names this very file and says what its own settings give:
-    guarantee, risk and what is not covered are computed anew. Ends with exit code 1 and
-    one line for each finding otherwise; never prints content. --set overrides a key of
-    the policy.
+    A report is valid if it belongs to this very file and agrees with its own settings:
+    guarantee, risk and gaps are recomputed. Prints one line per finding, without any
+    content, and ends with exit code 1 if there is any. --set overrides a
+    key of the policy.
 
     Example: dptext check exports --set max_risk=15%
     """
@@ -165,7 +164,7 @@ def _on_disk(
         reported = exports.beside(path).exists()
         wanted = exports.is_export(path, accepted, reported=reported)
         if not wanted and exports.is_document(path):
-            note(f"{path}: no export by its name, not checked")
+            note(f"{path}: not checked, since its name is not that of an export")
         elif wanted or not exports.excluded(path, accepted):
             yield str(path), partial(exports.on_disk, path)
 

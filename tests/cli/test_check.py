@@ -175,9 +175,9 @@ def _put(path: str, value: Any) -> Change:
         ("guarantee.worst_loss", -1, "$.guarantee.worst_loss"),
         ("guarantee.notion", MARKER, "$.guarantee.notion"),
         ("guarantee.delta", 2.0, "$.guarantee.delta"),
-        ("run.layout.format", "text", "format does not go with its fields"),
-        ("run.layout.fields", None, "format does not go with its fields"),
-        ("run.layout.format", None, "format does not go with its fields"),
+        ("run.layout.format", "text", "format does not fit its fields"),
+        ("run.layout.fields", None, "format does not fit its fields"),
+        ("run.layout.format", None, "format does not fit its fields"),
         ("run.layout.format", MARKER, "the format that it names"),
         ("output.bytes", -1, "$.output.bytes"),
     ],
@@ -246,7 +246,7 @@ def test_risk_that_was_asked_for(options: tuple[str, ...], folder: Path) -> None
     export = _export(options[:2], "--risk", "40%", "--set", "mechanism.k=8")
     _passes(here("check", str(export)))
     _change(export, _put("run.settings.budget.risk", 0.1), digest=True)
-    _fails(here("check", str(export)), "another risk")
+    _fails(here("check", str(export)), "a risk that their epsilon does not give")
 
 
 @pytest.mark.parametrize(
@@ -569,7 +569,7 @@ def test_plain_words_are_lists_of_one(export: Path) -> None:
         ("max_risk: 20", "as in 20% or 0.2"),
         ("max_risk: 7.5", "as in 7.5% or 0.075"),
         ("max_risk: 120%", "as in 20% or 0.2"),
-        ("max_epsilon: .nan", "nan is no limit"),
+        ("max_epsilon: .nan", "nan is not a limit"),
         ("max_epsilo: 3", "did you mean 'max_epsilon'?"),
         ("allow: stop_words", "did you mean 'stop_word'?"),
         ("", "the configuration is empty"),
@@ -771,7 +771,7 @@ def test_documents_are_no_exports(export: Path) -> None:
     Path("README.md").write_text(MARKER)
     ran = here("check", str(export), "README.md")
     assert (ran.code, ran.out) == (0, b"")
-    assert "README.md: no export by its name" in ran.err
+    assert "README.md: not checked" in ran.err
     for name in ("dump.dat", "README.txt", "notes.csv"):
         Path(name).write_text(MARKER)
         ran = here("check", name)

@@ -187,7 +187,7 @@ def test_check_computes_the_report_anew(source: str, tmp_path: Path) -> None:
     [
         (("--pool", "text"), 2, "--pool text: choose word, mean, sif or sentence"),
         (("--mechanism", "rank"), 2, "mechanism rank draws words, not vectors"),
-        (("--mechanism", "laplace", "--mu", "1"), 2, "--mu is of normal noise"),
+        (("--mechanism", "laplace", "--mu", "1"), 2, "--mu is for normal noise"),
         (("--mu", "1", "--epsilon", "1"), 2, "not both"),
         (
             ("--mechanism", "laplace", "--set", "mechanism.delta=0.1"),
@@ -199,7 +199,7 @@ def test_check_computes_the_report_anew(source: str, tmp_path: Path) -> None:
         (("--subject", "who", "--most", "3"), 3, 'a value of "who" has more than 3'),
         (("--field", "body"), 4, "'body'"),
         (("--epsilon", "0.00001"), 2, "too small for a grid"),
-        (("--pool", "sentence"), 2, "need a model"),
+        (("--pool", "sentence"), 2, "--pool sentence and --model go together"),
         (("--set", "tokens.stop_word=keep"), 2, "nothing is copied into a vector"),
         (("--key-file", "nowhere"), 2, "key file nowhere"),
     ],
