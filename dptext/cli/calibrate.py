@@ -21,7 +21,7 @@ def command(
     profile: options.ProfileArgument = "balanced",
     mechanism: Annotated[
         str | None,
-        typer.Option(help="Mechanism with its default parameters, or all of them."),
+        typer.Option(help="Use this mechanism with its default parameters, or all."),
     ] = None,
     lexicon: options.Lexicon = None,
     set_: options.Set = None,
@@ -29,21 +29,20 @@ def command(
         str | None,
         typer.Option(
             help="With --public-text: the risk is how often this reader of whole texts "
-            "finds a word, as ngram; else same-kind, who has counted half of the "
-            "public texts and reads the other half."
+            "finds a word, such as ngram. Default: same-kind, which counts one half of "
+            "the public texts and reads the other half."
         ),
     ] = None,
     public_text: options.PublicTextFile = None,
     field: options.Fields = None,
     as_json: options.Json = False,
 ) -> None:
-    """Find the epsilon at which the best guess of a word succeeds at most this often.
+    """Find the epsilon of a mechanism for a given risk.
 
-    Everything but mechanism and mapping is the profile's: which words are replaced
-    decides the risk, too. With --mechanism all, what cannot be calibrated is listed
-    with the reason. Looks at no text, except with --public-text at a public one: then
-    the risk is how often a reader of these texts finds a word in context, at most, by
-    the upper limit of a 95% interval. A better reader finds more.
+    All other settings are those of the profile. With --mechanism all, mechanisms that
+    cannot be calibrated are listed with the reason. No text is read, except that of
+    --public-text: then the risk is how often a reader of these texts finds a word in
+    context, by the upper limit of a 95% interval. A better reader finds more.
 
     Example: dptext calibrate --risk 25% --public-text old-tickets.jsonl
     """

@@ -31,7 +31,8 @@ def command(
     sample: Annotated[
         int,
         options.input_option(
-            parser=Number(int, 1), help="Texts to take, the same each time."
+            parser=Number(int, 1),
+            help="Number of texts to sample, the same ones each time.",
         ),
     ] = 2000,
     profile: options.Profile = "balanced",
@@ -61,7 +62,7 @@ def command(
         list[str] | None,
         options.setting_option(
             metavar="NAME",
-            help=f"{options.LEXICON} Repeatable, for one of several dimensions.",
+            help=f"{options.LEXICON} Repeatable, to compare lexicons.",
             hidden=True,
         ),
     ] = None,
@@ -74,8 +75,8 @@ def command(
             "--jobs",
             parser=Number(int, 1, MOST_JOBS),
             metavar="NUMBER",
-            help="Cells at once, else as many as there are processors, 4 at most; with "
-            "1 the speeds shown are those of a machine that does nothing else.",
+            help="Cells to compute at once. Default: one per processor, at most 4. "
+            "With 1, no cell slows another and speeds are comparable.",
             hidden=True,
         ),
     ] = None,
@@ -83,7 +84,7 @@ def command(
         Path | None,
         options.output_option(
             metavar="FILE",
-            help="Keep finished rows in this file, and go on from it.",
+            help="Save finished rows to this file, and continue from it.",
             hidden=True,
         ),
     ] = None,
@@ -95,10 +96,10 @@ def command(
     html: options.Html = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Try mechanisms on your texts and show what each keeps and gives away.
+    """Compare mechanisms on a sample of your texts: quality, utility and attacks.
 
-    All write the words that they draw, without a decoder. All figures are
-    functions of the private text and for its owner only.
+    No decoder is used. All figures are computed from the private text: keep them to
+    yourself.
 
     Example: dptext compare reviews.jsonl --label stars --risk 10% --risk 20%
     """

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 def command(
-    original: Annotated[str, typer.Argument(help="The file before.")],
-    private: Annotated[str, typer.Argument(help="The same file, privatized.")],
+    original: Annotated[str, typer.Argument(help="The original file.")],
+    private: Annotated[str, typer.Argument(help="The private file made from it.")],
     *,
     layout: options.Layout,
     id: options.Id = None,
@@ -28,7 +28,7 @@ def command(
             "-p",
             "--profile",
             metavar="NAME",
-            help=f"{options.PROFILE} That which wrote the private file.",
+            help=f"{options.PROFILE} The one that made the private file.",
         ),
     ] = None,
     changes: options.Changes,
@@ -37,14 +37,15 @@ def command(
         bool,
         options.measure_option(
             "--readers/--no-readers",
-            help="Whether readers of whole texts attack new draws of the originals.",
+            help="Attack new draws of the originals with readers of whole texts, or "
+            "leave that out.",
             hidden=True,
         ),
     ] = True,
     reader: Annotated[
         str | None,
         options.measure_option(
-            help="Let this reader attack, too: endpoint, which sends new draws of the "
+            help="Add an attack by this reader: endpoint. It sends new draws of the "
             "originals to the server of the decoder (--decode endpoint).",
             hidden=True,
         ),
@@ -54,7 +55,7 @@ def command(
         int,
         options.measure_option(
             parser=Number(int, 1),
-            help="Words that it guesses, evenly chosen.",
+            help="Number of words that it guesses, evenly spread over the texts.",
             hidden=True,
         ),
     ] = 2000,
@@ -62,10 +63,10 @@ def command(
     report: options.Report = None,
     html: options.Html = None,
 ) -> None:
-    """Compare a private file with its original: PP, CS, LOW, utility and attacks.
+    """Compare a private file with its original: quality, utility and attacks.
 
-    All figures are functions of the private text and for its owner only. Texts
-    are held in memory for --label, --attribute, --id and --masked-model.
+    All figures are computed from the private text: keep them to yourself. With --label,
+    --attribute, --id and --masked-model, texts are held in memory.
 
     Example: dptext evaluate reviews.jsonl reviews.private.jsonl --label stars
     """
@@ -130,7 +131,7 @@ def command(
 def _check_alone(over: JsonObject, reader: str | None, public_text: str | None) -> None:
     """Refuse what goes with a profile only."""
     if set(over) - {"lexicon"}:
-        raise UsageError("settings are those of a profile: give --profile, too")
+        raise UsageError("settings need a profile: give --profile, too")
     for option, value in (("--reader", reader), ("--public-text", public_text)):
         if value is not None:
             msg = f"{option}: name the profile that wrote the private file, too"

@@ -22,13 +22,13 @@ _SIZE = re.compile(r"([0-9.]+) ?([kmgt]?)b?", re.IGNORECASE)
 def command(
     files: Annotated[
         list[str] | None,
-        typer.Argument(help="Files and folders; only their sizes are looked at."),
+        typer.Argument(help="Files or folders; only their sizes are read."),
     ] = None,
     profile: options.Profile = "balanced",
     *,
     changes: options.Changes,
     size: Annotated[
-        str | None, typer.Option(help="Size of the input instead, as in 2GB.")
+        str | None, typer.Option(help="Size of the input, as in 2GB, instead of files.")
     ] = None,
     jobs: options.Jobs = 1,
     bayes_risk: options.BayesRisk = True,
@@ -38,11 +38,10 @@ def command(
     html: options.Html = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Say what a run will promise, how much it will change and how long it will take.
+    """Before a run, show its guarantee, how much it will change and how long it takes.
 
-    No private text is read and nothing is spent: the examples are public sentences. Of
-    a --public-text one half is read by a reader who has counted the other half. With
-    --html the plan is a page instead.
+    No private text is read and no budget is spent. The examples are public sentences.
+    With --public-text, a reader counts one half of the file and reads the other half.
 
     Example: dptext plan tickets.jsonl --risk 10%
     """

@@ -158,7 +158,7 @@ def _measured(
     first, held_out = halves(texts)
     read = sample(held_out, _READ)
     if len(read) < 2:
-        raise UsageError("the texts are too few to be divided into halves")
+        raise UsageError("too few texts to divide into halves")
     other = counted(lexicon, first)
     pairs = other.model(1, {}, general)
     readers: dict[str, object] = {}

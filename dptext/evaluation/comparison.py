@@ -334,7 +334,7 @@ def finished_rows(path: Path) -> dict[str, Row]:
             key, row = msgspec.json.decode(line, type=tuple[str, Row])
         except (msgspec.ValidationError, msgspec.DecodeError):
             raise UsageError(
-                f"{path}:{number}: not a file that compare has written"
+                f"{path}:{number}: not a file of rows that compare has written"
             ) from None
         known[key] = row
     return known

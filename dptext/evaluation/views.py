@@ -58,27 +58,25 @@ def evaluation(result: Result) -> Page:
     """Return what a private file keeps and gives away as a page."""
     kept = result.kept
     note = (
-        f"{count(kept.texts)} texts; PP, LOW and CS by the lexicon are of the "
-        f"{count(kept.compared)} that have as many words after as before. "
+        f"{count(kept.texts)} texts; PP, LOW and CS by the lexicon cover the "
+        f"{count(kept.compared)} with as many words after as before. "
         f"{figures.CHANGED_BY_CHANCE}"
     )
     sections = [
-        Section(
-            "What is kept", (Figures(list(_kept(result))), Paragraph(note, "note"))
-        ),
+        Section("Quality", (Figures(list(_kept(result))), Paragraph(note, "note"))),
         *_tasks("Utility: accuracy of a classifier", result.utility),
         *_tasks("Attacks on attributes: accuracy", result.attribute_attacks),
     ]
     if result.utility or result.attribute_attacks:
         meanings = Figures(list(result.meanings.items()))
-        sections.append(Section("What these accuracies are of", (meanings,)))
+        sections.append(Section("About these accuracies", (meanings,)))
     attacks = list(_attacks(result))
     if attacks:
         columns = [
             Column("attack"),
             Column("success", share, full=1.0),
             Column("words", count),
-            Column("what the attacker has"),
+            Column("the attacker's knowledge"),
         ]
         sections.append(Section("Attacks on words", (Table(columns, attacks),)))
     if result.in_context:
@@ -86,7 +84,10 @@ def evaluation(result: Result) -> Page:
     if result.composite or result.trade_off is not None:
         sections.append(_together(result))
     return Page(
-        "What a private file keeps", sections, lead=(result.audience,), footer="dptext"
+        "A private file compared with its original",
+        sections,
+        lead=(result.audience,),
+        footer="dptext",
     )
 
 
@@ -133,7 +134,7 @@ def _tasks(title: str, tasks: Sequence[Task]) -> Iterator[Section]:
 
 
 def _attacks(result: Result) -> Iterator[tuple[str, float, int, str]]:
-    """Yield name, success, number of words and what the attacker has, of each."""
+    """Yield name, success, number of words and the attacker's knowledge, of each."""
     for each in result.word_attacks:
         assumed = each.assumes
         if each.predicted is not None:
@@ -389,10 +390,10 @@ def comparison(rows: Sequence[Row], originals: Sequence[str] = ()) -> Page:
             "Guarantee and cost",
             (_table(("name", "level", "notion", *_COST[2:]), values),),
         ),
-        Section("The first texts, and how they came out", _examples(done, originals)),
+        Section("The first texts, before and after", _examples(done, originals)),
     ]
     if missing:
-        sections.append(Section("What could not be run", (Bullets(missing),)))
+        sections.append(Section("Not run", (Bullets(missing),)))
     return Page(
         "Mechanisms compared",
         sections,

@@ -212,7 +212,7 @@ def view(result: Plan) -> Page:
     ]
     rows: list[tuple[str | Code, Cell]] = [(line.name, line.sentence) for line in lines]
     examples = Table(
-        [Column("as it is"), Column("as it may come out")],
+        [Column("as it is"), Column("as it may become")],
         [(each.before, each.after) for each in result.examples],
     )
     measured = [
@@ -222,7 +222,7 @@ def view(result: Plan) -> Page:
     return Page(
         f"Plan: {result.profile}",
         [
-            Section("Public sentences, and one way they come out", (examples,)),
+            Section("Public sentences before and after one draw", (examples,)),
             *views.guarantee(result.guarantee),
             Section("What readers find", measured),
         ],
