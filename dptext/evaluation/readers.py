@@ -24,7 +24,7 @@ from dptext.errors import InputError, UsageError
 from dptext.evaluation.rows import texts_of
 from dptext.lexicons.from_text import Texts
 from dptext.measures import context_risk
-from dptext.measures.context_risk import SAME_KIND, InContext, Reading
+from dptext.measures.context_risk import PUBLIC_TEXT, SAME_KIND, InContext, Reading
 from dptext.pipeline import Pipeline
 from dptext.profile import Part, Profile
 from dptext.randomness import RunKey
@@ -36,8 +36,6 @@ from dptext.types import Lexicon
 # Words of a public text whose pairs are counted, and that are read, about.
 _COUNTED, _READ = 2_000_000, 50_000
 _CHARACTERS = 6  # of a word, with its space
-# What public text is to a report, which names the kind of each corpus.
-KIND = "public text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +190,7 @@ def read_by_halves(pipeline: Pipeline, public: PublicText) -> InContext:
     readings = _read(pipeline, [pairs.reader(pipeline)], sample(second))
     if not readings:
         raise public.none()
-    return InContext(public.name, "", readings, KIND, pairs.words)
+    return InContext(public.name, "", readings, PUBLIC_TEXT, pairs.words)
 
 
 def _read(

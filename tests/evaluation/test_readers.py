@@ -181,7 +181,9 @@ def test_a_plan_reads_one_half_with_the_other(files: tuple[Path, Path, Path]) ->
     assert reading["reader"] == "same-kind"
     words = reading["classes"][0]["words"]
     assert words + corpus["counted"] == COUNTED * 17
-    assert "public.jsonl" in here("plan", *usual).out.decode()
+    shown = " ".join(here("plan", *usual).out.decode().split())
+    counted = f"{corpus['counted']:,} other words of it finds"
+    assert f"this kind in public.jsonl a reader with {counted}" in shown
 
 
 def test_an_epsilon_for_the_reader_of_the_kind(files: tuple[Path, Path, Path]) -> None:
