@@ -13,7 +13,7 @@ import typer
 
 from dptext.cli import configuration, options, parser, screen
 from dptext.cli.configuration import Configuration
-from dptext.cli.values import Number, one_of
+from dptext.cli.values import one_of
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
@@ -55,40 +55,7 @@ def command(
             help="Policy file. Default: the nearest .dptext.yaml or pyproject.toml."
         ),
     ] = None,
-    notion: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Accepted guarantee, LDP or metric-DP (or eps-delta); repeatable."
-        ),
-    ] = None,
-    max_epsilon: Annotated[
-        float | None,
-        typer.Option(parser=options.positive, help="Largest accepted epsilon."),
-    ] = None,
-    max_loss: Annotated[
-        float | None,
-        typer.Option(
-            parser=Number(float, 0),
-            help="Largest accepted loss between two words, in nats.",
-        ),
-    ] = None,
-    max_risk: Annotated[
-        str | None, typer.Option(help="Largest accepted risk, as in 15%.")
-    ] = None,
-    allow: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Accept that these are not protected: punctuation, stop_word, number, "
-            "unknown, case, equal-words, keep-list, mask-list, forms; repeatable."
-        ),
-    ] = None,
-    unverified: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Accept reports that cannot be recomputed for this reason: lexicon, "
-            "version or parts; repeatable."
-        ),
-    ] = None,
+    set_: options.Set = None,
     lexicon: Annotated[
         list[str] | None,
         typer.Option(
@@ -118,7 +85,10 @@ def command(
 
     A report is valid if it belongs to this very file and agrees with its own settings:
     guarantee, risk and gaps are recomputed. Prints one line per finding, without any
-    content, and ends with exit code 1 if there is any.
+    content, and ends with exit code 1 if there is any. --set overrides a
+    key of the policy.
+
+    Example: dptext check exports --set max_risk=15%
     """
     from dptext import lexicons
     from dptext.report.exports import GitIndex
@@ -129,19 +99,10 @@ def command(
         if not quiet:
             typer.echo(screen.one_line(line), err=True)
 
-    terms = {
-        "notion": notion,
-        "max_epsilon": max_epsilon,
-        "max_loss": max_loss,
-        "max_risk": max_risk,
-        "allow": allow,
-        "unverified": unverified,
-    }
-    asked = {key: value for key, value in terms.items() if value is not None}
     recomputer = Recomputer([lexicons.find(name) for name in lexicon or ()], note)
     index = GitIndex() if staged else None
     configured = _configured(context, policy, index)
-    accepted = _policy(configured, asked)
+    accepted = _policy(configured, options.keys_of(set_))
     keys = keys_of(verify_key, accepted, configured, index)
     exports = _on_disk(files or (), accepted, note)
     if index is not None:
@@ -227,10 +188,10 @@ def _in_folder(
 
 
 def _policy(configured: Configuration, asked: Mapping[str, object]) -> ExportPolicy:
-    """Return the policy: that of the file, with options in place of its keys."""
+    """Return the policy: that of the file, with others in place of its keys."""
     from dptext.guarantees import policy
 
-    terms = policy.parse(asked, "options")
+    terms = policy.parse(asked, "--set")
     base = policy.of(configured.policy, configured.shown)
     return replace(base, **{key: getattr(terms, key) for key in asked})
 

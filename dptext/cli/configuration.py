@@ -52,16 +52,12 @@ BY_FILE: Mapping[str, frozenset[str]] = {
     "evaluate": _LAYOUT | {"id"},
     "embed": _RECORDS,
 }
-# What only the environment sets: secrets, since a file that others share names none,
-# and options that take the place of a policy's keys.
+# What only the environment sets: keys, since a file that others share names no secret.
 _SECRET = frozenset({"key_file", "sign_key"})
 BY_VARIABLE: Mapping[str, frozenset[str]] = {
     "sanitize": _SECRET,
     "embed": _SECRET,
-    "check": frozenset(
-        {"notion", "max_epsilon", "max_loss", "max_risk", "allow", "unverified"}
-        | {"verify_key"}
-    ),
+    "check": frozenset({"verify_key"}),
 }
 # Files, which a configuration file names from where it lies.
 _PATHS = ("ledger",)

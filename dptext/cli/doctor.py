@@ -257,10 +257,9 @@ def _of_check(context: typer.Context) -> Iterator[JsonObject]:
 
     values, chosen = parser.settings_of("check", context)
     file = parser.of_run(context)
+    of_file = configuration.Setting(None, file.shown, file.shown)
     for key, value in dataclasses.asdict(policy.of(file.policy, file.shown)).items():
-        setting = chosen.get(key)
-        if setting is None and key in (file.policy or ()):
-            setting = configuration.Setting(value, file.shown, file.shown)
+        setting = chosen.get(key, of_file if key in (file.policy or ()) else None)
         yield _row(f"check.{key}", values[key] if key in chosen else value, setting)
 
 

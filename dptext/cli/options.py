@@ -97,7 +97,8 @@ Set = Annotated[
     setting_option(
         "--set",
         metavar="KEY=VALUE",
-        help="Override one key of the profile, as in tokens.number=mask; repeatable.",
+        help="Override one key of the profile or policy, as in tokens.number=mask; "
+        "repeatable.",
     ),
 ]
 BayesRisk = Annotated[
@@ -551,12 +552,17 @@ def overrides(
     """
     from dptext import profile
 
-    set_: JsonObject = {}
-    for setting in settings or ():
-        _set(set_, setting)
     return profile.overrides_of(
-        set_, lambda name: f"--{name.replace('_', '-')}", **chosen
+        keys_of(settings), lambda name: f"--{name.replace('_', '-')}", **chosen
     )
+
+
+def keys_of(settings: Sequence[str] | None) -> JsonObject:
+    """Return the keys and values that --set gives. Raises UsageError."""
+    keys: JsonObject = {}
+    for setting in settings or ():
+        _set(keys, setting)
+    return keys
 
 
 def _set(over: JsonObject, setting: str) -> None:

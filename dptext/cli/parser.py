@@ -45,6 +45,11 @@ REMOVED = {
     },
     "--epsilon-per-text": "write --set 'budget={name: per-text, epsilon: NUMBER}'",
     "--form": "write --set tokens.forms=[card,email], with the forms that you want",
+    **{
+        f"--{key.replace('_', '-')}": f"write --set {key}=VALUE"
+        for key in ("notion", "max_epsilon", "max_loss", "max_risk", "allow")
+    },
+    "--unverified": "write --set unverified=VALUE",
     "--wordnet": "write --english, which needs no WordNet",
     "--ruler": "this option is now --bayes-risk",
     "--no-ruler": "this option is now --no-bayes-risk",

@@ -111,9 +111,8 @@ def test_settings_of_a_run_are_in_its_report(
     assert report["guarantee"]["strength"]["word"] != "strong"
     assert report["run"]["profile"] != "balanced"
     assert b"the policy allows 10" in here("check", "out.jsonl").out
-    monkeypatch.setenv("DPTEXT_MAX_EPSILON", "20")
-    assert here("check", "out.jsonl").code == 0
-    assert shown()["check.max_epsilon"] == (20.0, "DPTEXT_MAX_EPSILON")
+    assert here("check", "out.jsonl", "--set", "max_epsilon=20").code == 0
+    assert shown()["check.max_epsilon"][0] == 10
 
 
 def test_paths_of_a_file_begin_where_it_lies(folder: Path) -> None:

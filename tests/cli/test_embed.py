@@ -154,7 +154,7 @@ def test_check_computes_the_report_anew(source: str, tmp_path: Path) -> None:
     assert here("check", str(out), *words).code == 0
     assert (
         "policy allows"
-        in here("check", str(out), *words, "--max-loss", "1").out.decode()
+        in here("check", str(out), *words, "--set", "max_loss=1").out.decode()
     )
     beside = Path(str(out) + SIDECAR)
     clean = beside.read_bytes()
@@ -176,7 +176,7 @@ def test_check_computes_the_report_anew(source: str, tmp_path: Path) -> None:
     assert embed(source, out, "-q").code == 0
     told = here("check", str(out), *words).out
     assert b"guarantee is eps-delta" in told
-    accept = ("--notion", "eps-delta", "--max-epsilon", "8")
+    accept = ("--set", "notion=eps-delta", "--set", "max_epsilon=8")
     assert here("check", str(out), *words, *accept).code == 0
     assert embed(source, out, "-q", "--seed", "1").code == 0
     assert here("check", str(out), *words, *accept).code == 1

@@ -144,8 +144,8 @@ def test_vectors_are_signed(keys: None, options: tuple[str, ...]) -> None:
     )
     assert here(*run, "--sign-key", "sign.pem").code == 0
     command: tuple[str, ...]
-    command = ("check", "out.npy", "--notion", "eps-delta", "--notion", "metric-DP")
-    command = (*command, "--notion", "LDP", "--verify-key", "team.pub")
+    command = ("check", "out.npy", "--set", "notion=[eps-delta, metric-DP, LDP]")
+    command = (*command, "--verify-key", "team.pub")
     ran = here(*command)
     assert (ran.code, ran.out) == (0, b"")
     side = Path("out.npy.dptext.json")
@@ -156,7 +156,7 @@ def test_vectors_are_signed(keys: None, options: tuple[str, ...]) -> None:
 def test_findings_for_machines(keys: None) -> None:
     """JSON and SARIF say what the lines say, of each export, and hold no text."""
     Path("raw out.csv").write_text(f"id,text\n1,{MARKER}\n")
-    run = ("check", "out.jsonl", "raw out.csv", "--max-epsilon", "1")
+    run = ("check", "out.jsonl", "raw out.csv", "--set", "max_epsilon=1")
     lines = here(*run).out.decode().splitlines()
     ran = here(*run, "--format", "json")
     assert ran.code == 1
