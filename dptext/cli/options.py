@@ -398,14 +398,6 @@ class Work:
             hidden=True,
         ),
     ] = False
-    progress: Annotated[
-        bool | None,
-        output_option(
-            "--progress/--no-progress",
-            help="Show progress on standard error. Default: on a terminal only.",
-            hidden=True,
-        ),
-    ] = None
 
     @property
     def says_steps(self) -> bool:
@@ -414,8 +406,8 @@ class Work:
 
     def bar(self, console: Console) -> AbstractContextManager[Progress | None]:
         """Show records and words so far for a block, if that is wanted."""
-        shown = sys.stderr.isatty() if self.progress is None else self.progress
-        return screen.progress_bar(console, shown and self.says_steps)
+        shown = sys.stderr.isatty() and self.says_steps
+        return screen.progress_bar(console, shown)
 
 
 class Answer:
