@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from dptext.profile import Choices
     from dptext.randomness import RunKey
     from dptext.report.answer import Released
-    from dptext.report.blocks import Page
     from dptext.report.document import Document
     from dptext.types import JsonObject, Selection
 
@@ -439,7 +438,6 @@ class Answer:
     def show(
         self,
         document: Document,
-        report: Page,
         released: Released,
         copied: Mapping[str, Kind],
     ) -> None:
@@ -450,7 +448,10 @@ class Answer:
         if copied:
             self._waiting[identifying.warning(copied)] = None
         if self._work.verbose:
-            screen.show(report, on=self.console)
+            from dptext.report import signatures, views
+
+            signed = released.signed or signatures.UNSIGNED
+            screen.show(views.report(document, signed), on=self.console)
             return
         lines = answer.answer(document, released)
         warnings, self._waiting = list(self._waiting), {}
