@@ -55,6 +55,7 @@ REMOVED = {
     ),
     "--unverified": "write --set unverified=VALUE",
     "--wordnet": "write --english, which needs no WordNet",
+    "--text": "calibrate takes --public-text in its place",
     "--ruler": "this option is now --bayes-risk",
     "--no-ruler": "this option is now --no-bayes-risk",
     **dict.fromkeys(
