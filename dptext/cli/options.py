@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from dptext.profile import Choices
     from dptext.randomness import RunKey
     from dptext.report.answer import Released
-    from dptext.report.blocks import Page
     from dptext.report.document import Document
     from dptext.types import JsonObject, Selection
 
@@ -397,14 +396,6 @@ class Work:
             hidden=True,
         ),
     ] = False
-    progress: Annotated[
-        bool | None,
-        output_option(
-            "--progress/--no-progress",
-            help="Show progress on standard error. Default: on a terminal only.",
-            hidden=True,
-        ),
-    ] = None
 
     @property
     def says_steps(self) -> bool:
@@ -413,8 +404,8 @@ class Work:
 
     def bar(self, console: Console) -> AbstractContextManager[Progress | None]:
         """Show records and words so far for a block, if that is wanted."""
-        shown = sys.stderr.isatty() if self.progress is None else self.progress
-        return screen.progress_bar(console, shown and self.says_steps)
+        shown = sys.stderr.isatty() and self.says_steps
+        return screen.progress_bar(console, shown)
 
 
 class Answer:
@@ -446,7 +437,6 @@ class Answer:
     def show(
         self,
         document: Document,
-        report: Page,
         released: Released,
         copied: Mapping[str, Kind],
     ) -> None:
@@ -457,7 +447,10 @@ class Answer:
         if copied:
             self._waiting[identifying.warning(copied)] = None
         if self._work.verbose:
-            screen.show(report, on=self.console)
+            from dptext.report import signatures, views
+
+            signed = released.signed or signatures.UNSIGNED
+            screen.show(views.report(document, signed), on=self.console)
             return
         lines = answer.answer(document, released)
         warnings, self._waiting = list(self._waiting), {}
