@@ -116,7 +116,8 @@ def test_the_first_file_of_a_folder_is_looked_at(folder: Path) -> None:
 
 def test_a_column_of_any_name_and_encoding_is_surveyed(folder: Path) -> None:
     """One that is called text, in Parquet and in a workbook; and one in UTF-16."""
-    rows = {"text": ["The broken lamp was late again."] * 3, "n": [1, 2, 3]}
+    rows: dict[str, list[Any]] = {"text": ["The broken lamp was late again."] * 3}
+    rows["n"] = [1, 2, 3]
     wanted = {"field": ["text"], "risk": "20%"}
     pa = pytest.importorskip("pyarrow")
     pa.parquet.write_table(pa.table(rows), "a.parquet")
