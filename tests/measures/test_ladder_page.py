@@ -1,6 +1,7 @@
 """The guide's table of risks holds the figures of readers that ship."""
 
 import json
+from typing import Any
 
 from dptext import lexicons, profile
 from dptext.measures import ladder
@@ -55,7 +56,7 @@ def of_profile(name: str) -> tuple[list[float], list[float], list[float], float]
 
     Then the share that classifiers keep of what they learn beyond chance.
     """
-    settings = profile.load(name).settings()
+    settings: dict[str, Any] = dict(profile.load(name).settings())
     lexicon = lexicons.find("builtin")
     shipped = json.loads(ladder.shipped_file().read_text())
     rungs = shipped["ladders"][ladder.key_of(settings, lexicon)]
