@@ -125,8 +125,7 @@ PublicTextFile = Annotated[
     measure_option(
         "--public-text",
         metavar="FILE",
-        help="Public texts of the same kind: measure a reader that knows their pairs "
-        "of words.",
+        help="Public text of the same kind, for one more reader.",
     ),
 ]
 Jobs = Annotated[
