@@ -168,8 +168,9 @@ def drawn(chart: Chart) -> Drawn:
             marks.append((x, y, f"{name}: {shown}".rstrip()))
         path = " ".join(f"{x:g},{y:g}" for x, y, _ in marks)
         named = points if chart.labelled and not number else ()
+        # Above the marker, to the left: a line that rises is not there.
         labels = tuple(
-            _label(x, y, point.note)
+            (x - 5, y - 8, point.note)
             for point, (x, y, _) in zip(named, marks, strict=False)
         )
         return Curve(name, number % SERIES, path, tuple(marks), labels)
@@ -180,11 +181,6 @@ def drawn(chart: Chart) -> Drawn:
         (_short(chart.across.label), _short(chart.up.label)),
         tuple(line(n, *each) for n, each in enumerate(kept)),
     )
-
-
-def _label(x: float, y: float, note: str) -> tuple[float, float, str]:
-    """Place a note above its marker, to the left: a line that rises is not there."""
-    return x - 5, y - 8, note
 
 
 def _ticks(scale: Scale, axis: Axis) -> tuple[tuple[float, str], ...]:
