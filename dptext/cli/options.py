@@ -40,14 +40,14 @@ setting_option = partial(typer.Option, rich_help_panel="Guarantee")
 measure_option = partial(typer.Option, rich_help_panel="Measures")
 output_option = partial(typer.Option, rich_help_panel="Output and report")
 
-PROFILE = "Name of a profile (see `dptext list`) or a .yaml file."
+PROFILE = "Profile of `dptext list`, or a .yaml file."
 EPSILON = "Epsilon per word."
 RISK = (
-    "Choose epsilon by risk: how often the best guess of a word from its output may "
-    "be right, as in 10%."
+    "Choose epsilon so that the best guess of a word is right at most this often, as "
+    "in 10%."
 )
 _READ = "Most words that measured readers of whole texts find, as in 25%."
-LEXICON = "Name of a lexicon (see `dptext lexicon list`) or a file."
+LEXICON = "Lexicon of `dptext lexicon list`, or a file."
 positive = Number(float, 0, above=True)
 
 Files = Annotated[
@@ -88,7 +88,7 @@ Epsilon = Annotated[
 Risk = Annotated[str | None, setting_option(metavar="SHARE", help=RISK)]
 Mechanism = Annotated[
     str | None,
-    setting_option(metavar="NAME", help="Mechanism, with its default parameters."),
+    setting_option(metavar="NAME", help="Mechanism with its default parameters."),
 ]
 Lexicon = Annotated[str | None, setting_option(metavar="NAME", help=LEXICON)]
 Set = Annotated[
@@ -117,8 +117,7 @@ Report = Annotated[
     Path | None,
     output_option(
         metavar="FILE",
-        help="Write the internal report as JSON. It holds private figures: do not "
-        "publish it.",
+        help="Write the internal report (private figures!) as JSON.",
     ),
 ]
 PublicTextFile = Annotated[
@@ -126,8 +125,7 @@ PublicTextFile = Annotated[
     measure_option(
         "--public-text",
         metavar="FILE",
-        help="Public texts of the same kind: measure a reader that knows their pairs "
-        "of words.",
+        help="Public text of the same kind, for one more reader.",
     ),
 ]
 Jobs = Annotated[
@@ -287,8 +285,8 @@ class Changes:
     mask_list: Annotated[
         list[str] | None,
         setting_option(
-            help="File of public words and phrases, one per line, to replace with "
-            "[masked]; repeatable.",
+            help="File of public words and phrases, one per line, to replace with a "
+            "fixed symbol; repeatable.",
             hidden=True,
         ),
     ] = None
@@ -393,7 +391,7 @@ class Work:
         bool,
         output_option(
             "--json",
-            help="Print the short answer as JSON on standard error.",
+            help="Print JSON: the short answer, on standard error.",
             hidden=True,
         ),
     ] = False

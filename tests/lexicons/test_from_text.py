@@ -165,6 +165,10 @@ def test_an_adapted_lexicon_is_measured_and_stated(
     assert ran.code == 0, ran.err
     report = json.loads(Path(f"{vectors}.dptext.json").read_bytes())
     assert said in report["guarantee"]["conditions"]
+    calibrate = ("calibrate", "--risk", "20%", "--lexicon", "mine", "--reader", "ngram")
+    ran = here(*calibrate, "--public-text", str(public))
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "have counted tickets.txt" in ran.err
 
 
 @pytest.mark.slow
