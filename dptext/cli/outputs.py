@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from dptext.engine.job import Job, Written
     from dptext.engine.run import Reports
     from dptext.report.answer import Released
-    from dptext.report.blocks import Page
     from dptext.report.document import Document
 
 _PATH = str | Path
@@ -88,7 +87,7 @@ def of_all(
     """Return the job of what was released now, and say of what was done already."""
     passed = len(jobs) - len(released)
     if passed:
-        rest = f", so that reports are of the other {len(released)}" * bool(released)
+        rest = f"; the reports are about the other {len(released)}" * bool(released)
         warn(f"{passed} of {len(jobs)} files are done already{rest}")
     inputs = tuple(name for each, _ in released for name in each.inputs)
     return replace(job, inputs=inputs), [written for _, written in released]
@@ -113,7 +112,7 @@ def released(
         page=None if reports.page is None else str(reports.page),
         copied=tuple(copied),
         first=first,
-        signed=None if reports.key is None else signatures.of_signer(reports.key),
+        signed=signatures.of_signer(reports.key),
     )
 
 
@@ -151,16 +150,18 @@ class Internal:
             None if path is None else release.open(str(path))
             for path in (reports.internal, reports.page)
         )
+        self._key = reports.key
 
-    def write(self, result: Document, page: Page) -> None:
+    def write(self, result: Document) -> None:
         """Write what is asked for."""
         from dptext.report import document
 
         if self._json is not None:
             self._json.stream.write(document.encode(result))
         if self._page is not None:
-            from dptext.report import html
+            from dptext.report import html, signatures, views
 
+            page = views.report(result, signatures.of_signer(self._key))
             self._page.stream.write(html.render(page))
 
 
@@ -183,7 +184,7 @@ def outputs_of(
             continue
         known, left_out = _known(Path(name), Path(out_dir), format)
         if left_out:
-            warn(f"{name}: files of no known format, which are left out: {left_out}")
+            warn(f"{name}: skipped files of unknown format: {left_out}")
         pairs += [
             (str(path), str(Path(out_dir, path.relative_to(name)))) for path in known
         ]
@@ -212,7 +213,7 @@ def _known(folder: Path, out_dir: Path, format: str | None) -> tuple[list[Path],
     inside = list(_inside(folder, out_dir))
     known = [path for path in inside if format or formats.by_suffix(str(path))]
     if not known:
-        raise UsageError(f"{folder}: no file of a known format is in this folder")
+        raise UsageError(f"{folder}: this folder has no file of a known format")
     return known, len(inside) - len(known)
 
 
@@ -316,7 +317,7 @@ def _check(inputs: Iterable[str], outputs: Iterable[str | None]) -> None:
         for folder in (*_WITHIN.get(), shipped, imported.resolve()):
             if path is not None and path.is_file() and folder in path.parents:
                 raise UsageError(
-                    f"{name} is a part of {folder}, which this run may read; name "
+                    f"{name} is inside {folder}, which this run may read; name "
                     "another file"
                 )
 

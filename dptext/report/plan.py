@@ -11,7 +11,7 @@ from dptext import progress
 from dptext.guarantees.statement import Statement
 from dptext.measures import public
 from dptext.measures.bayes_risk import Risk
-from dptext.measures.context_risk import InContext
+from dptext.measures.context_risk import PUBLIC_TEXT, InContext
 from dptext.measures.public import Deniability, PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
@@ -127,8 +127,12 @@ def plan(
     *,
     jobs: int = 1,
     bayes_risk: bool = True,
+    read: tuple[InContext, ...] = (),
 ) -> Plan:
-    """Say what a profile will do; size is that of the input."""
+    """Say what a profile will do; size is that of the input.
+
+    read is what readers were found to find in public texts of the user.
+    """
     measures = PublicMeasures.of(pipeline, bayes_risk)
     asking = _asking(pipeline, 10**6 if size is None else size.text)
     pipeline = pipeline.offline
@@ -142,7 +146,7 @@ def plan(
         risk=measures.risk,
         risk_note=measures.risk_note,
         deniability=measures.deniability,
-        in_context=measures.in_context,
+        in_context=(*read, *measures.in_context),
         changed=public.changed_of(pipeline),
         examples=_examples(pipeline),
         characters=rate,
@@ -208,7 +212,7 @@ def view(result: Plan) -> Page:
     ]
     rows: list[tuple[str | Code, Cell]] = [(line.name, line.sentence) for line in lines]
     examples = Table(
-        [Column("as it is"), Column("as it may come out")],
+        [Column("as it is"), Column("as it may become")],
         [(each.before, each.after) for each in result.examples],
     )
     measured = [
@@ -218,7 +222,7 @@ def view(result: Plan) -> Page:
     return Page(
         f"Plan: {result.profile}",
         [
-            Section("Public sentences, and one way they come out", (examples,)),
+            Section("Public sentences before and after one draw", (examples,)),
             *views.guarantee(result.guarantee),
             Section("What readers find", measured),
         ],
@@ -228,8 +232,21 @@ def view(result: Plan) -> Page:
     )
 
 
+def _of_kind(read: ReaderFigures) -> str:
+    """Say what the strongest reader finds in the user's own public text."""
+    rare = f", {figures.share(read.rare)} of rare ones" if read.rare is not None else ""
+    return (
+        f"in {read.corpus} a reader with {figures.count(read.counted)} other words of "
+        f"it finds {figures.share(read.success)} of words (95% limits "
+        f"{figures.between(read.low, read.high)}){rare}, or more"
+    )
+
+
 def _figures(result: Plan) -> Iterator[tuple[str | Code, Cell]]:
     """Yield what a run will be like and cost."""
+    for each in ReaderFigures.of(result.in_context):
+        if each.kind == PUBLIC_TEXT and each.counted:
+            yield "this kind", _of_kind(each)
     yield "mechanism", f"{result.mechanism}, epsilon {result.epsilon:g}"
     if result.changed is not None:
         drawn = " as drawn, before decoding" * (result.guarantee.decoder != "none")
