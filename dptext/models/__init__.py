@@ -11,11 +11,11 @@ import os
 import re
 import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from dptext import settings
 from dptext.errors import MissingExtra, UsageError
@@ -34,6 +34,7 @@ NLTK_DATA = {
 }
 # What packages without types give.
 Library = Any
+S, T = TypeVar("S"), TypeVar("T")
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
 
@@ -214,11 +215,22 @@ def embed(
             )
             return vectors
 
+    return on_one_thread(one, blocks)
+
+
+def on_one_thread(work: Callable[[S], T], items: Iterable[S]) -> list[T]:
+    """Return work(item) of each, several at a time, with torch on one thread for each.
+
+    So the sums of an item are rounded alike whatever the number of processors.
+    """
+    torch = package("torch", "a language model", "semantic")
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        with ThreadPoolExecutor(_processors()) as pool:
-            return list(pool.map(one, blocks))
+        with ThreadPoolExecutor(
+            _processors(), initializer=torch.set_num_threads, initargs=(1,)
+        ) as pool:
+            return list(pool.map(work, items))
     finally:
         torch.set_num_threads(threads)
 
