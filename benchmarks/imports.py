@@ -30,8 +30,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.lexicons import vector_lines
-from dptext.lexicons.vector_lines import read_lines
+from dptext.lexicons import sources
+from dptext.lexicons.sources import read_lines
 
 _BLOCK = 10_000
 _SYLLABLES = [c + v for c in "bdfghjklmnprstvz" for v in "aeiou"]
@@ -151,7 +151,7 @@ def reading(size: int, dimensions: int) -> None:
     head = f"{size} {dimensions}\n".encode()
     packed = head + b"".join(b"word%d " % i + row.tobytes() for i, row in entries)
     took, _ = seconds(
-        lambda c: vector_lines.read(io.BytesIO(c), "memory").vectors, packed
+        lambda c: sources.read_word2vec(io.BytesIO(c), "memory").vectors, packed
     )
     print(f"{'word2vec binary':16} {took:7.2f} s  {took / base:5.2f} x the time")
 

@@ -48,7 +48,6 @@ class Choices(TypedDict, total=False):
     """What may be chosen beside a profile."""
 
     epsilon: float | None
-    epsilon_per_text: float | None
     risk: str | float | None
     reader_risk: str | float | None
     mechanism: str | None
@@ -56,7 +55,6 @@ class Choices(TypedDict, total=False):
     lexicon: str | None
     keep_list: Sequence[str] | None
     mask_list: Sequence[str] | None
-    form: Sequence[str] | None
 
 
 def overrides_of(
@@ -70,7 +68,7 @@ def overrides_of(
     conflict, or an epsilon that is none.
     """
     wanted = {name: value for name, value in chosen.items() if value is not None}
-    names = ("epsilon", "epsilon_per_text", "risk", "reader_risk")
+    names = ("epsilon", "risk", "reader_risk")
     spent = [name for name in names if name in wanted]
     if len(spent) > 1:
         raise UsageError(f"give only one of {', '.join(map(option, spent))}")
@@ -86,8 +84,6 @@ def overrides_of(
         for key, name in (("keep", "keep_list"), ("mask", "mask_list"))
         if name in wanted
     }
-    if "form" in wanted:
-        tokens["forms"] = wanted["form"]
     if tokens:
         over["tokens"] = tokens
     for name in spent:
@@ -113,15 +109,12 @@ def _laid_over(
 
 
 def _budget(name: str, value: object, option: str) -> JsonObject:
-    budget: JsonObject = {"name": "uniform", "epsilon": None, "risk": None}
-    budget["reader_risk"] = None
-    if name in ("risk", "reader_risk"):
-        return {**budget, name: share(value, option)}
+    budget: JsonObject = dict.fromkeys(("epsilon", "risk", "reader_risk"))
+    if name != "epsilon":
+        return {"name": "uniform", **budget, name: share(value, option)}
     if not (isinstance(value, int | float) and 0 < value < float("inf")):
         raise UsageError(f"{option} {value!r}: give a finite number above 0")
-    if name == "epsilon":
-        return {**budget, "epsilon": float(value)}
-    return {"name": "per-text", "epsilon": float(value)}
+    return {"name": "uniform", **budget, name: float(value)}
 
 
 _STAGES = ("mechanism", "space", "mapping", "budget", "decoder")

@@ -19,6 +19,7 @@ import hashlib
 import importlib
 import os
 import pkgutil
+import sys
 import traceback
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -146,6 +147,8 @@ def _outside(stage: str) -> Mapping[str, tuple[EntryPoint, ...]]:
 @cache
 def _entries() -> tuple[EntryPoint, ...]:
     """Return the entry points of all packages for dptext, read once."""
+    if not any(map(_may_extend, sys.path)):
+        return ()
     from importlib.metadata import entry_points
 
     try:
@@ -153,6 +156,28 @@ def _entries() -> tuple[EntryPoint, ...]:
         return tuple(each for s in STAGES for each in every.select(group=_group(s)))
     except Exception:  # one package's metadata cannot be read: pass over it
         return tuple(_readable())
+
+
+def _may_extend(folder: str) -> bool:
+    """Tell whether a package of a folder may have entry points for dptext.
+
+    A look at their files takes a tenth of the time of reading all entry points.
+    """
+    try:
+        packages = os.listdir(folder or ".")
+    except NotADirectoryError:  # an archive
+        return True
+    except OSError:
+        return False
+    for name in packages:
+        if name.endswith(".egg"):
+            return True
+        if name.endswith((".dist-info", ".egg-info")):
+            with contextlib.suppress(OSError):
+                listed = os.path.join(folder, name, "entry_points.txt")
+                if b"[dptext." in Path(listed).read_bytes():
+                    return True
+    return False
 
 
 def _readable() -> Iterator[EntryPoint]:

@@ -498,4 +498,4 @@ class Lexicon:
 def _row_of(lexicon: Lexicon) -> Mapping[str, int]:
     words = lexicon.words
     lower = "\n".join(words).lower().split("\n") if words else ()
-    return {word: row for row, word in enumerate(lower)}
+    return dict(zip(lower, range(len(lower)), strict=True))

@@ -217,6 +217,28 @@ def test_nothing_heavy_loads_before_it_is_needed(code: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_one_line_loads_what_it_needs() -> None:
+    """A default run loads no option reader, entry points, pages or ledgers."""
+    unused = (
+        *("pydantic", "importlib.metadata", "jinja2", "sqlite3", "rich.markdown"),
+        *("concurrent.futures", "dptext.vectors.measures", "dptext.measures.attacks"),
+        *("dptext.report.html", "dptext.mechanisms.laplace"),
+    )
+    check = (
+        "import sys; sys.argv = ['dptext', 'sanitize', '-']\n"
+        "from dptext.__main__ import main\n"
+        "try: main()\n"
+        "except SystemExit as error: assert not error.code\n"
+        f"loaded = [name for name in {unused!r} if name in sys.modules]\n"
+        "assert not loaded, loaded"
+    )
+    command = [sys.executable, "-W", "ignore", "-c", check]
+    done = subprocess.run(
+        command, input="A good film.\n", capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_what_runs_in_a_checkout_is_not_imported() -> None:
     """The package does without tools, benchmarks and tests, and is installed alone."""
     outside = {"tools", "benchmarks", "tests", "examples"}

@@ -21,8 +21,7 @@ from dptext import lexicons
 from dptext.errors import LexiconError, MissingExtra
 from dptext.lexicons import sources
 from dptext.lexicons.importing import Settings
-from dptext.lexicons.sources import assemble
-from dptext.lexicons.vector_lines import RawVectors
+from dptext.lexicons.sources import RawVectors, assemble
 from dptext.types import Lexicon
 
 VOCABULARY = ("vocab.txt", "*.parquet", "*.txt")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 from typer.main import get_command, get_group
 
 from dptext import __version__
@@ -44,6 +46,11 @@ class _Dptext(Program):
         super().__init__(**named)
         self.commands: Any = Commands()
 
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Show help, which needs no options of commands."""
+        self.commands = {name: _summary(name) for name in NAMES}
+        super().format_help(ctx, formatter)
+
 
 @functools.cache
 def _command(name: str) -> Any:
@@ -54,6 +61,14 @@ def _command(name: str) -> Any:
     single = typer.Typer(add_completion=False)
     add(single, module.command, name)
     return get_command(single)
+
+
+def _summary(name: str) -> TyperCommand:
+    """Return a command with nothing but its help."""
+    module = import_module(f"dptext.cli.{name}")
+    if hasattr(module, "app"):
+        return TyperCommand(name, help=module.app.info.help)
+    return TyperCommand(name, help=inspect.getdoc(module.command))
 
 
 app = typer.Typer(

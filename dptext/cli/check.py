@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -16,14 +15,13 @@ from dptext.cli import configuration, options, parser, screen
 from dptext.cli.configuration import Configuration
 from dptext.cli.values import Number, one_of
 from dptext.errors import UsageError
-from dptext.report.findings import Judged
 
 if TYPE_CHECKING:
     from dptext.guarantees.policy import ExportPolicy
     from dptext.report.exports import Export, GitIndex
-    from dptext.report.findings import Finding
     from dptext.report.recompute import Recomputer
     from dptext.report.signatures import Key
+    from dptext.report.verify import Finding, Judged
 
     # An export by name, and what reads it.
     Named = tuple[str, Callable[[], Export]]
@@ -126,6 +124,7 @@ def command(
     from dptext import lexicons
     from dptext.report.exports import GitIndex
     from dptext.report.recompute import Recomputer
+    from dptext.report.verify import Judged
 
     def note(line: str) -> None:
         if not quiet:
@@ -141,25 +140,50 @@ def command(
     }
     asked = {key: value for key, value in terms.items() if value is not None}
     recomputer = Recomputer([lexicons.find(name) for name in lexicon or ()], note)
-    shown = "" if quiet else format
+    index = GitIndex() if staged else None
+    configured = _configured(context, policy, index)
+    accepted = _policy(configured, asked)
+    keys = keys_of(verify_key, accepted, configured, index)
+    exports = _on_disk(files or (), accepted, note)
+    if index is not None:
+        names = index.exports(files or (), accepted)
+        exports = ((name, partial(index.export, name)) for name in names)
     results: list[Judged] = []
-    with contextlib.ExitStack() as stack:
-        index = stack.enter_context(GitIndex()) if staged else None
-        configured = _configured(context, policy, index)
-        accepted = _policy(configured, asked)
-        keys = keys_of(verify_key, accepted, configured, index)
-        exports = (
-            _on_disk(files or (), accepted, note)
-            if index is None
-            else _in_index(index, files or (), accepted)
-        )
-        for name, read in exports:
-            each = Judged(name, *judged(read, accepted, keys, recomputer))
-            results.append(each)
-            show_one(each, shown, note)
-    show_all(results, trust(results, keys), shown, note)
+    for name, read in exports:
+        each = Judged(name, *judged(read, accepted, keys, recomputer))
+        results.append(each)
+        _print_one(each, "" if quiet else format, note)
+    _print_all(results, keys, "" if quiet else format, note)
     if any(each.findings for each in results):
         raise typer.Exit(1)
+
+
+def _print_one(each: Judged, format: str, note: Callable[[str], None]) -> None:
+    """Print the findings on an export as lines, where these are asked for."""
+    for line in each.notes:
+        note(f"{each.name}: {line}")
+    for _, message in each.findings if format == "text" else ():
+        typer.echo(screen.one_line(f"{each.name}: {message}"))
+
+
+def _print_all(
+    results: Sequence[Judged],
+    keys: Sequence[Key],
+    format: str,
+    note: Callable[[str], None],
+) -> None:
+    """Print all findings for machines, where that is asked for, and whom we trust."""
+    from dptext import __version__
+    from dptext.report import verify
+
+    # Without keys, whoever can write a file beside another is trusted.
+    trust = TRUST if results and not keys else ""
+    if trust:
+        note(f"dptext: {trust}")
+    if format == "json":
+        screen.print_json(verify.as_json(results, trust))
+    elif format == "sarif":
+        screen.print_json(verify.as_sarif(results, trust, __version__))
 
 
 def _on_disk(
@@ -191,24 +215,16 @@ def _in_folder(
     """Give the exports in a folder, and what cannot be read of it."""
     from dptext.report import exports
 
-    failed = False
+    def unreadable(error: OSError) -> Export:
+        raise error
+
+    nothing = True
     for path, error in exports.inside(folder, accepted):
-        failed = True
+        nothing = False
         read = partial(exports.on_disk, path)
-        yield str(path), read if error is None else partial(_unreadable, error)
-    if not failed:
+        yield str(path), read if error is None else partial(unreadable, error)
+    if nothing:
         note(f"{folder}: no exports in this folder")
-
-
-def _unreadable(error: OSError) -> Export:
-    raise error
-
-
-def _in_index(
-    index: GitIndex, folders: Iterable[str], accepted: ExportPolicy
-) -> Iterator[Named]:
-    for name in index.exports(list(folders), accepted):
-        yield name, partial(index.export, name)
 
 
 def _policy(configured: Configuration, asked: Mapping[str, object]) -> ExportPolicy:
@@ -246,34 +262,6 @@ def _configured(
     return Configuration()
 
 
-def trust(judged: Sequence[Judged], keys: Sequence[Key]) -> str:
-    """Say whom the check of some exports trusts: "" with keys, whose holders alone."""
-    return TRUST if judged and not keys else ""
-
-
-def show_one(judged: Judged, format: str, note: Callable[[str], None]) -> None:
-    """Print the findings on an export as lines, where these are asked for."""
-    for line in judged.notes:
-        note(f"{judged.name}: {line}")
-    for _, line in judged.findings if format == "text" else ():
-        typer.echo(screen.one_line(f"{judged.name}: {line}"))
-
-
-def show_all(
-    judged: Sequence[Judged], trust: str, format: str, note: Callable[[str], None]
-) -> None:
-    """Print all that was judged for machines, where that is asked for."""
-    from dptext import __version__
-    from dptext.report import findings
-
-    if trust:
-        note(f"dptext: {trust}")
-    if format == "json":
-        screen.print_json(findings.as_json(judged, trust))
-    elif format == "sarif":
-        screen.print_json(findings.as_sarif(judged, trust, __version__))
-
-
 def judged(
     read: Callable[[], Export],
     accepted: ExportPolicy,
@@ -282,19 +270,16 @@ def judged(
 ) -> tuple[Sequence[Finding], Sequence[str]]:
     """Return findings on an export, and notes."""
     from dptext.report import signatures, verify
-    from dptext.report.findings import Rule, of_rule
+    from dptext.report.verify import Rule
 
     try:
         export = read()
     except OSError as error:
-        return of_rule(Rule.UNREADABLE, [f"cannot be read: {error.strerror}"]), []
-    if export.report is None:
-        verdict = verify.missing(export)
-        return verdict.findings, verdict.notes
-    problem = signatures.problem(export.report, keys) if keys else ""
-    verdict = verify.verdict(export, accepted, recomputer)
-    signature = of_rule(Rule.SIGNATURE, filter(None, [problem]))
-    return [*signature, *verdict.findings], verdict.notes
+        return verify.failed(Rule.UNREADABLE, f"cannot be read: {error.strerror}")
+    findings, notes = verify.verdict(export, accepted, recomputer)
+    problem = signatures.problem(export.report, keys) if keys and export.report else ""
+    signature = verify.of_rule(Rule.SIGNATURE, filter(None, [problem]))
+    return [*signature, *findings], notes
 
 
 def keys_of(

@@ -32,10 +32,8 @@ VARIABLE = "DPTEXT_CONFIG"
 SECTIONS = ("sanitize", "check")
 _KIND = "configuration"
 
-_CHANGES = frozenset(
-    {"epsilon", "epsilon_per_text", "risk", "mechanism", "decode", "lexicon", "set_"}
-)
-_SPENT = frozenset({"epsilon", "epsilon_per_text", "risk", "reader_risk"})
+_CHANGES = frozenset({"epsilon", "risk", "mechanism", "decode", "lexicon", "set_"})
+_SPENT = frozenset({"epsilon", "risk", "reader_risk"})
 _LAYOUT = frozenset({"field", "format", "delimiter", "quoting", "header", "encoding"})
 _RECORDS = _LAYOUT | {"id", "missing", "max_record_bytes", "on_error"}
 _RECIPE = _CHANGES | {"profile"}

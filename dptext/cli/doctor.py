@@ -7,7 +7,8 @@ import json
 import os
 import platform
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -93,13 +94,13 @@ def _show(lines: Sequence[Line]) -> None:
 
 def _install(name: str) -> None:
     """Fetch a model or data, or each that is absent. Raises DptextError."""
-    from dptext.models import fetching
+    from dptext import models
 
-    absent = [each.name for each in fetching.items() if each.usable and not each.path]
+    absent = [each.name for each in models.items() if each.usable and not each.path]
     for each in absent if name == "all" else [name]:
         if each in absent:
             faults.say(f"fetching {each}")
-        fetching.install(each)
+        models.install(each)
 
 
 def _versions() -> Iterator[Line]:
@@ -122,46 +123,44 @@ def _versions() -> Iterator[Line]:
             yield Line(name[1], _WRONG, "not installed", f'pip install "{requirement}"')
 
 
+def _line(what: str, look: Callable[[], str], mend: str = "") -> Line:
+    """Return how a thing is: what look says of it, or why it is wrong."""
+    try:
+        return Line(what, _OK, look())
+    except DptextError as error:
+        return Line(what, _WRONG, str(error), mend)
+
+
 def _lexicons() -> Iterator[Line]:
     from dptext import lexicons
     from dptext.lexicons import store
 
+    def look(folder: Path) -> str:
+        opened = store.load(folder)
+        return f"{len(opened.words):,} words, digest {opened.digest[:12]} verified"
+
     for each in lexicons.installed():
-        what = f"lexicon {each.name}"
-        try:
-            opened = store.load(each.folder)
-        except DptextError as error:
-            mend = (
-                "install dptext again" if each.name == "builtin" else "import it again"
-            )
-            yield Line(what, _WRONG, str(error), mend)
-        else:
-            seen = f"{len(opened.words):,} words, digest {opened.digest[:12]} verified"
-            yield Line(what, _OK, seen)
+        mend = "install dptext again" if each.name == "builtin" else "import it again"
+        yield _line(f"lexicon {each.name}", partial(look, each.folder), mend)
 
 
 def _ngrams() -> Iterator[Line]:
     from dptext.readers import ngrams
-    from dptext.readers.ngrams import ENGLISH, installed
 
-    for name, folder in installed():
-        what = f"n-gram model {name}"
-        try:
-            model = ngrams.load(folder)
-        except DptextError as error:
-            mend = "make it again: dptext lexicon ngrams"
-            if name == ENGLISH:
-                mend = "install dptext again"
-            yield Line(what, _WRONG, str(error), mend)
-        else:
-            seen = f"{len(model.gains):,} pairs, digest {model.digest[:12]} verified"
-            yield Line(what, _OK, seen)
+    def look(folder: Path) -> str:
+        model = ngrams.load(folder)
+        return f"{len(model.gains):,} pairs, digest {model.digest[:12]} verified"
+
+    for name, folder in ngrams.installed():
+        mend = "make it again: dptext lexicon ngrams"
+        mend = "install dptext again" if name == ngrams.ENGLISH else mend
+        yield _line(f"n-gram model {name}", partial(look, folder), mend)
 
 
 def _models() -> Iterator[Line]:
-    from dptext.models import fetching
+    from dptext import models
 
-    for item in fetching.items():
+    for item in models.items():
         what, path = f"{item.name} ({item.serves})", item.path
         if path is None:
             yield Line(what, _ABSENT, "not here", f"run: {item.advice}")
@@ -179,37 +178,30 @@ def _keys() -> Iterator[Line]:
         ("sign_key", signatures.signing),
     ):
         variable = configuration.variable_of(name)
-        path = os.environ.get(variable)
-        if not path:
-            continue
-        try:
-            read(Path(path))
-        except DptextError as error:
-            yield Line(variable, _WRONG, str(error))
-        else:
-            yield Line(variable, _OK, f"{path} is a key that only its owner can read")
+        if path := os.environ.get(variable):
+            yield _line(variable, partial(_key, read, Path(path)))
+
+
+def _key(read: Callable[[Path], object], path: Path) -> str:
+    read(path)
+    return f"{path} is a key that only its owner can read"
 
 
 def _configuration(context: typer.Context) -> Iterator[Line]:
     """Look at the file of settings, and at the ledger that it names with its key."""
     from dptext.ledger import keys
 
-    try:
-        file = parser.of_run(context)
-        _, chosen = parser.settings_of("sanitize", context)
-    except DptextError as error:
-        yield Line("configuration", _WRONG, str(error))
-        return
-    yield Line("configuration", _OK, str(file.path or "no file"))
+    chosen: dict[str, Setting] = {}
+
+    def look() -> str:
+        chosen.update(parser.settings_of("sanitize", context)[1])
+        return str(parser.of_run(context).path or "no file")
+
+    yield _line("configuration", look)
     ledger = chosen.get("ledger")
     if ledger is not None and Path(str(ledger.value)).exists():
         path = keys.path_of(Path(str(ledger.value)))
-        try:
-            keys.read(path)
-        except DptextError as error:
-            yield Line("ledger", _WRONG, str(error))
-        else:
-            yield Line("ledger", _OK, f"{path} is a key that only its owner can read")
+        yield _line("ledger", partial(_key, keys.read, path))
 
 
 def _folders() -> Iterator[Line]:

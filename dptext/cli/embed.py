@@ -154,7 +154,7 @@ def command(
     from dptext import progress, streams
     from dptext.engine import language
     from dptext.engine.job import Job
-    from dptext.report import build, document, html, signatures, views
+    from dptext.report import build, document, signatures, views
     from dptext.vectors import columns, job, release
     from dptext.vectors.settings import check_text
 
@@ -198,7 +198,7 @@ def command(
             encoded = document.encode(document.public(result))
             sidecar.stream.write(signatures.signed(encoded, reports.key))
         view = views.report(result, signatures.of_signer(reports.key))
-        internal.write(result, lambda: html.render(view))
+        internal.write(result, view)
         opened.commit()
     copied = [name for name in (records.id,) if name is not None]
     released = outputs.released([chosen], reports, copied)

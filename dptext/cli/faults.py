@@ -45,7 +45,7 @@ def reported(wrong: Callable[[Exception], str]) -> Iterator[None]:
 
     wrong says what is wrong with arguments, from the error of the parser.
     """
-    with screen.screens(), _signals_raise():
+    with screen.screens(), _signals_raise() as raised:
         progress.on()
         try:
             yield
@@ -58,16 +58,17 @@ def reported(wrong: Callable[[Exception], str]) -> Iterator[None]:
             if message:  # a command without arguments has shown its help instead
                 say(message)
             raise typer.Exit(getattr(error, "exit_code", 2)) from None
-        except SystemExit as error:
-            raise _ended(error) from None
-        except (Exception, KeyboardInterrupt) as error:
-            raise typer.Exit(_code(error)) from None
+        except (Exception, SystemExit, KeyboardInterrupt) as error:
+            # Faiss ends its work at a signal with a RuntimeError of its own instead.
+            raise _ended(raised[-1] if raised else error) from None
         finally:
             progress.on(False)
 
 
-def _ended(error: SystemExit) -> BaseException:
-    """Say what ended a command by force, if anything did; return what to raise."""
+def _ended(error: BaseException) -> BaseException:
+    """Say what ended a command, if anything did; return the exception to raise."""
+    if not isinstance(error, SystemExit):
+        return typer.Exit(_code(error))
     if isinstance(error, Terminated):
         with contextlib.suppress(OSError):  # the terminal may be gone
             say(f"{error.reason}; no unfinished output file was left")
@@ -117,24 +118,24 @@ class Terminated(SystemExit):
 
 
 @contextlib.contextmanager
-def _signals_raise() -> Iterator[None]:
+def _signals_raise() -> Iterator[list[BaseException]]:
     """Turn an interrupt, a hang-up and a termination into exceptions for a block.
 
-    Not where they are ignored. Before and after, `dptext.__main__` ends the process.
+    Yields a list of those raised so far. Signals that are ignored stay so. Before and
+    after, `dptext.__main__` ends the process.
     """
+    raised: list[BaseException] = []
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        interrupt = number == signal.SIGINT
+        raised.append(KeyboardInterrupt() if interrupt else Terminated(number))
+        raise raised[-1]
+
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(ValueError):  # not in the main thread
-            handlers: dict[int, Callable[[int, FrameType | None], object]]
-            handlers = {signal.SIGINT: signal.default_int_handler}
-            for name in _ENDS:
-                if hasattr(signal, name):  # Windows has no hang-up
-                    handlers[getattr(signal, name)] = _terminate
-            for number, handler in handlers.items():
+            # Windows has no hang-up.
+            names = [name for name in ("SIGINT", *_ENDS) if hasattr(signal, name)]
+            for number in (getattr(signal, name) for name in names):
                 if signal.getsignal(number) not in (signal.SIG_IGN, None):
-                    before = signal.signal(number, handler)
-                    stack.callback(signal.signal, number, before)
-        yield
-
-
-def _terminate(number: int, frame: FrameType | None) -> None:
-    raise Terminated(number)
+                    stack.callback(signal.signal, number, signal.signal(number, handle))
+        yield raised

@@ -14,7 +14,6 @@ import typer
 
 from dptext.cli import configuration, options, preview, screen
 from dptext.errors import UsageError
-from dptext.settings import share
 
 if TYPE_CHECKING:
     from dptext.engine.identifying import Kind
@@ -120,6 +119,8 @@ def _prompt(question: str, usual: str, read: Callable[[str], Answer]) -> Answer:
 
 
 def _risk(text: str) -> str:
+    from dptext.settings import share
+
     share(text, "risk")
     return text.strip()
 

@@ -1,14 +1,40 @@
-"""`dptext list`: the profiles that ship, and the mechanisms with what they promise."""
+"""`dptext list`: the profiles that ship, and the mechanisms with what they promise.
+
+A mechanism is described by the sections of its docstring and by its parameters.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+import dataclasses
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import NoneType, UnionType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import typer
 
+from dptext import registry
 from dptext.cli import options, screen
 from dptext.errors import UsageError
+from dptext.report.blocks import (
+    Block,
+    Bullets,
+    Column,
+    Heading,
+    Paragraph,
+    Table,
+    paragraphs,
+)
 
 if TYPE_CHECKING:
     from dptext.profile import Profile
@@ -65,15 +91,14 @@ def _kind_of(name: str) -> str:
 def _show_lists(kinds: Sequence[str], as_json: bool) -> None:
     """Print the list of each kind: one as an array of JSON, both by kind."""
     from dptext import profile, registry
-    from dptext.report import components
-    from dptext.report.blocks import Block, Column, Table
+    from dptext.report.blocks import Column, Table
 
     # Profiles only where they are asked for: one whose mechanism is taken by another
     # package cannot be loaded, and the list of mechanisms says why.
     shipped = profile.shipped() if "profiles" in kinds else ()
     profiles = [profile.load(each) for each in shipped]
     names = registry.names("mechanisms") if "mechanisms" in kinds else ()
-    mechanisms = [components.row(each) for each in names]
+    mechanisms = [row(each) for each in names]
     if as_json:
         both = {"profiles": list(map(_plain, profiles)), "mechanisms": mechanisms}
         screen.print_json(both[kinds[0]] if len(kinds) == 1 else both)
@@ -84,7 +109,7 @@ def _show_lists(kinds: Sequence[str], as_json: bool) -> None:
         rows = [(each.name, each.mechanism.name, each.about) for each in profiles]
         blocks.append(Table(columns, rows))
     if "mechanisms" in kinds:
-        blocks += components.listed(mechanisms)
+        blocks += listed(mechanisms)
     screen.show(*blocks)
 
 
@@ -99,13 +124,11 @@ def _show_profile(name: str, as_json: bool) -> None:
 
 
 def _show_mechanism(name: str, as_json: bool) -> None:
-    from dptext.report import components
-
-    described = components.description(name)
+    described = description(name)
     if as_json:
         screen.print_json(described.as_json())
     else:
-        screen.show(*components.view(described))
+        screen.show(*view(described))
 
 
 def _plain(recipe: Profile) -> JsonObject:
@@ -115,3 +138,172 @@ def _plain(recipe: Profile) -> JsonObject:
         "source": recipe.source,
         **recipe.settings(),
     }
+
+
+# The sections of a mechanism's docstring, in the order in which they are shown.
+SECTIONS = ("Guarantee", "Instead", "Source", "Known gaps", "Example")
+_TITLED = re.compile(rf"^({'|'.join(SECTIONS)}):", re.MULTILINE)
+_TYPES: dict[object, str] = {int: "integer", float: "number", str: "text"}
+_BOUNDS = {"ge": "from", "gt": "above", "le": "to", "lt": "below"}
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter, its default and the values that it admits."""
+
+    name: str
+    default: object
+    values: str
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """All that a mechanism says of itself; sections are those present, by title."""
+
+    mechanism: str
+    family: str
+    about: str
+    sections: Mapping[str, str]
+    parameters: tuple[Parameter, ...]
+
+    def row(self) -> JsonObject:
+        """Return it as a row of the list: the first phrase of its guarantee."""
+        return {
+            "mechanism": self.mechanism,
+            "family": self.family,
+            "guarantee": phrase(self.sections.get("Guarantee", "")),
+            "parameters": self.parameters,
+            "source": self.sections.get("Source", ""),
+        }
+
+    def as_json(self) -> JsonObject:
+        """Return it with the sections as keys: "Known gaps" as known_gaps."""
+        sections = {
+            title.lower().replace(" ", "_"): text
+            for title, text in self.sections.items()
+        }
+        return {
+            "mechanism": self.mechanism,
+            "family": self.family,
+            "about": self.about,
+            **sections,
+            "parameters": self.parameters,
+        }
+
+
+def row(name: str) -> JsonObject:
+    """Return a mechanism as a row of the list, or why it is broken."""
+    try:
+        return description(name).row()
+    except UsageError as error:
+        return {"mechanism": name, "broken": str(error)}
+
+
+def description(name: str) -> Description:
+    """Return all that a mechanism says of itself."""
+    module = registry.find("mechanisms", name)
+    text = (module.__doc__ or "").strip()
+    sections = {title: section(text, title) for title in SECTIONS}
+    hints = get_type_hints(module.Params, include_extras=True)
+    return Description(
+        name,
+        module.Params.family.value,
+        _TITLED.split(text, maxsplit=1)[0].strip(),
+        {title: paragraph for title, paragraph in sections.items() if paragraph},
+        tuple(
+            Parameter(field.name, field.default, _values(hints[field.name]))
+            for field in dataclasses.fields(module.Params)
+        ),
+    )
+
+
+def _values(hint: object) -> str:
+    """Say which values a type admits: "integer, from 1 to 64", "a or b"."""
+    origin = get_origin(hint)
+    if origin is Literal:
+        return " or ".join(str(one) for one in get_args(hint))
+    if origin in (UnionType, Union):
+        return " or ".join(
+            "none" if one is NoneType else _values(one) for one in get_args(hint)
+        )
+    if origin is tuple:
+        inner = [_values(one) for one in get_args(hint) if one is not Ellipsis]
+        return (
+            f"list of {inner[0]}"
+            if Ellipsis in get_args(hint)
+            else f"[{'; '.join(inner)}]"
+        )
+    if hint is bool:
+        return "true or false"
+    meta = getattr(hint, "__metadata__", ())
+    limits = [
+        f"{word} {getattr(one, bound):g}"
+        for one in meta
+        for bound, word in _BOUNDS.items()
+        if getattr(one, bound, None) is not None
+    ]
+    kind = get_args(hint)[0] if meta else hint
+    return ", ".join(filter(None, (_TYPES.get(kind, "other"), " ".join(limits))))
+
+
+def phrase(text: str) -> str:
+    """Return the first phrase of a statement."""
+    return re.split(r"(?<!et al)[.:;](?:\s|$)", text, maxsplit=1)[0]
+
+
+def section(text: str, title: str) -> str:
+    """Return the paragraph of a docstring that begins with `title:`."""
+    lines: list[str] = []
+    for line in text.splitlines():
+        if line.startswith(f"{title}:"):
+            lines = [line.partition(":")[2].strip()]
+        elif lines and (not line.strip() or line.partition(":")[0] in SECTIONS):
+            break
+        elif lines:
+            lines.append(line.strip())
+    return " ".join(lines)
+
+
+def listed(rows: Sequence[Mapping[str, Any]]) -> list[Block]:
+    """Return mechanisms as a table, and those that are broken."""
+    names = ("mechanism", "family", "guarantee", "parameters", "source")
+    cells = [
+        (
+            *(row["mechanism"], row["family"], row["guarantee"]),
+            "\n".join(map(_setting, row["parameters"])) or "none",
+            phrase(row["source"]),
+        )
+        for row in rows
+        if "broken" not in row
+    ]
+    broken = (f"broken: {row['broken']}" for row in rows if "broken" in row)
+    return [Table([*map(Column, names)], cells), *paragraphs(*broken)]
+
+
+def view(described: Description) -> list[Block]:
+    """Return a mechanism in full."""
+    sections = [
+        # A command stays on one line to be copied.
+        Paragraph(f"{title}: {text}", "code" if title == "Example" else "")
+        for title, text in described.sections.items()
+    ]
+    return [
+        Paragraph(f"Mechanism: {described.mechanism}"),
+        Paragraph(f"Family: {described.family}"),
+        Paragraph(described.about),
+        *sections,
+        Heading("Parameters (--set mechanism.NAME=VALUE)"),
+        Bullets([_setting(each) for each in described.parameters] or ["none"]),
+    ]
+
+
+def _setting(parameter: Parameter) -> str:
+    default = parameter.default
+    shown = str(default)
+    if default is None:
+        shown = "none"
+    elif isinstance(default, bool):
+        shown = "true" if default else "false"
+    elif isinstance(default, int | float):
+        shown = f"{default:g}"
+    return f"{parameter.name}={shown} ({parameter.values})"

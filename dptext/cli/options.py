@@ -260,14 +260,6 @@ class Changes:
     risk: Risk = None
     epsilon: Epsilon = None
     reader_risk: Annotated[str | None, setting_option(help=_READ, hidden=True)] = None
-    epsilon_per_text: Annotated[
-        float | None,
-        setting_option(
-            help="Epsilon of a whole text, in equal parts for its words.",
-            parser=positive,
-            hidden=True,
-        ),
-    ] = None
     mechanism: Mechanism = None
     decode: Annotated[
         str | None,
@@ -291,14 +283,6 @@ class Changes:
         setting_option(
             help="File of public words and phrases, one a line, in whose place a "
             "fixed symbol is written; repeatable.",
-            hidden=True,
-        ),
-    ] = None
-    form: Annotated[
-        list[str] | None,
-        setting_option(
-            help="card, iban, email, date or phone: these become random ones of the "
-            "same form, which is shown; repeatable.",
             hidden=True,
         ),
     ] = None
@@ -335,8 +319,6 @@ class Keys:
         """Return the key of a run. Raises UsageError."""
         from dptext.randomness import RunKey
 
-        if self.key_file is not None and self.seed is not None:
-            raise UsageError("give --key-file or --seed, not both")
         if self.key_file is not None:
             return RunKey.from_file(self.key_file)
         return RunKey.fresh() if self.seed is None else RunKey.from_seed(self.seed)
@@ -418,11 +400,6 @@ class Work:
         ),
     ] = None
 
-    def check(self) -> None:
-        """Refuse options that do not go together."""
-        if self.quiet + self.verbose + self.json > 1:
-            raise UsageError("give one of --quiet, --verbose and --json")
-
     @property
     def says_steps(self) -> bool:
         """Tell whether steps that take long are named on standard error."""
@@ -443,8 +420,7 @@ class Answer:
     """
 
     def __init__(self, work: Work, context: typer.Context) -> None:
-        """Begin inside of a command. Raises UsageError."""
-        work.check()
+        """Begin inside of a command."""
         self.console = screen.console(stderr=True, quiet=work.quiet)
         self._work = work
         self._waiting: dict[str, None] = {}

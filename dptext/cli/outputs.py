@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dptext.engine.job import Job, Written
     from dptext.engine.run import Reports
     from dptext.report.answer import Released
+    from dptext.report.blocks import Page
     from dptext.report.document import Document
 
 _PATH = str | Path
@@ -56,24 +57,20 @@ def planned(
     """
     from dptext.engine import source
 
+    several = "--in-place" if in_place else "--out-dir" if out_dir else ""
+    if several and any(map(streams.is_standard, job.inputs)):
+        raise UsageError(f"{several}: standard input has no name; name the files")
+    jobs = [job]
     if in_place:
-        check_in_place(job, out_dir, reports)
         originals = [name for name in job.inputs if not _is_private(Path(name))]
         jobs = [replace(job, inputs=(name,), output=name) for name in originals]
-        if not jobs:
-            return []
-        for each in jobs if job.format is None else ():
-            source.one_format(each.inputs)
-    elif out_dir is None:
-        if job.format is None:
-            source.one_format(job.inputs)
-        jobs = [job]
-    else:
-        check_out_dir(job, reports)
+    elif out_dir is not None:
         pairs = outputs_of(job.inputs, out_dir, job.format, warn)
-        for name, _ in pairs if job.format is None else ():
-            source.one_format([name])
         jobs = [replace(job, inputs=(name,), output=path) for name, path in pairs]
+    if not jobs:
+        return []
+    for each in jobs if job.format is None else ():
+        source.one_format(each.inputs)
     source.check_files(jobs)
     check_standard(jobs, reports)
     check_distinct(jobs, reports, in_place=in_place)
@@ -155,14 +152,16 @@ class Internal:
             for path in (reports.internal, reports.page)
         )
 
-    def write(self, result: Document, page: Callable[[], bytes]) -> None:
+    def write(self, result: Document, page: Page) -> None:
         """Write what is asked for."""
         from dptext.report import document
 
         if self._json is not None:
             self._json.stream.write(document.encode(result))
         if self._page is not None:
-            self._page.stream.write(page())
+            from dptext.report import html
+
+            self._page.stream.write(html.render(page))
 
 
 def outputs_of(
@@ -261,17 +260,6 @@ def _check_names(outputs: Sequence[str], out_dir: str) -> None:
         known.add(output)
 
 
-def check_out_dir(job: Job, reports: Reports) -> None:
-    """Refuse what does not go with a folder of outputs, one for each input."""
-    for option, value in (("-o", job.output), ("--public-report", reports.public)):
-        if value is not None:
-            raise UsageError(f"give --out-dir or {option}, not both")
-    if any(map(streams.is_standard, job.inputs)):
-        raise UsageError(
-            "--out-dir: standard input has no name; use -o, or name the files"
-        )
-
-
 def check_standard(jobs: Sequence[Job], reports: Reports) -> None:
     """Refuse two things on standard output, and standard streams that are closed."""
     # Neither of two could be read back.
@@ -285,24 +273,6 @@ def check_standard(jobs: Sequence[Job], reports: Reports) -> None:
         for name, used in (("stdin", reads), ("stdout", job.output is None)):
             if used and getattr(sys, name, None) is None:
                 raise UsageError(f"{name} is closed; name a file")
-
-
-def check_in_place(job: Job, out_dir: str | None, reports: Reports) -> None:
-    """Refuse what does not go with outputs that take the places of their inputs."""
-    for option, value in (
-        ("-o", job.output),
-        ("--out-dir", out_dir),
-        ("--public-report", reports.public),
-        ("--resume", job.resume or None),
-    ):
-        if value is not None:
-            raise UsageError(f"give --in-place or {option}, not both")
-    if not reports.sidecar:
-        raise UsageError(
-            "--in-place: the report beside a file tells that it is private"
-        )
-    if any(map(streams.is_standard, job.inputs)):
-        raise UsageError("--in-place: name the files")
 
 
 def check_named(params: Mapping[str, object], configuration: Path | None) -> None:

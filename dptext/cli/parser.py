@@ -10,8 +10,11 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import importlib
 import inspect
+import os
 import sys
+import types
 import typing
 from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Any
@@ -22,7 +25,7 @@ from typer.core import TyperCommand, TyperGroup
 from dptext.cli import configuration, faults, outputs
 from dptext.cli.configuration import Configuration, Layer, Setting
 from dptext.cli.screen import Screen
-from dptext.cli.values import BadValue
+from dptext.cli.values import BadValue, read_plainly
 from dptext.errors import UsageError
 
 # Commands, options, contexts and errors of the parser, which has no public types.
@@ -40,6 +43,8 @@ REMOVED = {
         f"--{name}": f"write --set mechanism.{name}=NUMBER"
         for name in ("delta", "dimensions", "beta")
     },
+    "--epsilon-per-text": "write --set 'budget={name: per-text, epsilon: NUMBER}'",
+    "--form": "write --set tokens.forms=[card,email], with the forms that you want",
     "--wordnet": "write --english, which needs no WordNet",
     "--ruler": "this option is now --bayes-risk",
     "--no-ruler": "this option is now --no-bayes-risk",
@@ -50,10 +55,60 @@ REMOVED = {
     ),
 }
 _SETTINGS = "dptext.settings"
+_LOCAL = "use --engine local"
+# Options of which only one may be given, and what to do.
+_APART = {
+    ("key_file", "seed"): "give --key-file or --seed, not both",
+    ("quiet", "verbose"): "give one of --quiet, --verbose and --json",
+    ("quiet", "json"): "give one of --quiet, --verbose and --json",
+    ("verbose", "json"): "give one of --quiet, --verbose and --json",
+    ("out_dir", "output"): "give --out-dir or -o, not both",
+    ("out_dir", "public_report"): "give --out-dir or --public-report, not both",
+    ("in_place", "output"): "give --in-place or -o, not both",
+    ("in_place", "out_dir"): "give --in-place or --out-dir, not both",
+    ("in_place", "public_report"): "give --in-place or --public-report, not both",
+    ("in_place", "resume"): "give --in-place or --resume, not both",
+    ("in_place", "sidecar"): "--in-place: the report beside a file tells that it is "
+    "private",
+    ("line_buffered", "jobs"): "--line-buffered writes every record at once: leave "
+    "--jobs out",
+    ("ledger", "line_buffered"): "--ledger: nothing leaves before all of it is "
+    "charged; leave --line-buffered out",
+    ("ledger", "seed"): "--seed: anyone who knows it can repeat every draw, so a "
+    "ledger has nothing to count; use --key-file",
+    ("engine", "jobs"): "--jobs: the master says how many tasks Spark runs, as in "
+    "--master 'local[4]'",
+    ("engine", "quarantine"): "--quarantine: tasks of several machines cannot add to "
+    f"one file; use --on-error skip, or {_LOCAL}",
+    ("engine", "resume"): f"--resume: the manifest is kept by one process; {_LOCAL}",
+    ("engine", "ledger"): f"--ledger: a ledger is charged by one process; {_LOCAL}",
+    ("engine", "sign_key"): "--sign-key: the key of reports stays on this machine; "
+    f"{_LOCAL}",
+}
+# Options that need one of others, and what to do.
+_OF_LEDGER = "--ledger, --subject and --limit go together: give all"
+_NEEDS = {
+    ("ledger", "subject"): _OF_LEDGER,
+    ("ledger", "limit"): _OF_LEDGER,
+    ("subject", "ledger"): _OF_LEDGER,
+    ("limit", "ledger"): _OF_LEDGER,
+    ("limit_delta", "ledger"): _OF_LEDGER,
+    ("master", "engine"): "--master is of --engine spark: give both",
+    ("engine", "files"): "--engine spark: name files or folders, and --out-dir",
+    ("engine", "out_dir"): "--engine spark: name files or folders, and --out-dir",
+    ("resume", "out_dir"): "--resume is for folders of outputs (--out-dir); a single "
+    "file is simply run again: with --key-file that writes the same bytes",
+    ("resume", "key_file", "seed"): "--resume: without a key every run draws anew, so "
+    "there is nothing to go on with; give --key-file",
+}
 
 
 class Command(TyperCommand):
     """A command whose options may be set by the environment and by a file."""
+
+    def get_params(self, ctx: Parsed) -> Parsed:
+        """Return the options, which read plain values themselves."""
+        return read_plainly(super().get_params(ctx))
 
     def parse_args(self, ctx: Parsed, args: list[str]) -> list[str]:
         """Read the options, and set those that are not given."""
@@ -77,6 +132,7 @@ class Command(TyperCommand):
 
     def invoke(self, ctx: Parsed) -> Parsed:
         """Run the command, none of whose outputs may be a file that it reads."""
+        check_together(self.params, ctx.params)
         reads = configuration.reads(self.name or "")
         outputs.check_named(ctx.params, of_run(ctx).path if reads else None)
         # With --json a run writes nothing else on standard error.
@@ -90,6 +146,29 @@ class Command(TyperCommand):
         ctx.default_map = None
         with _styled():
             super().format_help(ctx, formatter)
+
+
+def check_together(options: Sequence[Parsed], values: dict[str, Parsed]) -> None:
+    """Refuse options that do not go together. Raises UsageError.
+
+    For folders, --output names the folder of their outputs.
+    """
+    if any(map(os.path.isdir, values.get("files") or ())) and values.get("output"):
+        if values.get("out_dir"):
+            raise UsageError(_APART["out_dir", "output"])
+        values["out_dir"], values["output"] = values["output"], None
+    usual = {option.name: option.default for option in options}
+    given = {
+        name
+        for name, value in values.items()
+        if value not in (None, (), []) and value != usual.get(name)
+    }
+    for pair, problem in _APART.items():
+        if given.issuperset(pair):
+            raise UsageError(problem)
+    for (name, *others), problem in _NEEDS.items():
+        if name in given and usual.keys() >= set(others) and not given & set(others):
+            raise UsageError(problem)
 
 
 class Group(TyperGroup):
@@ -111,6 +190,10 @@ class Group(TyperGroup):
 class Program(Group):
     """The command `dptext`: ends each run in one line and an exit code."""
 
+    def get_params(self, ctx: Parsed) -> Parsed:
+        """Return the options, which read plain values themselves."""
+        return read_plainly(super().get_params(ctx))
+
     def main(self, *rest: Parsed, **named: Parsed) -> Parsed:
         """Run a command and end the process with its exit code."""
         named["standalone_mode"] = False
@@ -127,9 +210,28 @@ class Program(Group):
             return super().invoke(ctx)
 
 
+def _load_help() -> None:
+    """Load what lays help out, without its Markdown and tracebacks.
+
+    They take a third of the time of `dptext --help`, which shows neither.
+    """
+    unused = {"rich.markdown": "Markdown", "rich.traceback": "Traceback"}
+    if unused.keys() & sys.modules.keys():
+        return
+    for module, name in unused.items():
+        sys.modules[module] = types.ModuleType(module)
+        setattr(sys.modules[module], name, type(name, (), {}))
+    try:
+        importlib.import_module("typer.rich_utils")
+    finally:
+        for module in unused:
+            del sys.modules[module]
+
+
 @contextlib.contextmanager
 def _styled() -> Iterator[None]:
     """Let colours of help pass, where the terminal has them."""
+    _load_help()
     with contextlib.ExitStack() as stack:
         if isinstance(sys.stdout, Screen):
             stack.enter_context(sys.stdout.styled())

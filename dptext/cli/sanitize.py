@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,13 +13,11 @@ import typer
 from dptext.cli import options, outputs, preview
 from dptext.cli.options import output_option, setting_option
 from dptext.cli.values import Number, one_of
-from dptext.errors import UsageError
 
 if TYPE_CHECKING:
     from dptext.engine.charging import Account
     from dptext.engine.job import Job, Written
     from dptext.engine.run import Reports, Run
-    from dptext.randomness import RunKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,36 +66,6 @@ class Outputs:
         ),
     ] = False
 
-    def of(self, files: Sequence[str]) -> Outputs:
-        """Return where outputs go: for folders, --output names the folder of them."""
-        if self.output is None or not any(map(os.path.isdir, files)):
-            return self
-        if self.out_dir is not None:
-            raise UsageError("give --out-dir or -o, not both")
-        return replace(self, output=None, out_dir=self.output)
-
-    def check(self, jobs: int) -> None:
-        """Refuse several processes where every record is to be written at once."""
-        if jobs > 1 and self.line_buffered:
-            raise UsageError(
-                "--line-buffered writes every record at once: leave --jobs out"
-            )
-
-    def check_resume(self, key: RunKey) -> None:
-        """Refuse to resume what cannot be resumed. Raises UsageError."""
-        if not self.resume:
-            return
-        if self.out_dir is None:
-            raise UsageError(
-                "--resume is for folders of outputs (--out-dir); a single file is "
-                "simply run again: with --key-file that writes the same bytes"
-            )
-        if key.origin == "system":
-            raise UsageError(
-                "--resume: without a key every run draws anew, so there is nothing to "
-                "go on with; give --key-file"
-            )
-
 
 @dataclass(frozen=True, slots=True)
 class Budget:
@@ -133,24 +100,6 @@ class Budget:
             hidden=True,
         ),
     ] = None
-
-    def check(self, *, line_buffered: bool, seed: int | None) -> None:
-        """Refuse options that do not go together."""
-        asked = self.ledger, self.subject, self.limit
-        if None in asked and (*asked, self.limit_delta) != (None,) * 4:
-            raise UsageError("--ledger, --subject and --limit go together: give all")
-        if self.ledger is None:
-            return
-        if line_buffered:
-            raise UsageError(
-                "--ledger: nothing leaves before all of it is charged; leave "
-                "--line-buffered out"
-            )
-        if seed is not None:
-            raise UsageError(
-                "--seed: anyone who knows it can repeat every draw, so a ledger has "
-                "nothing to count; use --key-file"
-            )
 
     @contextlib.contextmanager
     def account(self) -> Iterator[Account | None]:
@@ -189,46 +138,6 @@ class Cluster:
         ),
     ] = None
 
-    def check(
-        self,
-        files: Sequence[str] | None,
-        out_dir: str | None,
-        jobs: int,
-        quarantine: str | None,
-        ledger: Path | None,
-        *,
-        sign_key: Path | None = None,
-        resume: bool = False,
-    ) -> None:
-        """Refuse options that do not go with the engine."""
-        if self.engine == "local":
-            if self.master is not None:
-                raise UsageError("--master is of --engine spark: give both")
-            return
-        if not files or out_dir is None:
-            raise UsageError("--engine spark: name files or folders, and --out-dir")
-        if jobs > 1:
-            raise UsageError(
-                "--jobs: the master says how many tasks Spark runs, as in "
-                f"--master 'local[{jobs}]'"
-            )
-        for option, value, reason in (
-            (
-                "--quarantine",
-                quarantine,
-                "tasks of several machines cannot add to one file; use "
-                "--on-error skip, or",
-            ),
-            ("--resume", resume or None, "the manifest is kept by one process; use"),
-            ("--ledger", ledger, "a ledger is charged by one process; use"),
-            ("--sign-key", sign_key, "the key of reports stays on this machine; use"),
-        ):
-            if value is not None:
-                raise UsageError(f"{option}: {reason} --engine local")
-        from dptext.spark import session
-
-        session.installed()
-
     def release(
         self,
         run: Run,
@@ -240,9 +149,9 @@ class Cluster:
         """Carry out jobs whose outputs appear one by one; return what was not done."""
         if self.engine == "local":
             return run.release_all(jobs, reports, Path(out_dir))
-        from dptext.spark import files
+        from dptext.spark import session
 
-        written = files.release(run, jobs, reports, self.master, warn)
+        written = session.release(run, jobs, reports, self.master, warn)
         return list(zip(jobs, written, strict=True))
 
 
@@ -280,24 +189,16 @@ def command(
     from dptext.engine.fields import SAMPLE
     from dptext.engine.job import Job
     from dptext.engine.run import Opened, Run
-    from dptext.report import html, signatures, views
+    from dptext.report import signatures, views
 
-    outs = outs.of(files or ())
     over = changes.overrides()
     answer = options.Answer(work, context)
     warn = answer.warn
     progress.on(work.says_steps)
-    outs.check(work.jobs)
-    budget.check(line_buffered=outs.line_buffered, seed=keys.seed)
-    cluster.check(
-        files,
-        outs.out_dir,
-        jobs=work.jobs,
-        quarantine=records.quarantine,
-        ledger=budget.ledger,
-        sign_key=reported.sign_key,
-        resume=outs.resume,
-    )
+    if cluster.engine == "spark":
+        from dptext.spark import session
+
+        session.installed()
     job = Job(
         inputs=tuple(files or ("-",)),
         output=None if outs.output == "-" else outs.output,
@@ -316,7 +217,6 @@ def command(
         job, outs.out_dir, reports, in_place=outs.in_place, warn=warn
     )
     key = keys.key()
-    outs.check_resume(key)
     recipe = profiles.load(profile, over)
     if shown is not None:
         preview.check()
@@ -356,7 +256,7 @@ def command(
                     return
             result = run.report(job, written)
             view = views.report(result, signatures.of_signer(reports.key))
-            internal.write(result, lambda: html.render(view))
+            internal.write(result, view)
             release.complete()
             charging.leave()
             release.commit()

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 import os
+import typing
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -129,3 +132,44 @@ def cores() -> int:
     except AttributeError:  # no such call on this system
         number = os.cpu_count() or 1
     return min(number, MOST_JOBS)
+
+
+class _Conversion:
+    """Reads plain values; all others, and wrong ones, are left to Typer.
+
+    Recent versions of Typer load Pydantic to read the first value, a tenth of the time
+    that one line takes. Earlier ones read values by themselves and do not ask for this.
+    """
+
+    def __init__(self, option: Any) -> None:
+        self._kind = option.type_descriptor.annotation
+        self._parser = option.type_descriptor.parameter_info.parser
+
+    def coerce(self, value: object, param: Any, ctx: Any) -> object:
+        """Return the value of an option. Raises BadParameter."""
+        if value is None:
+            return () if param.multiple or param.nargs == -1 else None
+        try:
+            return self._plain(value, self._kind)
+        except (ValueError, typer.BadParameter):
+            param._runtime_param = None  # now Typer's own is made
+            return param.get_runtime_param().coerce(value, param, ctx)
+
+    def _plain(self, value: Any, kind: Any) -> object:
+        if typing.get_origin(kind) is list and isinstance(value, list | tuple):
+            return [self._plain(each, typing.get_args(kind)[0]) for each in value]
+        if self._parser is not None:
+            return self._parser(value)
+        if kind in (str, int, float) and type(value) is kind:
+            return value
+        if kind is Path and (os.access(value, os.R_OK) or not os.path.exists(value)):
+            return Path(value)
+        raise ValueError
+
+
+def read_plainly(options: list[Any]) -> list[Any]:
+    """Have options read plain values without loading what reads any; return them."""
+    for option in options:
+        if getattr(option, "_runtime_param", option) is None:
+            option._runtime_param = _Conversion(option)
+    return options

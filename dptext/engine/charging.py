@@ -10,15 +10,17 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from dptext import ledger as ledgers
 from dptext.errors import RefusedError, UsageError
 from dptext.guarantees.claims import TextLoss
 from dptext.guarantees.statement import Statement
-from dptext.ledger import Amount, Charge, Entry, Ledger, Limit
 from dptext.pipeline import Pipeline
 from dptext.randomness import Randomness, RunKey
 from dptext.types import Notion, Record, Strategy, Verbatim
+
+if TYPE_CHECKING:
+    from dptext.ledger import Amount, Charge, Entry, Ledger, Limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,8 @@ class Charging:
             self.entry.leave()
 
     def _charge(self, record: Record, amounts: Sequence[Amount]) -> Charge:
+        from dptext.ledger import Amount, Charge
+
         if record.subject is None:
             raise UsageError(
                 f"--subject {self.subject}: the input has no fields, so that nothing "
@@ -84,6 +88,8 @@ class Charging:
 
     def _amount(self, words: int) -> Amount:
         """Return what a text of so many replaced words may lose."""
+        from dptext.ledger import Amount
+
         total, each = self.bound.total, self.bound.each
         bounds = [] if total is None else [Amount.of(total).nats * bool(words)]
         bounds += [] if each is None else [Amount.of(each).nats * int(words)]
@@ -110,6 +116,8 @@ def charging(
     if account is None:
         yield FREE
         return
+    from dptext import ledger as ledgers
+
     _check(account, promise)
     parts = [] if part is None else [part]
     with ledgers.begin(

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from dptext import pipeline, profile
 from dptext.errors import UsageError
-from dptext.lexicons import adapting, importing, store
+from dptext.lexicons import from_text, importing, store
 from dptext.lexicons.from_text import Texts, count_words, vectors_from_text
 from dptext.measures import context_risk, ladder
 from dptext.measures.context_risk import InContext, Reading
@@ -39,10 +39,10 @@ _CHARACTERS = 6 * _READ
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """Share of words that differ from the original, and similarity of meaning."""
+    """Share of words that differ from the original, and share of meaning kept."""
 
     changed: float
-    similarity: float
+    meaning: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +108,10 @@ def _lexicon(
     least: int,
 ) -> Lexicon:
     if base is not None:
-        return adapting.adapt(base, name, texts, least, source)
+        return from_text.adapt(base, name, texts, least, source)
     raw = vectors_from_text(texts, least)
     settings = importing.Settings(language=language)
-    meta = {"adapted": source, "licence": "that of the texts", adapting.PAIRS: name}
+    meta = {"adapted": source, "licence": "that of the texts", from_text.PAIRS: name}
     return importing.from_vectors(raw, name, settings, meta, source)
 
 
@@ -252,8 +252,8 @@ def _kept(
         counted = meters.merge(counted, meters.observe(private.batch(number)))
         number += len(batch)
     figures = meters.results(counted)
-    changed, near = figures["PP"]["share_changed"], figures["CS"]["mean_cosine"]
-    return Decoded(float(changed or 0.0), float(near or 0.0))
+    changed, meaning = figures["PP"]["share_changed"], figures["CS"]["share_kept"]
+    return Decoded(float(changed or 0.0), float(meaning or 0.0))
 
 
 def _unknown(

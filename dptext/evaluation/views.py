@@ -18,7 +18,9 @@ from dptext.report.blocks import (
     Axis,
     Block,
     Bullets,
+    Cell,
     Chart,
+    Code,
     Column,
     Figures,
     Heading,
@@ -30,7 +32,16 @@ from dptext.report.blocks import (
     Table,
     paragraphs,
 )
-from dptext.report.figures import MEANINGS, between, count, score, share, short
+from dptext.report.figures import (
+    MEANINGS,
+    beside_chance,
+    between,
+    count,
+    score,
+    share,
+    short,
+)
+from dptext.report.views import deniability
 
 _LONGEST = 300  # characters of an example
 
@@ -40,7 +51,8 @@ def evaluation(result: Result) -> Page:
     kept = result.kept
     note = (
         f"{count(kept.texts)} texts; PP, LOW and CS by the lexicon are of the "
-        f"{count(kept.compared)} that have as many words after as before."
+        f"{count(kept.compared)} that have as many words after as before. "
+        f"{figures.CHANGED_BY_CHANCE}"
     )
     sections = [
         Section(
@@ -70,19 +82,21 @@ def evaluation(result: Result) -> Page:
     )
 
 
-def _kept(result: Result) -> Iterator[tuple[str, str]]:
+def _kept(result: Result) -> Iterator[tuple[str | Code, Cell]]:
     """Yield what texts keep, then what the mechanism does."""
-    kept, deny = result.kept, result.deniability
-    yield "PP", f"{share(kept.perturbed)}: {MEANINGS['PP']}"
-    yield "LOW", f"{share(kept.low)}: {MEANINGS['LOW']}"
-    yield "CS", f"{score(kept.similarity)}: {MEANINGS['CS']} (by {kept.encoder})"
+    kept = result.kept
+    for name, value in (("PP", kept.perturbed), ("LOW", kept.low)):
+        shown = beside_chance(share(value), kept.by_chance(name))
+        yield name, f"{shown}: {MEANINGS[name]}"
+    cosines = f"mean cosine {score(kept.similarity)}, of unrelated texts "
+    cosines += f"{score(kept.unrelated)}, by {kept.encoder}"
+    yield "CS", f"{share(kept.meaning)}: {MEANINGS['CS']} ({cosines})"
     known = f"{share(kept.known)} (before {share(kept.known_before)})"
     yield "known words", f"{known}: {MEANINGS['known words']}"
-    for name, value in kept.others():
-        yield name, figures.measure(name, value)
-    if deny is not None:
-        yield "N_w", f"{share(deny.n_w)}: {MEANINGS['N_w']}"
-        yield "S_w", f"{figures.distinct(deny.s_w, deny.runs)}: {MEANINGS['S_w']}"
+    for name, figure in kept.others():
+        yield name, figures.measure(name, figure)
+    if result.deniability is not None:
+        yield from deniability(result.deniability)
 
 
 def _tasks(title: str, tasks: Sequence[Task]) -> Iterator[Section]:
@@ -170,7 +184,8 @@ KEPT = ("N_w", "S_w", "PP", "CS", "LOW")
 # not look at it first.
 _CSV = (
     *("mechanism", "level", "lexicon", "dimensions", "epsilon", "notion"),
-    *("worst_loss", "risk", "n_w", "s_w", "pp", "cs", "low"),
+    *("worst_loss", "risk", "n_w", "s_w", "pp", "cs", "cs_unrelated", "meaning"),
+    *("low", "n_w_by_chance", "s_w_by_chance", "pp_by_chance", "low_by_chance"),
     *("utility", "utility_sd", "utility_original", "utility_chance"),
     *("attack", "attack_sd", "attack_original", "attack_chance"),
     *("trade_off", "words_per_second", "megabytes", "reason"),
@@ -185,8 +200,12 @@ _COLUMNS = {
     "n_w": Column("N_w", share, full=1.0),
     "s_w": Column("S_w", figures.distinct),
     "pp": Column("PP", share, full=1.0),
-    "cs": Column("CS", score),
+    "meaning": Column("CS", share, full=1.0),
     "low": Column("LOW", share, full=1.0),
+    "n_w_by_chance": Column("N_w", share),
+    "s_w_by_chance": Column("S_w", figures.distinct),
+    "pp_by_chance": Column("PP", share),
+    "low_by_chance": Column("LOW", share),
     "words_per_second": Column("words a second", count),
     "megabytes": Column("peak memory, MB", count),
     "dimensions": Column("dimensions", count),
@@ -201,7 +220,12 @@ _ACCURACY = (
     "trained and tested on the texts as they were; by chance: the share of the most "
     "frequent value."
 )
-_FIGURES = ("name", "level", "epsilon", "worst_loss", "risk", *map(str.lower, KEPT))
+_FIRST = ("n_w", "s_w", "pp", "meaning", "low")  # the figures of KEPT
+_FIGURES = ("name", "level", "epsilon", "worst_loss", "risk", *_FIRST)
+_BY_CHANCE = (
+    *("name", "level", "n_w_by_chance", "s_w_by_chance"),
+    *("pp_by_chance", "low_by_chance"),
+)
 _COST = ("name", "level", "dimensions", "words_per_second", "megabytes")
 # What charts show upwards and across, by the keys of a row.
 _UP = {
@@ -210,7 +234,7 @@ _UP = {
         "Attack on the attribute",
         Axis("accuracy of the attack", figures.percent),
     ),
-    "cs": ("Meaning", Axis("CS, mean cosine", short)),
+    "meaning": ("Meaning", Axis("CS, share of meaning kept", figures.percent)),
     "n_w / s_w": ("Deniability", Axis("N_w / S_w", short)),
 }
 _ACROSS = {
@@ -226,8 +250,13 @@ def flat(row: Row) -> dict[str, Any]:
     if result is None:
         return cells
     kept, deny = result.kept, result.deniability
-    cells |= {"n_w": deny.n_w, "s_w": deny.s_w} if deny else {}
-    cells |= {"pp": kept.perturbed, "cs": kept.similarity, "low": kept.low}
+    if deny is not None:
+        cells |= {"n_w": deny.n_w, "n_w_by_chance": deny.n_w_by_chance}
+        cells |= {"s_w": deny.s_w, "s_w_by_chance": deny.s_w_by_chance}
+    cells |= {"pp": kept.perturbed, "pp_by_chance": kept.by_chance("PP")}
+    cells |= {"low": kept.low, "low_by_chance": kept.by_chance("LOW")}
+    cells |= {"cs": kept.similarity, "cs_unrelated": kept.unrelated}
+    cells["meaning"] = kept.meaning
     cells["trade_off"] = result.trade_off
     for name, task in _first_tasks(result):
         cells[name] = task.private.accuracy
@@ -260,7 +289,7 @@ def as_csv(rows: Iterable[Row], settings: Settings) -> str:
 def line(row: Row) -> str:
     """Return the figures of a row that a person looks at first, in one line."""
     values = flat(row)
-    names = ("epsilon", "risk", *map(str.lower, KEPT))
+    names = ("epsilon", "risk", *_FIRST)
     columns = [(_COLUMNS[name], values[name]) for name in names]
     return ", ".join(
         f"{column.name} {column.cell(value) or figures.NOTHING}"
@@ -276,8 +305,10 @@ def comparison(rows: Sequence[Row], originals: Sequence[str] = ()) -> Page:
     ]
     values = [_values(row) for row in done]
     notes = paragraphs(*figures.legend("risk", *KEPT), kind="note")
+    chance = paragraphs(figures.DRAWN_BY_CHANCE, figures.CHANGED_BY_CHANCE, kind="note")
     sections = [
         Section("All figures", (_table(_FIGURES, values), *notes)),
+        Section("What chance gives", (_table(_BY_CHANCE, values), *chance)),
         *_curves(values),
         *_composites(values, done),
         Section(

@@ -1,4 +1,4 @@
-"""Words and vectors from public text alone: counts, PPMI, singular vectors.
+"""Lexicons from public text: words and vectors of it alone, or another one adapted.
 
 Words are those that the splitter makes, in the spelling that is most frequent. Vectors
 are of the words around them: positive pointwise mutual information of a word with the
@@ -7,22 +7,34 @@ vectors times the root of their values (Levy, Goldberg and Dagan 2015, TACL 3). 
 lexicon that lacks words of a text, their vectors are the means of the vectors around
 them, mapped as the words that it knows map best (a la carte embedding, Khodak et al.
 2018, ACL, arXiv:1805.05388). All of it needs spaces between words, and no language.
+
+In an adapted lexicon what is written for a word stays the same: vectors, outputs and
+orders are those of the base, since orders and outputs by the frequencies of a kind
+gain nothing (docs/lexicons.md). New words are inputs: each has a vector from the words
+around it and an order of the outputs that stand best for it, and is written in place of
+no word. Counts are those of the text, smoothed by the base: the risk and the epsilon
+for a risk are then of texts of this kind. Words stand by descending count, outputs
+first; words that are no outputs count at most as much as the 1,000th output, so that
+bands of frequency are what they are called.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dptext.errors import InputError
-from dptext.lexicons.orders import unit
-from dptext.lexicons.vector_lines import RawVectors
+from dptext.lexicons import numbers
+from dptext.lexicons.orders import measure, orders_of_others, unit
+from dptext.lexicons.sources import RawVectors
 from dptext.tokens import kinds
-from dptext.tokens.regex import is_elision, key_of, kind_of, segment, split
+from dptext.tokens.regex import is_elision, key_of, keys_of, kind_of, segment, split
+from dptext.types import PARTS, Lexicon
 
 # Texts, read anew at each call, in batches.
 Texts = Callable[[], Iterable[Sequence[str]]]
@@ -254,3 +266,110 @@ def vectors_of_new(
     best = np.linalg.solve(square, (means[teachers] * weights).T @ known)
     length = np.linalg.norm(vectors.astype(np.float64), axis=1).mean()
     return np.asarray(unit(means[size:] @ best) * np.float32(length))
+
+
+# The last row of a band of frequent words (dptext.measures.sampled_risk).
+_BANDS = 1000
+PAIRS = "pairs"  # the key of meta that names the n-gram model of a lexicon
+
+
+def adapt(base: Lexicon, name: str, texts: Texts, least: int, source: str) -> Lexicon:
+    """Return the lexicon of public texts, not stored yet; its digest is empty.
+
+    least is how often a new word must occur; source names the texts in meta.
+    """
+    size = len(base.words)
+    keys = {key: row for row, key in enumerate(keys_of(base.words))}
+    counted = count_words(texts, keys, least)
+    new = vectors_of_new(texts, counted, np.asarray(base.vectors[:size]))
+    outputs = int(base.meta.get("outputs", size))
+    counts = _counts(base, counted)
+    counts[outputs:] = np.minimum(counts[outputs:], _least_frequent(counts[:outputs]))
+    order = np.concatenate(
+        (
+            np.argsort(-counts[:outputs], kind="stable"),
+            outputs + np.argsort(-counts[outputs:], kind="stable"),
+        )
+    )
+    words = (*base.words, *counted.new)
+    vectors = np.concatenate((base.vectors[:size], new.astype(base.vectors.dtype)))
+    vectors = np.concatenate((vectors[order], base.vectors[size:]))
+    meta = {key: base.meta[key] for key in base.meta if key not in ("file", "geometry")}
+    return replace(
+        base,
+        name=name,
+        words=tuple(words[row] for row in order.tolist()),
+        vectors=vectors,
+        counts=counts[order],
+        orders=_orders(base, new, outputs, order),
+        # A bound that every distance keeps.
+        far=np.zeros(len(vectors), np.float32),
+        digest="",
+        meta={
+            **meta,
+            "words": len(words),
+            "outputs": outputs,
+            "geometry": measure(vectors),
+            "adapted": source,
+            "base": base.digest,
+            "new_words": len(counted.new),
+            "prior": "counts of the public text that it was adapted to, smoothed by "
+            "those of the base; words that are no outputs count no more than the "
+            "1,000th output",
+            PAIRS: name,
+        },
+        **_figures(base, len(counted.new), order),
+    )
+
+
+def _counts(base: Lexicon, counted: WordCounts) -> NDArray[np.float64]:
+    """Return counts of the text, those of the base below (Witten and Bell 1991)."""
+    counts = np.append(counted.known, list(counted.new.values()))
+    elements = numbers.rows_in(base.words)
+    rows, names = list(elements), [base.words[row] for row in elements]
+    shares = numbers.counts(counted.numbers, names)
+    counts[rows] = [shares[each] for each in names]
+    counts[: len(base.words)] += np.count_nonzero(counts) * base.prior
+    return counts
+
+
+def _least_frequent(outputs: NDArray[np.float64]) -> float:
+    """Return the count of the last of the frequent outputs."""
+    return float(np.sort(outputs)[::-1][:_BANDS][-1])
+
+
+def _orders(
+    base: Lexicon, new: NDArray[np.float32], outputs: int, order: NDArray[np.intp]
+) -> NDArray[np.integer]:
+    """Return the orders of all words with rows as they stand now: (V + 1, k)."""
+    size, listed = len(base.words), base.orders.shape[1]
+    barred = numbers.barred(base.words)
+    best = orders_of_others(base.vectors[:outputs], new, listed - 1, barred)
+    heads = np.arange(size, size + len(new))[:, None]
+    last = base.orders[size:]
+    rows = np.concatenate((base.orders[:size], np.hstack((heads, best))))
+    place = np.argsort(order)
+    rows = np.concatenate((place[rows[order]], place[last]))
+    return rows.astype(np.uint16 if len(place) < 2**16 else np.uint32)
+
+
+def _figures(base: Lexicon, new: int, order: NDArray[np.intp]) -> dict[str, Any]:
+    """Return the optional arrays: new words have no synonyms, and are like no other."""
+    arrays: dict[str, Any] = {}
+    if base.synonym_ends is not None and base.synonyms is not None:
+        ends = np.append(base.synonym_ends, np.full(new, base.synonym_ends[-1]))
+        begins = np.append(0, ends[:-1])
+        place = np.argsort(order)
+        lists = [base.synonyms[begins[row] : ends[row]] for row in order]
+        arrays["synonym_ends"] = np.cumsum([len(each) for each in lists]).astype(
+            np.int32
+        )
+        arrays["synonyms"] = place[np.concatenate(lists)].astype(np.int32)
+    if base.information_content is not None:
+        content = base.information_content
+        most = np.full(new, content.max(), content.dtype)
+        arrays["information_content"] = np.append(content, most)[order]
+    if base.parts is not None:
+        other = np.full(new, PARTS.index("other"), base.parts.dtype)
+        arrays["parts"] = np.append(base.parts, other)[order]
+    return arrays

@@ -32,8 +32,8 @@ from dptext.lexicons.orders import (
     orders_by_cosine,
 )
 from dptext.lexicons.search import Progress, silent
+from dptext.lexicons.sources import RawVectors
 from dptext.lexicons.store import cached_folder
-from dptext.lexicons.vector_lines import RawVectors
 from dptext.progress import Shares
 from dptext.tokens import kinds
 from dptext.tokens.numbers import NAMES

@@ -8,7 +8,6 @@ block's result does not depend on how many threads there are.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import NamedTuple
 
 import numpy as np
@@ -42,6 +41,8 @@ def in_blocks(
 
     OMP_NUM_THREADS limits them. What work raises is raised.
     """
+    from concurrent.futures import ThreadPoolExecutor, as_completed
+
     import faiss
 
     def alone(block: slice) -> int:

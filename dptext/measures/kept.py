@@ -10,16 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dptext import metrics, models, registry
 from dptext.errors import ComponentError, UsageError
-from dptext.measures.attacks import Aligned, Aligner
 from dptext.metrics import Batch, Figure, perturbation, rare_words, similarity
+from dptext.metrics.similarity import Similarities
 from dptext.tokens import kinds
 from dptext.tokens.policy import Policy
 from dptext.types import Floats, Lexicon, Words
+
+if TYPE_CHECKING:
+    from dptext.measures.attacks import Aligned
 
 # What each meter counts, in the order of the meters; only the meter knows its type.
 Partials = tuple[object, ...]
@@ -69,6 +73,7 @@ class AllMetrics:
         return results
 
 
+_MEANING = ("mean_cosine", "unrelated_cosine", "share_kept")
 _WORDS = (kinds.WORD, kinds.STOP_WORD, kinds.UNKNOWN)
 
 
@@ -95,9 +100,11 @@ class Kept:
 
     compared counts the texts with equally many words before and after; of these are
     metrics, the figures of each metric by its heading, as in the report of a run.
-    perturbed is PP, low LOW, words how many words these are of. similarity is CS by
-    encoder: that of metrics, or by a sentence encoder the mean over all texts. known
-    is the share of words that the lexicon holds, before and after. null: no word.
+    perturbed is PP, low LOW, words how many words these are of. similarity is the mean
+    cosine of CS by encoder: that of metrics, or by a sentence encoder over all texts;
+    unrelated, that of an original and the private text of another row; meaning, the
+    share of the way from there to equal texts. known is the share of words that the
+    lexicon holds, before and after. null: no word, or one text where two are needed.
     """
 
     texts: int
@@ -109,7 +116,13 @@ class Kept:
     encoder: str
     known_before: float | None
     known: float | None
+    unrelated: float | None = None
+    meaning: float | None = None
     metrics: dict[str, dict[str, Figure]] = field(default_factory=dict)
+
+    def by_chance(self, name: str) -> float | None:
+        """Return what PP or LOW would be by chance, None where it is not known."""
+        return _number(self.metrics.get(name, {}).get("by_chance"))
 
     def others(self) -> Iterator[tuple[str, Figure]]:
         """Yield the metrics that other packages bring, each with its first figure."""
@@ -124,13 +137,15 @@ class PairMeter:
     def __init__(
         self, lexicon: Lexicon, encoder: str | None = None, policy: Policy | None = None
     ) -> None:
+        from dptext.measures.attacks import Aligner
+
         self._aligner = Aligner(lexicon, policy)
         self._metrics = AllMetrics(lexicon)
         self._counted = self._metrics.observe(Batch.empty())
         self._known = (KnownWords(), KnownWords())
         self._texts = self._compared = self._words = 0
         self._encoder = encoder
-        self._cosines: list[float] = []
+        self._similarities: Similarities | None = None
 
     def add(self, before: Sequence[str], after: Sequence[str]) -> Aligned:
         """Take a batch in and return its words in pairs."""
@@ -144,25 +159,34 @@ class PairMeter:
         self._known[1].add(aligned.after)
         if self._encoder is not None:
             one, other = (_encoded(self._encoder, texts) for texts in (before, after))
-            self._cosines += similarity.cosines(one, other).tolist()
+            later = Similarities.of(one, other)
+            held = self._similarities
+            self._similarities = later if held is None else held + later
         return aligned
 
     def result(self) -> Kept:
         """Return the figures so far."""
         metrics = self._metrics.results(self._counted)
-        meaning = _number(metrics[similarity.NAME]["mean_cosine"])
+        near = metrics[similarity.NAME]
+        of_texts = [near[name] for name in _MEANING]
         if self._encoder is not None:
-            meaning = similarity.mean(self._cosines)
+            total = self._similarities
+            of_texts = [None] * len(_MEANING)
+            if total is not None:
+                of_texts = [total.mean, total.unrelated, total.share_kept]
+        mean, unrelated, meaning = map(_number, of_texts)
         return Kept(
             texts=self._texts,
             compared=self._compared,
             words=self._words,
             perturbed=_number(metrics[perturbation.NAME]["share_changed"]),
             low=_number(metrics[rare_words.NAME]["share_present"]),
-            similarity=meaning,
+            similarity=mean,
             encoder=self._encoder or similarity.ENCODER,
             known_before=self._known[0].result(),
             known=self._known[1].result(),
+            unrelated=unrelated,
+            meaning=meaning,
             metrics=metrics,
         )
 

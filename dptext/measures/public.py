@@ -24,7 +24,7 @@ from dptext.measures.bayes_risk import Share
 from dptext.measures.context_risk import InContext
 from dptext.mechanisms import Mechanism, TextMechanism
 from dptext.randomness import RunKey
-from dptext.types import BudgetKind, Eps, Ids, Record, Strategy
+from dptext.types import BudgetKind, Eps, Floats, Ids, Record, Strategy
 
 if TYPE_CHECKING:
     from dptext.pipeline import Pipeline
@@ -37,7 +37,10 @@ _WORDS = 25
 class Deniability:
     """N_w, P(a word is drawn as itself); S_w, distinct ones of `runs` draws; means.
 
-    sampled, or else computed from the output distributions.
+    sampled, or else computed from the output distributions. By chance, if outputs did
+    not depend on words: N_w of outputs of another of the measured words; S_w of `runs`
+    draws, each from any of them. Null where one word was measured, and in reports of
+    older versions.
     """
 
     n_w: Share
@@ -45,6 +48,8 @@ class Deniability:
     runs: Annotated[int, Meta(ge=1)]
     sampled: bool
     method: str
+    n_w_by_chance: Share | None = None
+    s_w_by_chance: Annotated[float, Meta(ge=0)] | None = None
 
 
 def n_w_and_s_w(
@@ -59,12 +64,14 @@ def n_w_and_s_w(
     rows = np.geomspace(1, size, min(_WORDS, size)).astype(np.int32) - 1
     words = np.array(sorted(set(rows.tolist())), np.int32)
     if mechanism.has_log_probs:
-        same, distinct = np.empty((2, len(words)))
+        same, as_another, distinct = np.empty((3, len(words)))
+        mixture: Floats = np.zeros(1)
         for row, word in enumerate(words):  # one by one: rows are long
             chances = mechanism.probs(words[row : row + 1], epsilon)[0]
-            same[row] = chances[word]
-            missed = np.exp(_RUNS * np.log1p(-np.minimum(chances, 1 - 1e-16)))
-            distinct[row] = (1.0 - missed).sum()
+            same[row], distinct[row] = chances[word], _distinct(chances)
+            as_another[row] = chances[words].sum() - chances[word]
+            mixture = mixture + chances / len(words)
+        distinct_by_chance = _distinct(mixture)
         method = (
             f"exact output distributions of {len(words)} words, expectation over "
             f"{_RUNS} runs"
@@ -72,7 +79,14 @@ def n_w_and_s_w(
     else:
         drawn = draw(np.repeat(words, _RUNS)).reshape(len(words), _RUNS)
         same = (drawn == words[:, None]).mean(axis=1)
-        distinct = np.array([float(len(np.unique(row))) for row in drawn])
+        as_another = np.isin(drawn, words).mean(axis=1) - same
+        # Runs of all words after one another: 100 in a row are of as many as possible.
+        mixed = drawn.T.reshape(len(words), _RUNS)
+        distinct, of_mixed = (
+            np.array([float(len(np.unique(row))) for row in rows])
+            for rows in (drawn, mixed)
+        )
+        distinct_by_chance = float(of_mixed.mean())
         method = f"sampled: {len(words)} words x {_RUNS} runs"
     return Deniability(
         float(same.mean()),
@@ -80,7 +94,16 @@ def n_w_and_s_w(
         _RUNS,
         not mechanism.has_log_probs,
         method,
+        # An output is one of the other words: over all pairs of two different words.
+        float(as_another.mean()) / (len(words) - 1) if len(words) > 1 else None,
+        distinct_by_chance if len(words) > 1 else None,
     )
+
+
+def _distinct(chances: Floats) -> float:
+    """Return the expected number of different outputs in the runs, (V,) chances."""
+    missed = np.exp(_RUNS * np.log1p(-np.minimum(chances, 1 - 1e-16)))
+    return float((1.0 - missed).sum())
 
 
 class NoRisk(StrEnum):

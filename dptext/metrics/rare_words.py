@@ -4,6 +4,9 @@ The original words are the distinct vocabulary words of the whole input, by how 
 they occur in it (ties by vocabulary order, the rarer in the lexicon first). Unknown
 words are left out, since no mechanism writes them, and so are numbers. Only words that
 the policy replaces count, before and after.
+
+By chance: the same share of words that stand in no original, ten for each of the rare
+words, which are those nearest to it in the vocabulary's order of public frequency.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from dptext.types import Ints, Lexicon
 
 NAME = "LOW"
 _RARE = 1000
+_COMPARED = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,4 +69,20 @@ class Meter(metrics.Meter[WordCounts]):
         order = np.argsort(total.times[::-1], kind="stable")[:_RARE]
         rare = total.rows[::-1][order]
         share = float(np.isin(rare, total.written).mean()) if len(rare) else None
-        return {"share_present": share, "words": len(rare)}
+        return {
+            "share_present": share,
+            "by_chance": self._by_chance(rare, total),
+            "words": len(rare),
+        }
+
+    def _by_chance(self, rare: Ints, total: WordCounts) -> float | None:
+        """Return the share of unused words as rare that are written, None of none."""
+        unused = np.ones(self._size, bool)
+        unused[total.rows] = unused[self._numbers] = False
+        others = np.flatnonzero(unused)
+        if not len(rare) or len(others) < _COMPARED:
+            return None
+        first = np.searchsorted(others, rare) - _COMPARED // 2
+        first = np.clip(first, 0, len(others) - _COMPARED)
+        compared = others[first[:, None] + np.arange(_COMPARED)]
+        return float(np.isin(compared, total.written).mean())

@@ -3,14 +3,16 @@
 A text is the mean of its words' vectors, each weighted a / (a + p(word)), a = 0.001, so
 that function words count little (Arora et al. 2017, without their common component).
 Only words that the policy replaces count, as they are written. Measured on the first
-texts, so that it stays cheap.
+texts, so that it stays cheap. Texts about different things are similar, too: what is
+shown is the share of the way from the mean cosine of an original and the private text
+of another row (0), over all pairs of two rows, to that of equal texts (1).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,11 +28,72 @@ _RARITY = 1e-3
 _AT_ONCE = 1024
 ENCODER = "frequency-weighted mean of the lexicon's vectors"
 
-# Of each text that has a meaning before and after, in order.
-Cosines = Floats
+# Sums are kept in integers of this unit, which no order of adding can change.
+_UNITS = 2.0**32
 
 
-class Meter(metrics.Meter[Cosines]):
+class Similarities(NamedTuple):
+    """Of the texts that have a meaning before and after.
+
+    cosines (n,) of each, in order; before and after (d,) int64, the sums of their
+    vectors of length 1, in units of 2^-32.
+    """
+
+    cosines: Floats
+    before: Ints
+    after: Ints
+
+    @classmethod
+    def of(cls, before: Floats, after: Floats) -> Similarities:
+        """Compare row by row, (r, d) both; rows of which one is 0 are left out."""
+        lengths = np.linalg.norm(before, axis=1), np.linalg.norm(after, axis=1)
+        both = lengths[0] * lengths[1] > 0
+        units = [
+            rows[both] / length[both, None]
+            for rows, length in zip((before, after), lengths, strict=True)
+        ]
+        sums = (np.rint(rows * _UNITS).astype(np.int64).sum(axis=0) for rows in units)
+        return cls(np.einsum("rd,rd->r", *units), *sums)
+
+    def __add__(self, later: object) -> Similarities:
+        """Take in the texts of another one, which come later."""
+        if not isinstance(later, Similarities):
+            return NotImplemented
+        return Similarities(
+            np.concatenate((self.cosines, later.cosines)),
+            self.before + later.before,
+            self.after + later.after,
+        )
+
+    @property
+    def mean(self) -> float | None:
+        """Return the mean cosine, None without texts."""
+        values = self.cosines
+        return math.fsum(values.tolist()) / len(values) if len(values) else None
+
+    @property
+    def unrelated(self) -> float | None:
+        """Return the mean cosine of an original and the private text of another row.
+
+        Over all pairs of two different rows; None with fewer than two.
+        """
+        count = len(self.cosines)
+        if count < 2:
+            return None
+        products = (self.before / _UNITS) * (self.after / _UNITS)
+        pairs = math.fsum([*products.tolist(), *(-self.cosines).tolist()])
+        return pairs / (count * (count - 1))
+
+    @property
+    def share_kept(self) -> float | None:
+        """Return the share of the way from unrelated texts to equal ones."""
+        mean, unrelated = self.mean, self.unrelated
+        if mean is None or unrelated is None or unrelated >= 1.0:
+            return None
+        return (mean - unrelated) / (1.0 - unrelated)
+
+
+class Meter(metrics.Meter[Similarities]):
     """Measure the cosines of the first 2,000 texts."""
 
     def __init__(self, lexicon: Lexicon) -> None:
@@ -41,31 +104,32 @@ class Meter(metrics.Meter[Cosines]):
         # Most processes of a run never see one of the first texts.
         return Weighted(self._lexicon)
 
-    def observe(self, batch: Batch) -> Cosines:
-        """Return the cosines of those texts of a batch that are among the first."""
+    def observe(self, batch: Batch) -> Similarities:
+        """Compare those texts of a batch that are among the first."""
         words = batch.words
         texts = min(len(words.ends), _TEXTS - batch.first_text)
         if texts <= 0:
-            return np.empty(0)
+            nothing = np.empty((0, self._lexicon.vectors.shape[1]))
+            return Similarities.of(nothing, nothing)
         end = np.searchsorted(words.texts, texts)
         rows = words.texts[:end]
         before = self._vectors.of_texts(rows, words.ids[:end], texts)
         after = self._vectors.of_texts(rows, batch.written[:end], texts)
-        return cosines(before, after)
+        return Similarities.of(before, after)
 
-    def merge(self, one: Cosines, other: Cosines) -> Cosines:
-        """Return all of them."""
-        return np.concatenate((one, other))
+    def merge(self, one: Similarities, other: Similarities) -> Similarities:
+        """Return those of all texts."""
+        return one + other
 
-    def result(self, total: Cosines) -> Figures:
-        """Return the mean cosine, None without texts."""
-        of_texts = mean(total.tolist())
-        return {"mean_cosine": of_texts, "texts": len(total), "encoder": ENCODER}
-
-
-def mean(values: Sequence[float]) -> float | None:
-    """Return the mean, the same in whatever order; None without values."""
-    return math.fsum(values) / len(values) if values else None
+    def result(self, total: Similarities) -> Figures:
+        """Return the share of the way from unrelated texts, and what it is made of."""
+        return {
+            "share_kept": total.share_kept,
+            "mean_cosine": total.mean,
+            "unrelated_cosine": total.unrelated,
+            "texts": len(total.cosines),
+            "encoder": ENCODER,
+        }
 
 
 class Weighted:
@@ -74,11 +138,7 @@ class Weighted:
     def __init__(self, lexicon: Lexicon) -> None:
         weights = np.append(_RARITY / (_RARITY + lexicon.prior), 1.0)
         self._weights = weights.astype(np.float32)[:, None]
-        self._vectors = np.asarray(lexicon.vectors, np.float32)
-        # Those of the lexicon itself are left as they are, and not copied either.
-        self._shared = lexicon.vectors.dtype == np.float32
-        if not self._shared:
-            self._vectors *= self._weights
+        self._vectors = lexicon.vectors
 
     def of_texts(self, texts: Ints, ids: Ids, count: int) -> Floats:
         """Return the sum of each text's words: (count, d), 0 without words.
@@ -96,17 +156,9 @@ class Weighted:
             after = int(np.searchsorted(ends, begin + _AT_ONCE, side="right"))
             after = max(after, first + 1)
             rows = ids[begin : ends[after - 1]]
-            vectors = self._vectors[rows]
-            if self._shared:
-                vectors *= self._weights[rows]
+            vectors = self._vectors[rows].astype(np.float32, copy=False)
+            vectors *= self._weights[rows]
             starts = begins[first:after]
             sums[texts[starts]] = np.add.reduceat(vectors, starts - begin, axis=0)
             first = after
         return sums
-
-
-def cosines(one: Floats, other: Floats) -> Cosines:
-    """Return the cosine of each pair of rows, (r, d) both, neither of which is 0."""
-    lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
-    both = lengths > 0
-    return np.asarray(np.einsum("rd,rd->r", one, other)[both] / lengths[both])

@@ -25,13 +25,12 @@ from dptext.guarantees.rounding import (
 )
 from dptext.guarantees.statement import Statement
 from dptext.measures.bayes_risk import Risk
-from dptext.report import html
 from dptext.report.blocks import Badge, Block, Cell, Code, Figures, Tone
 from dptext.report.document import Document, Private, ReaderFigures
 from dptext.report.exports import SIDECAR
 from dptext.report.figures import bound, count, of_third_party, short, whole
 from dptext.types import JsonObject, Level, Notion
-from dptext.vectors.measures import Measures
+from dptext.vectors.figures import Measures
 
 # The answer fits on 12 lines of 80 columns, of which names of lines take 11.
 _LINES, _WIDTH = 12, 68
@@ -166,6 +165,8 @@ def data(lines: Sequence[Line], warnings: Sequence[str] = ()) -> JsonObject:
 
 def to_html(document: Document, released: Released | None = None) -> str:
     """Return the answer as a part of another page, such as a notebook."""
+    from dptext.report import html
+
     lines = answer(document, released)
     return html.fragment([Figures([(line.name, line.sentence) for line in lines])])
 
@@ -495,21 +496,30 @@ def _ruler(measures: Measures | None) -> Line:
 def _kept(private: Private) -> Line:
     """Say how much changed and how much of the meaning is left."""
     assert private.words is not None
-    values = {
-        name: next(iter(metric.values()), None)
-        for name, metric in private.words.metrics.items()
-    }
-    changed, near = values.get("PP"), values.get("CS")
-    parts = []
+    metrics = private.words.metrics
+    changed, meaning = (
+        metrics.get(name, {}).get(key)
+        for name, key in (("PP", "share_changed"), ("CS", "share_kept"))
+    )
+    near = metrics.get("CS", {}).get("mean_cosine")
+    parts, mark = [], "private"
     if isinstance(changed, float):
         parts.append(f"{whole(changed)} of words changed")
-    if isinstance(near, float):
+    if isinstance(meaning, float):
+        parts.append(f"{whole(meaning)} of meaning kept")
+        mark = "unrelated: 0%; private"
+    elif isinstance(near, float):
         parts.append(f"similarity of meaning {near:.2f} of 1")
     said = ", ".join(parts) or "there was no word to replace"
     if private.words.describes == "rewritten texts":
         said = "not measured: no word of a rewritten text stands for another"
-    figures: JsonObject = {"changed": changed, "similarity": near, "private": True}
-    return Line("kept", f"{said} (private)", figures)
+    figures: JsonObject = {
+        "changed": changed,
+        "meaning": meaning,
+        "similarity": near,
+        "private": True,
+    }
+    return Line("kept", f"{said} ({mark})", figures)
 
 
 def _third_party(document: Document) -> Iterator[Line]:

@@ -32,15 +32,13 @@ from dptext.report.document import (
 from dptext.tokens import kinds, lists
 from dptext.tokens.policy import Policy
 from dptext.types import Selection
-from dptext.vectors import measures as vector_measures
-from dptext.vectors import statement as vector_statement
-from dptext.vectors.measures import Measures
-from dptext.vectors.release import VectorRelease
+from dptext.vectors.figures import Measures
 
 if TYPE_CHECKING:
     from dptext.streams import Output as File
     from dptext.vectors.columns import VectorWriter
     from dptext.vectors.job import Counts
+    from dptext.vectors.release import VectorRelease
 
 
 def layout(selection: Selection, formats: Collection[str]) -> Layout:
@@ -135,6 +133,9 @@ def stated_vectors(
     measures: Measures | None = None,
 ) -> Document:
     """Draw up the same of vectors; measures, where they are known already."""
+    from dptext.vectors import measures as vector_measures
+    from dptext.vectors import statement as vector_statement
+
     settings = release.settings
     promise = vector_statement.build(
         release,
@@ -242,6 +243,8 @@ def finished_vectors(
     file: File,
 ) -> Document:
     """Return the internal report of a finished job; key is the run key's origin."""
+    from dptext.vectors import statement as vector_statement
+
     claim = vector_statement.claimed(release, key)
     most = max(counts.subjects.values(), default=None)
     lost = None if most is None or claim.none else claim.together(most)

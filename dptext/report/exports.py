@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path, PurePath, PurePosixPath
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -26,6 +27,7 @@ from dptext import formats, streams
 from dptext.errors import DptextError, InputError, UsageError
 from dptext.formats import Format
 from dptext.guarantees.policy import ExportPolicy
+from dptext.settings import digest_of_bytes
 from dptext.types import Fault, Record, Selection
 
 if TYPE_CHECKING:
@@ -37,7 +39,6 @@ DOCUMENTS = (
     *("README*", "LICENSE*", "CHANGELOG*", "*.md", "*.rst", "*.adoc", ".git*"),
     *(".dptext.yaml", ".pre-commit-config.yaml"),
 )
-_BLOCK = 2**20
 # Links and submodules hold no content.
 _GIT_FILE = "100"
 # What git keeps of a file that Git LFS stores elsewhere names the file's digest.
@@ -98,21 +99,12 @@ def on_disk(path: Path) -> Export:
     """
     streams.check_ends(path, "export")
     with path.open("rb") as file:
-        sha256, size = digest(iter(lambda: file.read(_BLOCK), b""))
+        sha256, size = hashlib.file_digest(file, "sha256").hexdigest(), file.tell()
     try:
         report = streams.read_small(beside(path), "report")
     except FileNotFoundError:
         report = None
     return Export(path.name, sha256, size, report, lambda: path.open("rb"))
-
-
-def digest(blocks: Iterable[bytes]) -> tuple[str, int]:
-    """Return sha256 and size of what blocks make together."""
-    hashed, size = hashlib.sha256(), 0
-    for block in blocks:
-        hashed.update(block)
-        size += len(block)
-    return hashed.hexdigest(), size
 
 
 def digest_named(report: bytes) -> str:
@@ -160,42 +152,18 @@ def _matches(path: PurePath, patterns: Iterable[str]) -> bool:
     return any(fnmatchcase(name, each) for name in names for each in patterns)
 
 
-@dataclass(frozen=True, slots=True)
-class _Blob:
-    """Digest and size of a file's content; pointer tells that git has not got it."""
-
-    sha256: str
-    size: int
-    pointer: bool
-
-
 class GitIndex:
-    """The staged files of the working folder and below; a context manager."""
+    """The staged files of the working folder and below."""
 
     def __init__(self) -> None:
         self._files = _listed()
-        self._reader = subprocess.Popen(
-            ["git", "cat-file", "--batch"],  # noqa: S607 - the git of whoever commits
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-        )
-        assert self._reader.stdin is not None
-        assert self._reader.stdout is not None
-        self._sink, self._source = self._reader.stdin, self._reader.stdout
-
-    def __enter__(self) -> GitIndex:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._sink.close()
-        self._source.close()
-        self._reader.wait()
 
     def content(self, path: str) -> bytes | None:
         """Return what is staged of a file; None where it is not staged."""
         if path not in self._files:
             return None
-        return b"".join(self._blocks(path))
+        problem = f"{path}: git cannot read what is staged; run git fsck"
+        return _git("cat-file", "blob", self._files[path], problem=problem)
 
     def above(self, names: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
         """Give the paths of names in this folder and those above it, the nearest first.
@@ -215,98 +183,64 @@ class GitIndex:
             path = PurePosixPath(name)
             if inside and not any(path.is_relative_to(each) for each in inside):
                 continue
-            reported = name + SIDECAR in self._files
-            if is_export(path, policy, reported=reported):
+            if is_export(path, policy, reported=name + SIDECAR in self._files):
                 yield name
 
     def export(self, path: str) -> Export:
         """Return an export and the report that is staged beside it."""
-        blob = self._blob(path)
+        data = self.content(path) or b""
+        sha256, size = digest_of_bytes(data), len(data)
+        open: Callable[[], AbstractContextManager[BinaryIO]]
+        open = partial(io.BytesIO, data)
+        pointer = _POINTER.fullmatch(data[: _LONGEST_POINTER + 1])
+        if pointer is not None:
+            sha256, size = pointer[1].decode(), int(pointer[2])
+            open = partial(_fetched, Path(path), sha256)
         report = self.content(path + SIDECAR)
-        return Export(
-            name=PurePosixPath(path).name,
-            sha256=blob.sha256,
-            size=blob.size,
-            report=report,
-            open=lambda: self._open(path, blob),
-            unstaged=lambda: self._unstaged(path, blob, report),
-        )
+        unstaged = partial(_unstaged, path, sha256, report)
+        return Export(PurePosixPath(path).name, sha256, size, report, open, unstaged)
 
-    def _unstaged(self, path: str, blob: _Blob, report: bytes | None) -> str:
-        """Say what to stage where the report on disk is of the file, there or staged.
 
-        After the hook that privatizes both lie on disk, and the original is staged.
-        """
-        try:
-            disk = on_disk(Path(path))
-        except (OSError, DptextError):
-            return ""
-        of = digest_named(disk.report or b"")
-        if of not in (blob.sha256, disk.sha256):
-            return ""
-        names = [path] if of != blob.sha256 else []
-        if disk.report != report:
-            names.append(path + SIDECAR)
-        ignored = subprocess.run(  # noqa: S603
-            ["git", "check-ignore", "-q", "--", *names],  # noqa: S607
-            capture_output=True,
-            check=False,
-        )
-        force = [] if ignored.returncode else ["-f"]
-        dashed = ["--"] if path.startswith("-") else []
-        return f"run {shlex.join(['git', 'add', *force, *dashed, *names])}"
+def _fetched(path: Path, sha256: str) -> AbstractContextManager[BinaryIO]:
+    """Open the content that Git LFS has on the disk alone. Raises NotHere."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        data = b""
+    if digest_of_bytes(data) != sha256:
+        raise NotHere(f"{path}: Git LFS has not brought its content here")
+    return io.BytesIO(data)
 
-    def _blob(self, path: str) -> _Blob:
-        head = b""
 
-        def kept() -> Iterator[bytes]:
-            nonlocal head
-            for block in self._blocks(path):
-                head = head or block[:_LONGEST_POINTER]
-                yield block
+def _unstaged(path: str, sha256: str, report: bytes | None) -> str:
+    """Say what to stage where the report on disk is of the file, there or staged.
 
-        sha256, size = digest(kept())
-        pointer = _POINTER.match(head) if size < _LONGEST_POINTER else None
-        if pointer is None:
-            return _Blob(sha256, size, False)
-        return _Blob(pointer[1].decode(), int(pointer[2]), True)
-
-    @contextlib.contextmanager
-    def _open(self, path: str, blob: _Blob) -> Iterator[BinaryIO]:
-        """Open the staged content, which for Git LFS lies on disk alone."""
-        data = b"".join(self._blocks(path))
-        if blob.pointer:
-            try:
-                data = Path(path).read_bytes()
-            except OSError:
-                data = b""
-            if digest([data])[0] != blob.sha256:
-                raise NotHere(f"{path}: Git LFS has not brought its content here")
-        yield io.BytesIO(data)
-
-    def _blocks(self, path: str) -> Iterator[bytes]:
-        """Give the content of a staged file in blocks, all of which must be taken."""
-        self._sink.write(self._files[path].encode() + b"\n")
-        self._sink.flush()
-        head = self._source.readline().split()
-        if len(head) != 3:
-            raise UsageError(f"{path}: git cannot read what is staged; run git fsck")
-        left = int(head[2])
-        while left:
-            block = self._source.read(min(left, _BLOCK))
-            if not block:
-                raise UsageError(f"{path}: git ended early; run git fsck")
-            left -= len(block)
-            yield block
-        self._source.read(1)
+    After the hook that privatizes both lie on disk, and the original is staged.
+    """
+    try:
+        disk = on_disk(Path(path))
+    except (OSError, DptextError):
+        return ""
+    of = digest_named(disk.report or b"")
+    if of not in (sha256, disk.sha256):
+        return ""
+    names = [path] if of != sha256 else []
+    if disk.report != report:
+        names.append(path + SIDECAR)
+    ignored = subprocess.run(  # noqa: S603
+        ["git", "check-ignore", "-q", "--", *names],  # noqa: S607
+        capture_output=True,
+        check=False,
+    )
+    force = [] if ignored.returncode else ["-f"]
+    dashed = ["--"] if path.startswith("-") else []
+    return f"run {shlex.join(['git', 'add', *force, *dashed, *names])}"
 
 
 def _listed(*arguments: str) -> dict[str, str]:
     """Return the names that git has for the content of staged files, by their paths."""
     files = {}
-    for entry in filter(
-        None, _git("ls-files", "--stage", "-z", *arguments).split(b"\0")
-    ):
+    for entry in _git("ls-files", "--stage", "-z", *arguments).split(b"\0")[:-1]:
         state, _, path = entry.partition(b"\t")
         mode, name, _ = state.decode().split(" ")
         if mode.startswith(_GIT_FILE):
@@ -314,7 +248,9 @@ def _listed(*arguments: str) -> dict[str, str]:
     return files
 
 
-def _git(*arguments: str) -> bytes:
+def _git(
+    *arguments: str, problem: str = "--staged: this folder is in no git repository"
+) -> bytes:
     try:
         done = subprocess.run(  # noqa: S603
             ["git", *arguments],  # noqa: S607 - the git of whoever commits
@@ -324,7 +260,7 @@ def _git(*arguments: str) -> bytes:
     except OSError:
         raise UsageError("--staged: git is not installed") from None
     if done.returncode:
-        raise UsageError("--staged: this folder is in no git repository")
+        raise UsageError(problem)
     return done.stdout
 
 

@@ -19,13 +19,21 @@ MEANINGS = {
     "decoding",
     "PP": "share of the replaceable words that differ in the output, after decoding if "
     "any",
-    "CS": "how near the texts stay in meaning, as a mean cosine: 1 is the same "
-    "meaning; by the lexicon, of the replaced words of the first 2,000 texts, after "
-    "decoding if any",
+    "CS": "how much of the meaning is kept, by cosine: 0% is what texts of other rows "
+    "have in common, 100% an equal text; by the lexicon, of the replaced words of the "
+    "first 2,000 texts, after decoding if any",
     "LOW": "share of the 1,000 rarest replaceable words (or all, if fewer) that still "
     "appear in the output, after decoding if any",
     "known words": "share of words that the lexicon holds",
 }
+DRAWN_BY_CHANCE = (
+    "By chance, if outputs did not depend on words: N_w counts outputs of other words, "
+    "S_w outputs of any word."
+)
+CHANGED_BY_CHANCE = (
+    "By chance: PP if the written words of the first 2,000 texts stood in random "
+    "order; LOW of words that are as frequent in public text and in no original."
+)
 NOTHING = "-"
 # From here on a bound in nats is written without decimals.
 _LARGE = 10_000.0
@@ -37,6 +45,7 @@ def share(value: float | None) -> str:
         return NOTHING
     if 0.0 < value < 5e-4:
         return "<0.1%"
+    value = max(value, 0.0) if value > -5e-4 else value  # nothing is "-0.0%"
     return ">99.9%" if 0.9995 <= value < 1.0 else f"{value:.1%}"
 
 
@@ -44,6 +53,7 @@ def whole(value: float) -> str:
     """Write a share in whole percent, as it is said; what is not 0 is not made 0."""
     if 0.0 < value < 0.01:
         return "under 1%"
+    value = max(value, 0.0) if value > -5e-3 else value  # nothing is "-0%"
     return "over 99%" if 0.99 < value < 1.0 else f"{value:.0%}"
 
 
@@ -100,13 +110,20 @@ def between(low: float | None, high: float | None) -> str:
     return f"{share(low)} to {share(high)}"
 
 
+def beside_chance(shown: str, chance: float | None) -> str:
+    """Write a share, or S_w, with what it would be by chance, where that is known."""
+    if chance is None:
+        return shown
+    return f"{shown} (by chance {share(chance) if '%' in shown else f'{chance:.1f}'})"
+
+
 def measure(name: str, value: float | str | None) -> str:
     """Write a figure by its name; that of a metric that is not known as it is."""
     if value is None:
         return "no words"
     if isinstance(value, str):
         return value
-    if name in ("N_w", "PP", "LOW", "known words", "risk"):
+    if name in ("N_w", "PP", "LOW", "known words", "risk", "share_kept", "by_chance"):
         return share(value)
     return f"{value:.3f}" if isinstance(value, float) else f"{value:,}"
 

@@ -43,8 +43,8 @@ _OF_INTERVAL = 0.05
 SAMPLED = {
     **dict.fromkeys(("success", "success_band_known", "nearest", "best"), 0.002),
     **dict.fromkeys(("low", "high"), 0.002),
-    "n_w": 0.004,
-    "s_w": 0.4,
+    **dict.fromkeys(("n_w", "n_w_by_chance"), 0.004),
+    **dict.fromkeys(("s_w", "s_w_by_chance"), 0.4),
 }
 
 
@@ -112,7 +112,7 @@ class Recomputer:
             return ended.outcome
         if not older:
             wanted = public(wanted)
-        outcome = _compared(wanted, document, same_version)
+        outcome = _compared(wanted, document, same_version, older)
         difference = (
             outcome.difference or _chosen(document) or _metric(wanted, document)
         )
@@ -204,9 +204,13 @@ def risk_of(document: Document) -> float | None:
     return None if stated is None else stated.ruler.high
 
 
-def _compared(wanted: Document, actual: Document, same_version: bool) -> Outcome:
+def _compared(
+    wanted: Document, actual: Document, same_version: bool, older: bool
+) -> Outcome:
     """Compare the parts of a report with what they must be, in order."""
     mine, theirs = _plain(wanted), _plain(actual)
+    if older or not same_version:
+        _leave_out_later(mine, theirs)
     differing = [
         each for part in _PARTS for each in differences(mine[part], theirs[part], part)
     ]
@@ -215,6 +219,16 @@ def _compared(wanted: Document, actual: Document, same_version: bool) -> Outcome
         return Outcome(_follows(*decisive[0]))
     worded = [path for path, _ in differing if path != "run.dptext"]
     return Outcome(gap=_of_version(worded[0]) if worded else None)
+
+
+def _leave_out_later(mine: dict[str, Any], theirs: dict[str, Any]) -> None:
+    """Take figures away that older reports do not have, where a report has none."""
+    for name in ("n_w_by_chance", "s_w_by_chance"):
+        wanted, actual = (
+            (part["words"] or {}).get("deniability") or {} for part in (mine, theirs)
+        )
+        if name in wanted and actual.get(name) is None:
+            wanted[name] = None
 
 
 @contextlib.contextmanager

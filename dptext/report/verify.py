@@ -1,10 +1,14 @@
-"""Whether an export is covered by its public report, and the report by a policy."""
+"""Whether an export is covered by its public report, and the report by a policy.
+
+Findings are of rules by name; machines read them as JSON or SARIF.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -19,7 +23,6 @@ from dptext.models import endpoint
 from dptext.report import document, exports, figures
 from dptext.report.document import Document, Run, encode
 from dptext.report.exports import SIDECAR, Export
-from dptext.report.findings import Finding, Rule, of_rule
 from dptext.report.recompute import Gap, Recomputer, risk_of
 from dptext.settings import digest_of_data
 from dptext.tokens.policy import Policy
@@ -28,9 +31,48 @@ from dptext.vectors import columns
 from dptext.vectors.columns import Shape
 from dptext.vectors.settings import Pool
 
+if TYPE_CHECKING:
+    from dptext.types import JsonObject
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+
+_SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+class Rule(StrEnum):
+    """What an export must keep; a rule never changes its meaning."""
+
+    UNREADABLE = "unreadable-export"
+    MISSING = "missing-report"
+    INVALID = "invalid-report"
+    OTHER_FILE = "report-of-another-file"
+    CHANGED = "changed-report"
+    SIGNATURE = "signature"
+    NOT_RECOMPUTED = "not-recomputed"
+    POLICY = "policy"
+    FIELDS = "copied-fields"
+
+
+MEANINGS = {
+    Rule.UNREADABLE: "An export can be read.",
+    Rule.MISSING: "An export has a public privacy report beside it.",
+    Rule.INVALID: "The report follows the schema of dptext reports.",
+    Rule.OTHER_FILE: "The report is the public one of this very file.",
+    Rule.CHANGED: "The report says what its own settings give.",
+    Rule.SIGNATURE: "The report is signed with a key that is accepted, and unchanged.",
+    Rule.NOT_RECOMPUTED: "What the report rests on is here to compute it again.",
+    Rule.POLICY: "The guarantee meets the policy.",
+    Rule.FIELDS: "Only fields that the policy allows are copied.",
+}
+
+
+class Finding(NamedTuple):
+    """Why an export does not pass, in one line that holds nothing of its content."""
+
+    rule: Rule
+    message: str
+
+
+class Verdict(NamedTuple):
     """Why an export does not pass; notes on what was not checked.
 
     No line holds anything of the file's content but names of fields.
@@ -40,16 +82,17 @@ class Verdict:
     notes: tuple[str, ...] = ()
 
 
-def missing(export: Export) -> Verdict:
-    """Return the verdict of an export without a report."""
-    beside = export.name + SIDECAR
-    line = (
-        f"no public report: {beside} is missing; put it back, or make this file again "
-        f"from its original: dptext sanitize ORIGINAL -o {export.name}"
-    )
-    if advice := export.unstaged():
-        line = f"no public report: {beside} is not staged; {advice}"
-    return failed(Rule.MISSING, line)
+class Judged(NamedTuple):
+    """An export by its path, and the verdict on it."""
+
+    name: str
+    findings: Sequence[Finding]
+    notes: Sequence[str]
+
+
+def of_rule(rule: Rule, lines: Iterable[str]) -> list[Finding]:
+    """Return lines as findings of one rule."""
+    return [Finding(rule, line) for line in lines]
 
 
 def verdict(export: Export, policy: ExportPolicy, recomputer: Recomputer) -> Verdict:
@@ -61,7 +104,7 @@ def verdict(export: Export, policy: ExportPolicy, recomputer: Recomputer) -> Ver
     """
     data = export.report
     if data is None:
-        return missing(export)
+        return failed(Rule.MISSING, _missing(export))
     try:
         report = document.decode(data, export.name + SIDECAR)
     except UsageError as error:
@@ -77,7 +120,8 @@ def verdict(export: Export, policy: ExportPolicy, recomputer: Recomputer) -> Ver
     outcome = recomputer.compare(report, same_version=same_version, older=older)
     if outcome.difference:
         return failed(Rule.CHANGED, f"its report was changed: {outcome.difference}")
-    notes = [*_sent(report)]
+    used = None if report.output is None else report.output.used
+    notes = [] if used is None else [figures.of_third_party(used)]
     if outcome.gap is not None:
         line, finding = incomplete(outcome.gap, policy)
         findings += finding
@@ -96,6 +140,17 @@ def verdict(export: Export, policy: ExportPolicy, recomputer: Recomputer) -> Ver
         *of_rule(Rule.FIELDS, _fields(report, export, policy)),
     ]
     return Verdict(tuple(findings), (*notes, *unread))
+
+
+def _missing(export: Export) -> str:
+    """Say that an export has no report, and what to do."""
+    beside = export.name + SIDECAR
+    if advice := export.unstaged():
+        return f"no public report: {beside} is not staged; {advice}"
+    return (
+        f"no public report: {beside} is missing; put it back, or make this file again "
+        f"from its original: dptext sanitize ORIGINAL -o {export.name}"
+    )
 
 
 def failed(rule: Rule, line: str) -> Verdict:
@@ -288,13 +343,6 @@ def _party(report: Document) -> tuple[str, str] | None:
     return host, str(decoder.get("model"))
 
 
-def _sent(report: Document) -> Iterator[str]:
-    """Say to whom draws of an export were sent."""
-    used = None if report.output is None else report.output.used
-    if used is not None:
-        yield figures.of_third_party(used)
-
-
 def _third_parties(report: Document, policy: ExportPolicy) -> Iterator[str]:
     """Yield the host that draws were sent to, where the policy does not name it."""
     party, allowed = _party(report) or _asked(report), policy.third_parties
@@ -374,3 +422,64 @@ def _classes(promise: Statement, policy: ExportPolicy) -> Iterator[str]:
             yield "equal words are shown as equal; the policy does not allow it"
         else:
             yield f"tokens of class {name} are not protected; the policy wants it"
+
+
+def as_json(judged: Sequence[Judged], trust: str) -> JsonObject:
+    """Return all that was judged as plain data; trust says whom the check trusts."""
+    return {
+        "success": not any(each.findings for each in judged),
+        "trust": trust,
+        "exports": [
+            {
+                "file": each.name,
+                "success": not each.findings,
+                "findings": [finding._asdict() for finding in each.findings],
+                "notes": list(each.notes),
+            }
+            for each in judged
+        ],
+    }
+
+
+def as_sarif(judged: Sequence[Judged], trust: str, version: str) -> JsonObject:
+    """Return the findings as a log of SARIF 2.1.0 (OASIS, 2020)."""
+    order = list(Rule)
+    results = [
+        {
+            "ruleId": str(finding.rule),
+            "ruleIndex": order.index(finding.rule),
+            **_said("error", finding.message, each.name),
+        }
+        for each in judged
+        for finding in each.findings
+    ]
+    notes = [_said("note", note, each.name) for each in judged for note in each.notes]
+    rules = [
+        {"id": str(rule), "shortDescription": {"text": MEANINGS[rule]}}
+        for rule in order
+    ]
+    trusted = [_said("note", trust)] if trust else []
+    invocation = {
+        "executionSuccessful": True,
+        "toolExecutionNotifications": [*trusted, *notes],
+    }
+    driver = {"name": "dptext check", "version": version, "rules": rules}
+    run = {
+        "tool": {"driver": driver},
+        "invocations": [invocation],
+        "columnKind": "unicodeCodePoints",
+        "results": results,
+    }
+    return {"$schema": _SARIF, "version": "2.1.0", "runs": [run]}
+
+
+def _said(level: str, text: str, name: str = "") -> JsonObject:
+    """Return a message on a file, if on one."""
+    from urllib.parse import quote
+
+    said: JsonObject = {"level": level, "message": {"text": text}}
+    if name:
+        uri = quote(name.replace("\\", "/"), safe="/", errors="surrogateescape")
+        location = {"artifactLocation": {"uri": uri}, "region": {"startLine": 1}}
+        said["locations"] = [{"physicalLocation": location}]
+    return said

@@ -1,24 +1,34 @@
 """A report as a page of blocks: of words or of vectors, internal or public.
 
 First the short answer, then all that the document holds; parts that are functions of
-the private text are marked, and absent from public reports.
+the private text are marked, and absent from public reports. The picture of what risk
+settings trade is from figures that ship (python -m tools.readers), of public news: how
+much the strongest measured reader finds, and how often a classifier that learned topics
+from private texts sorts others right.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
+import msgspec
+
+from dptext import cache
 from dptext.guarantees.rounding import MAX_MEANINGFUL_LOSS, above, factor, number
 from dptext.guarantees.statement import Statement
 from dptext.measures.bayes_risk import Risk
-from dptext.measures.context_risk import AT_LEAST
+from dptext.measures.context_risk import AT_LEAST, InContext
+from dptext.measures.ladder import shipped_file
 from dptext.measures.public import Deniability
-from dptext.report import answer, figures, trade
+from dptext.report import answer, figures
 from dptext.report.blocks import (
+    Axis,
     Badge,
     Block,
     Bullets,
+    Chart,
     Code,
     Column,
     Figures,
@@ -26,6 +36,7 @@ from dptext.report.blocks import (
     More,
     Page,
     Paragraph,
+    Point,
     Rows,
     Section,
     Table,
@@ -40,10 +51,17 @@ from dptext.report.document import (
     WordSection,
 )
 from dptext.report.exports import SIDECAR
-from dptext.report.figures import between, count, share
+from dptext.report.figures import (
+    beside_chance,
+    between,
+    count,
+    percent,
+    share,
+    whole,
+)
 from dptext.report.signatures import UNSIGNED
 from dptext.types import Level, Notion
-from dptext.vectors.measures import Measures
+from dptext.vectors.figures import Measures
 
 OWNER = "For the owner of the text only"
 _AUDIENCE = {
@@ -93,7 +111,7 @@ def report(document: Document, signed: str = UNSIGNED) -> Page:
         "loads nothing.",
         first=(
             Figures([(line.name, line.sentence) for line in lines]),
-            *trade.picture(document),
+            *trade(document),
         ),
     )
 
@@ -162,9 +180,11 @@ def _words(words: WordSection) -> Iterator[Section]:
     blocks.append(Paragraph(words.risk_note, "note"))
     yield Section("What readers find", blocks)
     if words.deniability is not None:
-        method = Paragraph(f"Method: {words.deniability.method}.", "note")
-        rows = Figures(deniability(words.deniability))
-        yield Section("Plausible deniability", (rows, method))
+        deny = words.deniability
+        chance = figures.DRAWN_BY_CHANCE if deny.n_w_by_chance is not None else ""
+        note = Paragraph(f"Method: {deny.method}. {chance}".rstrip(), "note")
+        rows = Figures(deniability(deny))
+        yield Section("Plausible deniability", (rows, note))
 
 
 def reader_tables(
@@ -237,9 +257,13 @@ def _bands(risk: Risk) -> Table:
 
 def deniability(deny: Deniability) -> Rows:
     """Return N_w and S_w, each with what it is."""
-    shown = {"N_w": share(deny.n_w), "S_w": figures.distinct(deny.s_w, deny.runs)}
+    shown = {
+        "N_w": (share(deny.n_w), deny.n_w_by_chance),
+        "S_w": (figures.distinct(deny.s_w, deny.runs), deny.s_w_by_chance),
+    }
     return [
-        (name, f"{value}: {figures.MEANINGS[name]}") for name, value in shown.items()
+        (name, f"{beside_chance(*values)}: {figures.MEANINGS[name]}")
+        for name, values in shown.items()
     ]
 
 
@@ -250,12 +274,14 @@ def _private_words(private: Private | None) -> Iterator[Section]:
     words, mark = private.words, (Badge(OWNER),)
     yield Section("What happened to the words", tuple(_tokens(words)), mark)
     yield Section("Epsilon per text", (_spent(words.epsilon_per_text),), mark)
-    changed: Block = Figures(list(_metrics(words)))
+    changed: list[Block] = [Figures(list(_metrics(words)))]
     if not words.metrics:
-        changed = Paragraph(
-            "Not measured: no word of a rewritten text stands for another."
-        )
-    yield Section("How much changed", (changed,), mark)
+        changed = [
+            Paragraph("Not measured: no word of a rewritten text stands for another.")
+        ]
+    elif "by_chance" in words.metrics.get("PP", {}):
+        changed.append(Paragraph(figures.CHANGED_BY_CHANCE, "note"))
+    yield Section("How much changed", changed, mark)
     rows = [
         ("Inputs", ", ".join(private.inputs)),
         ("Records", f"{count(private.records)}, {count(private.faults)} set aside"),
@@ -316,13 +342,19 @@ def _spent(spent: dict[str, float]) -> Block:
 def _metrics(words: WordCounts) -> Iterator[tuple[str, str]]:
     """Yield each metric with what it is, and what it says about itself."""
     for name, metric in words.metrics.items():
-        (key, value), *others = list(metric.items()) or [("", None)]
+        rows = list(metric.items()) or [("", None)]
+        if rows[0] == ("share_kept", None):
+            del rows[0]  # one text, or none: there are no others to compare it with
+        (key, value), *others = rows
         about = ", ".join(
-            f"{key.replace('_', ' ')}: {figures.measure('', value)}"
+            f"{key.replace('_', ' ')}: {figures.measure(key, value)}"
             for key, value in others
         )
         what = figures.MEANINGS.get(name, key.replace("_", " "))
-        shown = f"{figures.measure(name, value)}: {what}"
+        if key == "mean_cosine":  # of older reports, or of a single text
+            what = "mean cosine of texts before and after; 1 is an equal text"
+        unit = key if name == "CS" else name
+        shown = f"{figures.measure(unit, value)}: {what}"
         yield name, f"{shown} ({about})" if about else shown
 
 
@@ -448,3 +480,73 @@ def _check(document: Document, signed: str) -> Section:
     )
     rows.append(("Signature", f"{signed}. {wrote}"))
     return Section("How to check the file", (Figures(rows), *more))
+
+
+_Ladder = Mapping[str, Any]  # figures, or keys of them, by keys or risks
+_KIND, _CLASSIFIER = "news", "tfidf"
+
+
+class _Setting(NamedTuple):
+    """A risk, the success of readers and topics kept at it, and of originals."""
+
+    risk: float
+    success: float
+    kept: float
+    original: float
+
+
+def trade(document: Document) -> list[Block]:
+    """Return the trade with the setting of a run marked.
+
+    None where the readers of its report were not measured at several risks.
+    """
+    settings = _settings(document)
+    if len(settings) < 2:
+        return []
+    points = [Point(each.success, each.kept, whole(each.risk)) for each in settings]
+    risk = document.run.settings["budget"]["risk"]
+    mine = [
+        point for each, point in zip(settings, points, strict=True) if each.risk == risk
+    ]
+    title = "What each risk setting trades"
+    across = Axis("words that the strongest measured reader finds", percent)
+    lines = [("risk setting", points), (f"this run, {whole(risk)}", mine)]
+    note = (
+        "Public news. Topics kept: the share of texts that a classifier, trained on "
+        f"such texts, sorts right; of originals {share(settings[0].original)}."
+    )
+    chart = Chart(title, across, Axis("topics kept", percent), lines, labelled=True)
+    return [chart, Paragraph(note, "note")]
+
+
+def _settings(document: Document) -> list[_Setting]:
+    """Return the measured risks of the ladder that has the readers of a report."""
+    budget = document.run.settings.get("budget")
+    risk = budget.get("risk") if isinstance(budget, dict) else None
+    readers = () if document.words is None else document.words.readers
+    if not readers or not isinstance(risk, float):
+        return []
+    file = shipped_file()
+    measured: Mapping[str, object] = cache.shipped_entry(file, "readers") or {}
+    ladders: Mapping[str, Mapping[str, str]] = (
+        cache.shipped_entry(file, "ladders") or {}
+    )
+
+    def corpora(key: str) -> tuple[InContext, ...]:
+        return msgspec.convert(measured.get(key, ()), tuple[InContext, ...])
+
+    for ladder in ladders.values():
+        if ReaderFigures.of(corpora(ladder.get(f"{risk:g}", ""))) == readers:
+            rungs = sorted((float(each), key) for each, key in ladder.items())
+            rows = [_setting(each, corpora(key)) for each, key in rungs]
+            return [row for row in rows if row is not None]
+    return []
+
+
+def _setting(risk: float, corpora: tuple[InContext, ...]) -> _Setting | None:
+    for corpus in corpora:
+        kept = [each for each in corpus.learned if each.classifier == _CLASSIFIER]
+        if corpus.kind == _KIND and kept:
+            success = max(each.success for each in corpus.readings)
+            return _Setting(risk, success, kept[0].private, kept[0].original)
+    return None

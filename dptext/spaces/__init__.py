@@ -335,7 +335,8 @@ def prepare(lexicon: Lexicon, name: str, params: Params) -> Space:
     vectors = np.asarray(lexicon.vectors, dtype=np.float32)
     check_coordinates(vectors, f"lexicon {lexicon.name}")
     moved = np.ascontiguousarray(params.transform(vectors))
-    check_coordinates(moved, f"space {name} of lexicon {lexicon.name}")
+    if moved is not vectors:
+        check_coordinates(moved, f"space {name} of lexicon {lexicon.name}")
     settings = asdict(params)
     return Space(
         lexicon,

@@ -1,8 +1,9 @@
 """Spark as the engine: folders of files, and DataFrames.
 
 The driver prepares settings, key and public measures; tasks read, make private and
-count (dptext.spark.files for files, dptext.spark.data_frames for rows of a DataFrame),
-by the same code as one machine alone. pyspark is imported where it is used.
+count, files in dptext.spark.session and rows of a DataFrame in
+dptext.spark.data_frames, by the same code as one machine alone. pyspark is imported
+where it is used.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ class Partitions:
             yield from self._privatized(batches)
 
     def _privatized(self, batches: Iterator[_arrow.Batch]) -> Iterator[_arrow.Batch]:
-        from dptext.frames.arrow_tables import ArrowBatch
+        from dptext.frames.arrow_tables import ArrowTable
         from dptext.frames.columns import Columns
 
         pipeline = self._shipped.pipeline()
@@ -92,7 +92,7 @@ class Partitions:
                 columns = Columns(pipeline, key, self._selection, tally)
             if columns is not None:
                 begin = self._begin(part) + columns.rows
-                rest = ArrowBatch(rest).privatized(self._names, columns, begin)
+                rest = ArrowTable(rest).privatized(self._names, columns, begin)
             yield rest
         if columns is not None and tally is not None:
             self._check(part, columns.rows)
@@ -218,7 +218,7 @@ def privatize(
         counts = {int(part): int(count) for part, count in grouped}
     totals = context.accumulator({}, Totalled())
     work = Partitions(
-        session.Shipped(Recipe.of(call.pipeline, call.key), archive),
+        Shipped(Recipe.of(call.pipeline, call.key), archive),
         selection,
         tuple(names),
         counts,

@@ -4,7 +4,6 @@ An output file appears whole or not at all: it is written beside its target unde
 hidden name and renamed when it is complete. Several outputs of one run appear together.
 """
 
-from dptext.streams._encoding import known_encoding
 from dptext.streams._inputs import (
     AHEAD,
     check_distinct,
@@ -18,15 +17,16 @@ from dptext.streams._inputs import (
     read_small,
     unpacked,
 )
-from dptext.streams._outputs import Aside, Output, Release, open_output
-from dptext.streams._packing import (
+from dptext.streams._layers import (
     COMPRESSIONS,
     HEAD,
     compression,
     decompress,
+    known_encoding,
     plain_name,
     recognised,
 )
+from dptext.streams._outputs import Aside, Output, Release, open_output
 
 __all__ = [
     "AHEAD",

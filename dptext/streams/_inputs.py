@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from dptext.errors import InputError, UsageError
-from dptext.streams import _encoding, _packing
-from dptext.streams._packing import HEAD, compression, recognised, undecided
+from dptext.streams import _layers
+from dptext.streams._layers import HEAD, compression, recognised, undecided
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -121,7 +121,7 @@ def _decoded(
 ) -> io.BufferedReader:
     if encoding is None:
         return stream
-    decoded = _encoding.Decoded(stream, encoding, name)
+    decoded = _layers.Decoded(stream, encoding, name)
     return io.BufferedReader(cast(io.RawIOBase, decoded), _BUFFER)
 
 
@@ -146,7 +146,7 @@ def _decompressed(
     if not suffix:
         yield cast(io.BufferedReader, plain)
         return
-    unpacked = _packing.decompress(plain, suffix)
+    unpacked = _layers.decompress(plain, suffix)
     with io.BufferedReader(_Checked(unpacked, name, suffix), _BUFFER) as stream:
         yield cast(io.BufferedReader, stream)
 
@@ -232,7 +232,7 @@ class _Joined(io.RawIOBase):
 class _Checked(io.RawIOBase):
     """Decompressed bytes; damage is an InputError that names the file."""
 
-    def __init__(self, source: _packing.Layer, name: str, suffix: str) -> None:
+    def __init__(self, source: _layers.Layer, name: str, suffix: str) -> None:
         super().__init__()
         self._source = source
         self._name = name

@@ -24,10 +24,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from dptext.errors import MissingExtra, OutputError, UsageError
-from dptext.streams import _packing
-from dptext.streams._encoding import Encoded
+from dptext.streams import _layers
 from dptext.streams._inputs import is_standard
-from dptext.streams._packing import compression
+from dptext.streams._layers import Encoded, compression
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -158,10 +157,10 @@ class Output:
                 self._file = cast(BinaryIO, tempfile.TemporaryFile(buffering=0))
         self._sink = _Sink(self._file, self._name)
         plain = io.BufferedWriter(self._sink, _BUFFER)
-        self._layers: list[BinaryIO | _packing.Layer] = [plain]
+        self._layers: list[BinaryIO | _layers.Layer] = [plain]
         self.stream: BinaryIO = plain
         try:
-            packed = _packing.compress(plain, compression(self._name))
+            packed = _layers.compress(plain, compression(self._name))
         except MissingExtra:
             self.discard()
             raise

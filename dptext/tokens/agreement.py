@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from dptext.tokens import inflections as form
 from dptext.tokens import language_data
-from dptext.tokens.numbers import WITH_AN
+from dptext.tokens.numbers import WITH_AN, elements_of
 from dptext.types import PARTS, Ids, Lexicon
 
 # Name of a form in the rules -> the form, and the part of speech that has it.
@@ -93,7 +93,8 @@ class AgreementTables:
         self._step = cache(self._forms)  # classes share their rules
         self.empty = not self._inflections.forms.any()
         self._of = self._parts(lexicon)
-        in_s = np.array([word[-1:] in "sS" for word in lexicon.words])
+        _, last = _edges(lexicon)
+        in_s = last == ord("s")
         self.before, self.before_of = self._table(rules().before, self._before(in_s))
         self.after, self.after_of = self._table(rules().after, self._after(in_s))
 
@@ -176,8 +177,19 @@ class AgreementTables:
 
 
 Mask = NDArray[np.bool_]
-# Words that "an" stands before, by their spelling; exceptions are listed.
-_FIRST = tuple("aeiouhAEIOUH")
+
+
+def _edges(lexicon: Lexicon) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Return the first and the last byte of each word in lower case: (V,) both."""
+    text = ("\n" + "\n".join(lexicon.row_of) + "\n").encode()
+    characters = np.frombuffer(text, np.uint8)
+    breaks = np.flatnonzero(characters == ord("\n"))
+    return characters[breaks[:-1] + 1], characters[breaks[1:] - 1]
+
+
+# Words that "an" stands before, by their spelling; exceptions are listed. All that
+# begin with a or i are such; what others are, the expression tells.
+_SURE, _LIKELY = b"ai", b"eouh"
 _VOWEL = re.compile(
     r"(?!uni(?!n|m)|u[bkrst][aeiou]|u\.|u[ks]$|u$|eu|one|once)[aeiou]|hour|honest|hono"
     r"|heir",
@@ -194,13 +206,14 @@ class Articles:
         self._article = np.zeros(len(lexicon.words) + 1, bool)
         if min(self._pair) >= 0:
             self._article[list(self._pair)] = True
-        vowel = [
-            (word.startswith(_FIRST) and _VOWEL.match(word) is not None)
-            or word in WITH_AN
-            for word in lexicon.words
-        ]
-        self._vowel = np.array([*vowel, False])
-        self._unknown = len(lexicon.words)
+        words = lexicon.words
+        first, _ = _edges(lexicon)
+        self._vowel = np.append(np.isin(first, list(_SURE)), False)
+        for row in np.flatnonzero(np.isin(first, list(_LIKELY))).tolist():
+            self._vowel[row] = _VOWEL.match(words[row]) is not None
+        for row in elements_of(lexicon):
+            self._vowel[row] |= words[row] in WITH_AN
+        self._unknown = len(words)
 
     def write(self, ids: Ids, beside: Mask, free: Mask | None) -> None:
         """Rewrite the articles that are free or stand before a free word in place."""

@@ -166,13 +166,13 @@ class FormRule(NamedTuple):
     shown: Callable[[str], str]
     written: Callable[[str, Integers], str]
     is_one: Callable[[str], bool]
-    patterns: tuple[re.Pattern[str], ...]
+    patterns: tuple[str, ...]
 
 
 def spans(form: Form, text: str) -> Iterator[tuple[int, int]]:
     """Yield the begin and end of each identifier of a form; they may overlap."""
     rule = RULES[form]
-    for pattern in rule.patterns:
+    for pattern in _compiled(form):
         for match in pattern.finditer(text):
             one = match[0]
             # Words in capitals may stand behind a form that spaces divide.
@@ -186,7 +186,7 @@ def layout_of(text: str, forms: Iterable[Form]) -> FormLayout | None:
     """Return the layout of a text: in the first form that it is of, None if of none."""
     for form, rule in RULES.items():
         if form in forms and rule.is_one(text):
-            if any(pattern.fullmatch(text) for pattern in rule.patterns):
+            if any(pattern.fullmatch(text) for pattern in _compiled(form)):
                 return FormLayout(form, rule.shown(text))
     return None
 
@@ -273,11 +273,12 @@ def _phone(shown: str, draws: Integers) -> str:
     return _filled(shown, first + draws.of(_DIGITS, len(digits) - 1))
 
 
-def _standing_alone(*patterns: str) -> tuple[re.Pattern[str], ...]:
+@cache
+def _compiled(form: Form) -> tuple[re.Pattern[str], ...]:
     """Compile patterns; nothing that a form might go on with stands beside them."""
     return tuple(
         re.compile(rf"(?<![\w@])(?:{each})(?![\w@]|[-.,/:][0-9])", re.IGNORECASE)
-        for each in patterns
+        for each in RULES[form].patterns
     )
 
 
@@ -289,7 +290,7 @@ RULES = {
         _places,
         _card,
         is_card,
-        _standing_alone(
+        (
             r"[0-9]{13,19}",
             r"[0-9]{4}([ -])(?:[0-9]{4}\1[0-9]{4}\1[0-9]{4}|[0-9]{6}\1[0-9]{4,5})",
         ),
@@ -301,7 +302,7 @@ RULES = {
         _places,
         _iban,
         is_iban,
-        _standing_alone(
+        (
             r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,27}",
             r"[A-Z]{2}[0-9]{2}(?: [A-Z0-9]{4}){2,6}(?: [A-Z0-9]{1,4})?",
         ),
@@ -312,7 +313,7 @@ RULES = {
         lambda text: "",
         _email,
         lambda text: True,
-        _standing_alone(EMAIL),
+        (EMAIL,),
     ),
     Form.DATE: FormRule(
         "dates (of day, month and year)",
@@ -320,7 +321,7 @@ RULES = {
         shown,
         written_date,
         is_date,
-        _standing_alone(*(each.pattern for each in PATTERNS)),
+        _LAYOUTS,
     ),
     Form.PHONE: FormRule(
         "telephone numbers (8 to 15 digits in the layout of such)",
@@ -329,7 +330,7 @@ RULES = {
         _phone_shown,
         _phone,
         _is_phone,
-        _standing_alone(
+        (
             r"\+[0-9]{1,3}(?:[ .-]?(?:\([0-9]{1,4}\)|[0-9]{1,4})){2,6}",
             r"(?:\(0[0-9]{1,4}\)|0[0-9]{1,4})(?:[ -]?[0-9]{2,4}){2,4}",
             r"(?:\([0-9]{3}\) ?|[0-9]{3}[-. ])[0-9]{3}[-. ][0-9]{4}",

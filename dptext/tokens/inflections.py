@@ -9,7 +9,7 @@ inflected, nothing else happens.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -87,7 +87,8 @@ def _nouns(part_of: Mapping[str, str]) -> Iterator[_Family]:
 def _verbs(part_of: Mapping[str, str]) -> Iterator[_Family]:
     listed = _irregular()["verbs"]
     odd = {listed[at]: listed[at : at + 3] for at in range(0, len(listed), 3)}
-    for word in part_of:
+    likely = odd.keys() | _bases(w for w, part in part_of.items() if part == "verb")
+    for word in [word for word in part_of if word in likely]:
         regular = past(word)
         _, before, done = odd.get(word, (word, regular, regular))
         ing, third = participle(word), third_person(word)
@@ -96,6 +97,19 @@ def _verbs(part_of: Mapping[str, str]) -> Iterator[_Family]:
         tell = (word, before, ing) if len(word) > _SHORT else (word,)
         if others and any(part_of.get(form) == "verb" for form in tell):
             yield "verb", verb
+
+
+def _bases(verbs: Iterable[str]) -> set[str]:
+    """Return all words of which one of these may be a form: past or with -ing."""
+    bases = set[str]()
+    for verb in verbs:
+        bases.add(verb)
+        for ending in ("ing", "ed"):
+            if verb.endswith(ending):
+                stem = verb.removesuffix(ending)
+                bases |= {stem, stem + "e", stem[:-1]}
+                bases |= {stem[:-1] + "ie", stem[:-1] + "y"}
+    return bases
 
 
 def _adjectives(part_of: Mapping[str, str]) -> Iterator[_Family]:

@@ -304,12 +304,13 @@ class _Spellings(NamedTuple):
 
 @lru_cache(maxsize=2)
 def _spellings(lexicon: Lexicon, lower: bool) -> _Spellings:
-    words = [word.lower() for word in lexicon.words] if lower else lexicon.words
-    shown = np.array([*words, *(" " + word for word in words)], dtype=object)
+    words = list(lexicon.row_of) if lower else list(lexicon.words)
+    spaced = (" " + "\n ".join(words)).split("\n")
+    shown = np.array(words + spaced, dtype=object)
     clitic, elision = np.zeros((2, len(words)), bool)
-    for row, word in enumerate(words):
-        if "'" in word or "’" in word:  # few
-            clitic[row], elision[row] = _is_clitic(word), is_elision(word)
+    few = [word for word in lexicon.row_of if "'" in word or "’" in word]
+    for row in map(lexicon.row_of.__getitem__, few):
+        clitic[row], elision[row] = _is_clitic(words[row]), is_elision(words[row])
     return _Spellings(shown, clitic, elision)
 
 

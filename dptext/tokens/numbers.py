@@ -19,7 +19,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import product
 
 import numpy as np
@@ -165,18 +165,21 @@ def rows_in(words: Sequence[str]) -> dict[int, int]:
     return {row: _INDEX[word] for row, word in enumerate(words) if word in _INDEX}
 
 
-_rows_in = lru_cache(maxsize=2)(rows_in)
+@lru_cache(maxsize=2)
+def elements_of(lexicon: Lexicon) -> dict[int, int]:
+    """Return the same of the words of a lexicon, made once for it."""
+    return rows_in(lexicon.words)
 
 
 def rows(lexicon: Lexicon) -> Ids:
     """Return the rows of a lexicon that are elements for numbers: (m,) int32."""
-    return np.array(list(_rows_in(lexicon.words)), np.int32)
+    return np.array(list(elements_of(lexicon)), np.int32)
 
 
 def element_of(text: str) -> int:
     """Return the index in ELEMENTS of a number as the splitter yields it."""
     text = text.lower()
-    for pattern, ranges, position in _BY_SHAPE.get(_shape(text), ()):
+    for pattern, ranges, position in _by_shape().get(_shape(text), ()):
         match = pattern.fullmatch(text)
         if match and all(
             one.holds(number)
@@ -205,6 +208,7 @@ def _kind(text: str) -> str:
     return kinds.get(first, "any")
 
 
+@cache
 def _by_shape() -> dict[str, list[tuple[re.Pattern[str], list[NumberPart], int]]]:
     """Return by shape the forms of that shape, their ranges, and their elements."""
     shapes: dict[str, list[tuple[re.Pattern[str], list[NumberPart], int]]] = {}
@@ -224,14 +228,11 @@ def _by_shape() -> dict[str, list[tuple[re.Pattern[str], list[NumberPart], int]]
     return shapes
 
 
-_BY_SHAPE = _by_shape()
-
-
 class Numbers:
     """The elements that one lexicon has: look numbers up, and write drawn ones."""
 
     def __init__(self, lexicon: Lexicon) -> None:
-        self._index = _rows_in(lexicon.words)
+        self._index = elements_of(lexicon)
         known = {index: row for row, index in self._index.items()}
         self._rows = [known.get(index, known[0]) for index in range(len(ELEMENTS))]
         self._is_number = np.zeros(len(lexicon.words), bool)

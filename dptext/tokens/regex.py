@@ -49,9 +49,8 @@ _BODY = (
     r"|[^\s]"
 )
 _PIECE = re.compile(rf" ?(?:{_PLAIN}|{_BODY})|\s+")
-_IS_NUMBER = re.compile(_NUMBER)
-_IS_WORD = re.compile(rf"{_ABBREVIATION}|{_WORD}|{_CLITIC}|[{_CJK}]")
-_IS_IDENTIFIER = re.compile(_IDENTIFIER)
+# Compiled by the first piece that is no plain word.
+_ANY_WORD = rf"{_ABBREVIATION}|{_WORD}|{_CLITIC}|[{_CJK}]"
 _ENDING = re.compile(r"(?:n['’]t|['’](?:s|re|ve|ll|d|m|em)?)$", re.IGNORECASE)
 _ELISION = re.compile(r"(?:[^\W\d_]{1,2}|[^\W\d_]{1,6}(?:qu|ll))['’]", re.IGNORECASE)
 _ASCII_MARKS = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
@@ -74,11 +73,13 @@ def kind_of(piece: str) -> int:
         return kinds.SPACE
     if body in _ASCII_MARKS:
         return kinds.PUNCTUATION
-    if _IS_NUMBER.fullmatch(body):
+    if body.isascii() and body.isalpha():
+        return kinds.WORD
+    if body[:1].isdecimal() and re.fullmatch(_NUMBER, body):
         return kinds.NUMBER
-    if _IS_IDENTIFIER.fullmatch(body):
+    if re.fullmatch(_IDENTIFIER, body):
         return kinds.IDENTIFIER
-    if _IS_WORD.fullmatch(body):
+    if re.fullmatch(_ANY_WORD, body):
         return kinds.WORD
     if len(body) == 1 and unicodedata.category(body)[0] == "P":
         return kinds.PUNCTUATION

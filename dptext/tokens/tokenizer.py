@@ -12,7 +12,7 @@ from dptext.tokens import kinds, language_data
 from dptext.tokens.lists import Spans
 from dptext.tokens.numbers import NAMES, Numbers
 from dptext.tokens.policy import PERTURB, Policy
-from dptext.tokens.regex import MARK, key_of, keys_of, kind_of, segment
+from dptext.tokens.regex import MARK, key_of, kind_of, segment
 from dptext.types import Ids, Lexicon, Words
 
 _ENDERS = frozenset(".!?…。！？")
@@ -144,12 +144,18 @@ class Tokenizer:
 @lru_cache(maxsize=2)
 def _index_of(lexicon: Lexicon) -> Mapping[str, int]:
     """Return the row of each key (dptext.tokens.regex.key_of) of a vocabulary."""
-    index = {key: row for row, key in enumerate(keys_of(lexicon.words))}
+    words = lexicon.row_of
+    index = dict(words)
+    for word in [word for word in words if not word.isascii()]:
+        del index[word]
+        key = key_of(word)
+        index[key] = max(words[word], index.get(key, -1))
     for name in NAMES:
         index.pop(name, None)
     # "dont" is read as "don't" where it is no word itself.
-    for word in [key for key in index if "'" in key[1:-1]]:
-        index.setdefault(word.replace("'", ""), index[word])
+    for key in sorted([key for key in index if "'" in key], key=index.__getitem__):
+        if "'" in key[1:-1]:
+            index.setdefault(key.replace("'", ""), index[key])
     return index
 
 

@@ -232,7 +232,8 @@ def test_readers_and_the_guarantee_of_the_default_profile(source: Path) -> None:
     assert plain["one_word"]["epsilon"] == report["guarantee"]["epsilon"]
     assert parts["one word"].endswith("the output proves no word (LDP, epsilon 9.499)")
     assert parts["a person"].startswith("not protected as a whole")
-    assert parts["kept"].endswith("(private)")
+    assert parts["kept"].endswith("of meaning kept (unrelated: 0%; private)")
+    assert plain["kept"]["meaning"] < plain["kept"]["similarity"]
     assert parts["send it"].startswith("if what is copied may leave")
 
 
@@ -253,9 +254,21 @@ def test_readers_and_the_guarantee_of_the_default_profile(source: Path) -> None:
             "one word",
             "no meaningful protection (",
         ),
-        (("--epsilon-per-text", "2"), "one word", "(LDP, epsilon 2 for a text)"),
-        (("--epsilon-per-text", "2"), "a person", "one text (at most 2 nats), not in"),
-        (("--epsilon-per-text", "12"), "a person", "not protected as a whole"),
+        (
+            ("--set", "budget={name: per-text, epsilon: 2}"),
+            "one word",
+            "(LDP, epsilon 2 for a text)",
+        ),
+        (
+            ("--set", "budget={name: per-text, epsilon: 2}"),
+            "a person",
+            "one text (at most 2 nats), not in",
+        ),
+        (
+            ("--set", "budget={name: per-text, epsilon: 12}"),
+            "a person",
+            "not protected as a whole",
+        ),
         (("--no-bayes-risk",), "a reader", "from one word: not measured (--no-"),
         (("--mechanism", "vickrey"), "one word", "no guarantee: the input word is"),
         (("--mechanism", "santext"), "one word", "(metric DP, epsilon 3 per unit"),
@@ -270,7 +283,7 @@ def test_sentences_follow_the_settings(
     more: tuple[str, ...], name: str, said: str, source: Path
 ) -> None:
     """Seeds, noise, budgets of texts and each notion have sentences of their own."""
-    given = () if {"--epsilon", "--epsilon-per-text"} & {*more} else ("--epsilon", "3")
+    given = () if {"--epsilon", "--set"} & {*more} else ("--epsilon", "3")
     words = lexicon(source.parent)
     ran = here(
         *("sanitize", "-f", "text", str(source), "--lexicon", words), *given, *more

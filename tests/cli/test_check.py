@@ -311,7 +311,14 @@ def test_numbers_that_are_none(export: Path, number: str) -> None:
     "settings",
     [
         ("--mechanism", "santext", "--epsilon", "2"),
-        ("--mechanism", "tem", "--epsilon-per-text", "9"),
+        (
+            "--mechanism",
+            "tem",
+            "--set",
+            "budget.name=per-text",
+            "--set",
+            "budget.epsilon=9",
+        ),
         ("--mechanism", "laplace", "--epsilon", "9"),
         ("--mechanism", "vickrey", "--epsilon", "9"),
         ("--mechanism", "gaussian", "--epsilon", "2"),
@@ -329,7 +336,9 @@ def test_fresh_reports_follow_from_their_settings(
     options: tuple[str, ...], folder: Path, settings: tuple[str, ...]
 ) -> None:
     """Whatever the settings, what the writer wrote is what the checker computes."""
-    base = options[:2] if {"--epsilon", "--epsilon-per-text"} & {*settings} else options
+    base = (
+        options[:2] if {"--epsilon", "budget.name=per-text"} & {*settings} else options
+    )
     Path("in.jsonl").write_text('{"text":"the film was good","n":1}\n')
     run = (
         "sanitize",
@@ -747,7 +756,7 @@ def test_private_columns_that_the_file_has_not(
     Path(".dptext.yaml").write_text("fields: [text]\n")
     ran = here("check", "out.csv")
     assert ran.code == 1
-    assert b"not those that its report names" in ran.out
+    assert b"its fields cannot be read, or differ from those in its report" in ran.out
 
 
 def test_documents_are_no_exports(export: Path) -> None:

@@ -65,7 +65,7 @@ def test_folders_are_the_files_in_them(options: tuple[str, ...], folder: Path) -
         (("in",), "is a directory"),
         (("in", "--master", "yarn", "--out-dir", "out"), "--engine spark: give both"),
         (("in", "--engine", "spark"), "and --out-dir"),
-        (("in", "--engine", "spark", "--out-dir", "out", "-j", "2"), "'local[2]'"),
+        (("in", "--engine", "spark", "--out-dir", "out", "-j", "2"), "'local[4]'"),
         (
             ("in", "--engine", "spark", "--out-dir", "out", "--quarantine", "q"),
             "--on-error skip",

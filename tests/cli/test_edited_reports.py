@@ -15,8 +15,8 @@ from dptext.guarantees import policy
 from dptext.lexicons import find
 from dptext.report import exports, signatures
 from dptext.report.exports import SIDECAR
-from dptext.report.findings import Finding
 from dptext.report.recompute import SAMPLED, Recomputer
+from dptext.report.verify import Finding
 from tests.cli.running import here, lexicon
 from tests.test_signatures import PRIVATE
 
@@ -55,7 +55,10 @@ FREE = {
 }
 # Where they are counted (25 words drawn 100 times), ten draws may differ: machines
 # round differently, and no interval is stated that would bound this further.
-COUNTED = ("words.deniability.n_w", "words.deniability.s_w")
+COUNTED = tuple(
+    f"words.deniability.{name}"
+    for name in ("n_w", "s_w", "n_w_by_chance", "s_w_by_chance")
+)
 # How the input was read: vectors do not show it, and what is promised rests on whether
 # there is an id alone.
 OF_INPUT = ("id_field", "fields", "delimiter", "header", "detected")

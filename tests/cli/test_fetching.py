@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from dptext import models
-from dptext.models import fetching
 from tests.cli.running import here
 from tests.lexicons.files import real
 
@@ -79,23 +78,23 @@ def things(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     known: dict[str, str] = {"one": "/somewhere"}
     fetched: list[str] = []
 
-    def item(name: str, package: str = "json") -> fetching.Item:
+    def item(name: str, package: str = "json") -> models.Item:
         def fetch() -> None:
             fetched.append(name)
             known[name] = "/new"
 
-        return fetching.Item(
+        return models.Item(
             name, "tests", package, "nlp", "get it", lambda: known.get(name), fetch
         )
 
     things = [item("one"), item("two"), item("lost", "no_such_package")]
-    monkeypatch.setattr(fetching, "items", lambda: iter(things))
+    monkeypatch.setattr(models, "items", lambda: iter(things))
     return fetched
 
 
 def test_what_is_fetched_is_found(things: list[str]) -> None:
     """Only what is absent is fetched, by the package's own call."""
-    assert fetching.install("one") == "/somewhere"
+    assert models.install("one") == "/somewhere"
     assert things == []
     ran = here("doctor", "--install", "all")
     assert (ran.code, ran.err, things) == (0, "dptext: fetching two\n", ["two"])

@@ -20,7 +20,7 @@ def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
     Path("keep.txt").write_text("acme\n")
     Path("mask.txt").write_text("bob ross\n")
     lists = ("--keep-list", "keep.txt", "--mask-list", "mask.txt")
-    forms = ("--form", "card", "--form", "email")
+    forms = ("--set", "tokens.forms=[card, email]")
     return ("in.jsonl", *small(tmp_path), *lists, *forms, "-o", "out.jsonl", "-q")
 
 
@@ -80,7 +80,7 @@ def test_another_list_draws_anew_and_another_path_does_not(
 @pytest.mark.parametrize(
     ("setting", "reason"),
     [
-        (("--form", "cards"), "'cards'"),
+        (("--set", "tokens.forms=cards"), "'cards'"),
         (("--keep-list", "nowhere"), "No such file"),
         (("--set", "tokens.keep.patterns=['(']"), "no regular expression"),
         (("--set", "tokens.mask={wrods: [x]}"), "unknown key"),

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from dptext import profile, registry
+from dptext.cli.list import phrase, section
 from dptext.lexicons import store
 from dptext.report import document
-from dptext.report.components import phrase, section
 from tests import language_models
 from tests.cli.running import here
 from tests.conformance.components import MECHANISMS, complete

@@ -29,6 +29,22 @@ main()
 """
 
 
+# Faiss ends a search at a signal with an error of its own.
+REPLACED = """
+import os, signal, sys
+from dptext.tokens import tokenizer
+number = int(sys.argv.pop(1))
+def broken(*arguments, **named):
+    try:
+        os.kill(os.getpid(), number)
+    except BaseException:
+        raise RuntimeError("computation interrupted") from None
+tokenizer.Tokenizer.words = broken
+from dptext.cli.app import main
+main()
+"""
+
+
 def _start(*arguments: str, cwd: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         command("sanitize", "-f", "text", *arguments),
@@ -66,6 +82,35 @@ def test_unexpected_error_is_a_bug_without_details(options: tuple[str, ...]) -> 
     assert "this is a bug" in told
     assert MARKER not in told
     assert told.count("\n") == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
+)
+def test_signal_replaced_by_a_library_is_no_bug(
+    number: signal.Signals, code: int, options: tuple[str, ...]
+) -> None:
+    """A run ends as its signal says, whatever error a library makes of it."""
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            REPLACED,
+            str(int(number)),
+            "sanitize",
+            "-f",
+            "text",
+            *options,
+        ],
+        input=LINE,
+        capture_output=True,
+        env=environment(),
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == code
+    assert done.stderr.endswith(b"no unfinished output file was left\n")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
@@ -110,9 +155,10 @@ def test_killed_run_leaves_no_output(
         assert running.poll() is None
         time.sleep(0.02)
     running.send_signal(number)
-    assert running.wait(60) == code
     assert running.stderr is not None
+    ended = running.wait(60)
     told = running.stderr.read().decode()
+    assert ended == code, told
     with contextlib.suppress(BrokenPipeError):
         running.stdin.close()
     for stream in (running.stdout, running.stderr):

@@ -116,7 +116,7 @@ def test_any_text_comes_back(text: str, encoding: str) -> None:
         assert data.decode(encoding).encode(encoding) != data
         return
     assert read == data.decode(encoding).encode()
-    written = streams._encoding.Encoded(sink, encoding)
+    written = streams._layers.Encoded(sink, encoding)
     for at in range(len(read)):
         written.write(read[at : at + 1])
     assert sink.getvalue() == data

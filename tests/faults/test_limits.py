@@ -15,8 +15,7 @@ import pytest
 
 from dptext import settings
 from dptext.errors import DptextError, LexiconError, UsageError
-from dptext.lexicons.sources import opened
-from dptext.lexicons.vector_lines import read_lines
+from dptext.lexicons.sources import opened, read_lines
 from tests.cli import running
 from tests.formats.pipe import Endless
 

@@ -146,7 +146,7 @@ def _profiles() -> Iterator[tuple[str, Case]]:
     yield "profile file", partial(words, "in.jsonl", *TEXT, *mine, *KEY)
     chosen = ("--risk", "20%", *LEXICON)
     yield "profile risk", partial(words, "in.jsonl", *TEXT, *chosen, *KEY)
-    total = ("--epsilon-per-text", "40", *LEXICON)
+    total = (*settings("budget={name: per-text, epsilon: 40}"), *LEXICON)
     yield "profile total", partial(words, "in.jsonl", *TEXT, *total, *KEY)
 
 
@@ -273,11 +273,7 @@ TOKENS = {
 LISTS: dict[str, tuple[str, ...]] = {
     "keep": ("--keep-list", f"{IN}keep.txt"),
     "mask": ("--mask-list", f"{IN}mask.txt"),
-    "forms": tuple(
-        part
-        for name in ("card", "iban", "email", "date", "phone")
-        for part in ("--form", name)
-    ),
+    "forms": settings("tokens.forms=[card, iban, email, date, phone]"),
 }
 LISTS["all"] = (*LISTS["keep"], *LISTS["mask"], *LISTS["forms"])
 

@@ -214,7 +214,7 @@ def test_words_in_one_place_lose_nothing() -> None:
 
 def test_every_registered_number_has_a_range() -> None:
     """A parameter that is a number says from where to where it may go."""
-    from dptext.report.components import description
+    from dptext.cli.list import description
 
     for name in components.MECHANISMS:
         for each in description(name).parameters:

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from dptext.errors import LexiconError
-from dptext.lexicons.sources import read_npz
-from dptext.lexicons.vector_lines import RawVectors
+from dptext.lexicons.sources import RawVectors, read_npz
 from tests.lexicons import files
 
 _TABLE = np.array(files.rows(5), np.float32)

@@ -49,6 +49,11 @@ def test_a_law_of_certainty_gives_one_output() -> None:
     blind = n_w_and_s_w(mechanism, 1e-9, refuse)
     assert blind.n_w == pytest.approx(0.1, abs=1e-6)
     assert blind.s_w == pytest.approx(10 * (1 - 0.9**100), abs=1e-6)
+    # An output that says nothing is what chance gives; one that says all is not.
+    assert blind.n_w_by_chance == pytest.approx(blind.n_w, abs=1e-6)
+    assert blind.s_w_by_chance == pytest.approx(blind.s_w, abs=1e-6)
+    assert sure.n_w_by_chance == pytest.approx(0.0, abs=1e-9)
+    assert sure.s_w_by_chance == pytest.approx(7.0, abs=1e-4)  # the words measured
 
 
 def test_noise_mechanisms_are_run() -> None:
@@ -64,4 +69,6 @@ def test_noise_mechanisms_are_run() -> None:
     assert found.n_w == 0.25
     assert found.s_w == 4.0
     assert asked[0] % 100 == 0
+    assert found.n_w_by_chance is not None
+    assert found.n_w_by_chance < 0.25 < 4.0 < (found.s_w_by_chance or 0.0)
     assert found.method == f"sampled: {asked[0] // 100} words x 100 runs"

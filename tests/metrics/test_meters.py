@@ -47,10 +47,15 @@ def test_changed_words_are_counted() -> None:
         words_of("the cat 42", "zq dog"),
         drawn_as("the", "dog", NUMBER, "cat", "dog"),
     )
-    assert figures(meter, first) == {"share_changed": pytest.approx(0.6), "words": 5}
+    assert figures(meter, first) == {
+        "share_changed": pytest.approx(0.6),
+        # Of 25 pairs "the" meets itself once, "cat" and "dog" once each.
+        "by_chance": pytest.approx(1 - 4 / 25),
+        "words": 5,
+    }
     second = (words_of("cat"), drawn_as("cat"))
     shown = figures(meter, first, second)
-    assert shown == {"share_changed": pytest.approx(0.5), "words": 6}
+    assert (shown["share_changed"], shown["words"]) == (pytest.approx(0.5), 6)
 
 
 def test_what_has_no_row_of_its_own_is_compared_by_its_letters() -> None:
@@ -62,13 +67,13 @@ def test_what_has_no_row_of_its_own_is_compared_by_its_letters() -> None:
     counted = perturbation.Meter(LEXICON).observe(
         Batch(words, written, spelled, np.ones(4), 0)
     )
-    assert counted == (4, 2)
+    assert (counted.words, counted.same) == (4, 2)
 
 
 def test_without_words_no_share_is_claimed() -> None:
     """Nothing counted is null, not zero."""
     pp = figures(perturbation.Meter(LEXICON))
-    assert pp == {"share_changed": None, "words": 0}
+    assert pp == {"share_changed": None, "by_chance": None, "words": 0}
     assert figures(rare_words.Meter(LEXICON))["share_present"] is None
     assert figures(similarity.Meter(LEXICON))["mean_cosine"] is None
 
@@ -81,9 +86,13 @@ def test_rare_words_that_remain_are_counted() -> None:
         drawn_as("the", "dog", "runs", "dog", "the"),
     )
     shown = figures(meter, first)
-    assert shown == {"share_present": pytest.approx(2 / 3), "words": 3}
+    assert shown == {
+        "share_present": pytest.approx(2 / 3),
+        "by_chance": None,  # too few other words to compare with
+        "words": 3,
+    }
     shown = figures(meter, first, (words_of("runs"), drawn_as("cat")))
-    assert shown == {"share_present": 1.0, "words": 4}
+    assert (shown["share_present"], shown["words"]) == (1.0, 4)
 
 
 def test_only_the_rarest_words_count(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,7 +101,7 @@ def test_only_the_rarest_words_count(monkeypatch: pytest.MonkeyPatch) -> None:
     # the 3, cat 1, dog 1, runs 1: the two rarest are runs and dog.
     batch = (words_of("the the the cat dog runs"), drawn_as(*["the"] * 5, "dog"))
     shown = figures(rare_words.Meter(LEXICON), batch)
-    assert shown == {"share_present": 0.5, "words": 2}
+    assert (shown["share_present"], shown["words"]) == (0.5, 2)
 
 
 def test_similarity_is_the_cosine_of_weighted_means() -> None:
@@ -160,3 +169,108 @@ def test_vectors_of_long_texts_are_sums_of_all_their_words(precision: type) -> N
             expected = table[ids[texts == text]].sum(axis=0)
             np.testing.assert_allclose(sums[text], expected, rtol=1e-3, atol=1e-3)
     np.testing.assert_array_equal(lexicon.vectors, before)
+
+
+def random_texts(count: int, seed: int = 11) -> list[str]:
+    """Write texts of random words, some empty, some with numbers and unknown words."""
+    rng = np.random.default_rng(seed)
+    words = [*WORDS, "zq", "42"]
+    return [" ".join(rng.choice(words, rng.integers(0, 6))) for _ in range(count)]
+
+
+def test_unrelated_texts_are_all_pairs_of_two_rows() -> None:
+    """Each original with the private text of every other row, one by one."""
+    texts = random_texts(30)
+    words = words_of(*texts)
+    drawn = np.random.default_rng(2).permutation(words.ids)
+    vectors = similarity.Weighted(LEXICON)
+    sums = [vectors.of_texts(words.texts, ids, 30) for ids in (words.ids, drawn)]
+    both = (np.linalg.norm(sums[0], axis=1) * np.linalg.norm(sums[1], axis=1)) > 0
+    before, after = (
+        rows[both] / np.linalg.norm(rows[both], axis=1)[:, None] for rows in sums
+    )
+    cosines = before @ after.T
+    other = ~np.eye(len(cosines), dtype=bool)
+    shown = figures(similarity.Meter(LEXICON), (words, drawn))
+    unrelated = cosines[other].mean()
+    assert shown["unrelated_cosine"] == pytest.approx(unrelated, abs=1e-8)
+    way = (cosines.diagonal().mean() - unrelated) / (1 - unrelated)
+    assert shown["share_kept"] == pytest.approx(way, abs=1e-7)
+
+
+def test_equal_texts_keep_all_meaning_and_those_of_other_rows_none() -> None:
+    """The ends of the scale: each text as it was, and each written for another row."""
+    rng = np.random.default_rng(4)
+    lexicon = small.lexicon(rng.normal(size=(400, 20)) + 1.0)
+    ids = rng.integers(0, 400, 2000).astype(np.int32)
+    texts = np.repeat(np.arange(200), 10)
+    flags, positions = np.empty(0, np.uint8), np.empty(0, np.int64)
+    words = Words([], flags, np.arange(200), positions, texts, ids)
+    meter = similarity.Meter(lexicon)
+    spelled, eps = np.empty(2000, object), np.ones(2000)
+
+    def kept(written: Ids) -> float:
+        batch = Batch(words, written, spelled, eps, 0)
+        share = meter.result(meter.observe(batch))["share_kept"]
+        assert isinstance(share, float)
+        return share
+
+    assert kept(ids) == pytest.approx(1.0, abs=1e-6)
+    assert abs(kept(np.roll(ids, 10))) < 0.05
+
+
+def test_one_text_has_no_unrelated_ones() -> None:
+    """Its cosine is stated, but no share of the way."""
+    words = words_of("the cat")
+    shown = figures(similarity.Meter(LEXICON), (words, words.ids))
+    assert shown["mean_cosine"] == pytest.approx(1.0, abs=1e-6)
+    assert shown["unrelated_cosine"] is shown["share_kept"] is None
+
+
+@pytest.mark.parametrize("module", [perturbation, rare_words, similarity])
+def test_figures_do_not_depend_on_batches(module: Any) -> None:
+    """To the last digit, however texts are grouped and groups are merged."""
+    texts = random_texts(24)
+    meter = module.Meter(LEXICON)
+
+    def of(*ends: int) -> Any:
+        begin, batches = 0, []
+        for end in ends:
+            words = words_of(*texts[begin:end])
+            written = ((words.ids + 2) % 5).astype(np.int32)
+            batches.append((words, written))
+            begin = end
+        return figures(meter, *batches)
+
+    assert of(24) == of(1, 2, 7, 24) == of(*range(1, 25))
+    assert None not in of(24).values() or module is rare_words
+
+
+def test_words_in_random_order_change_as_often_as_chance_says() -> None:
+    """PP of shuffled words is its figure by chance (40 shuffles, 5 sigma)."""
+    words = words_of(*(text for text in random_texts(200) if text))
+    rng = np.random.default_rng(8)
+    meter = perturbation.Meter(LEXICON)
+    shuffled = []
+    for _ in range(40):
+        written = rng.permutation(words.ids)
+        each = batch(LEXICON, words, written, first_text=0)
+        counted = meter.observe(each)
+        known = meter._one_word[words.ids] & (written == words.ids)
+        shuffled.append(1 - np.count_nonzero(known) / len(written))
+    by_chance = meter.result(counted)["by_chance"]
+    assert isinstance(by_chance, float)
+    error = 5 * np.std(shuffled) / 40**0.5
+    assert abs(np.mean(shuffled) - by_chance) < error
+
+
+def test_rare_words_by_chance_are_others_as_rare(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The words nearest in frequency that stand in no original, by hand."""
+    monkeypatch.setattr(rare_words, "_RARE", 1)
+    monkeypatch.setattr(rare_words, "_COMPARED", 2)
+    # The only original word is dog; cat and runs are its neighbours by frequency.
+    for written, chance in (("cat", 0.5), ("the", 0.0), ("dog", 0.0)):
+        shown = figures(rare_words.Meter(LEXICON), (words_of("dog"), drawn_as(written)))
+        assert shown["by_chance"] == chance

@@ -39,6 +39,8 @@ def planned(found: plan.Plan) -> dict[str, str]:
         (0.9999, ">99.9%"),
         (1.0, "100.0%"),
         (None, "-"),
+        (-1e-9, "0.0%"),
+        (-0.02, "-2.0%"),
     ],
 )
 def test_a_share_is_a_percentage(value: float | None, shown: str) -> None:
@@ -57,6 +59,9 @@ def test_figures_are_the_same_everywhere(tmp_path: Path) -> None:
     recipe["budget"] = {"name": "uniform", "epsilon": 3.0}
     ready = pipeline.build(profile.parse(recipe, "t.yaml"), small.cloud(20, 4))
     shown = " ".join(planned(plan.plan(ready)).values())
+    assert document.private is not None
+    assert document.private.words is not None
+    document.private.words.metrics["CS"]["share_kept"] = 0.5  # its text is alone
     page = closed(rendered(document)).text
     for text in (panel(document, tmp_path), page, shown):
         for part in (

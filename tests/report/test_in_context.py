@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import dptext
-from dptext.report import answer, plan, trade
+from dptext.report import answer, plan, views
 from dptext.report.blocks import Chart
 from dptext.report.document import Document
 from tests.report.test_figures import panel, planned
@@ -83,7 +83,7 @@ def test_the_plan_says_it_in_the_same_words() -> None:
 
 def test_the_picture_marks_the_setting_of_a_run() -> None:
     """Measured risks, each with what is found and kept; other settings have none."""
-    chart, _ = trade.picture(measured())
+    chart, _ = views.trade(measured())
     assert isinstance(chart, Chart)
     (_, points), (name, mine) = chart.lines
     assert {"6%", "10%", "13%", "20%", "30%"} <= {point.note for point in points}
@@ -94,7 +94,7 @@ def test_the_picture_marks_the_setting_of_a_run() -> None:
         assert values[0] < values[len(values) // 2] < values[-1]
     run = measured().run
     other = replace(run, settings={**run.settings, "budget": {"epsilon": 3}})
-    assert trade.picture(replace(measured(), run=other)) == []
+    assert views.trade(replace(measured(), run=other)) == []
     words = measured().words
     assert words is not None
-    assert not trade.picture(replace(measured(), words=replace(words, readers=())))
+    assert not views.trade(replace(measured(), words=replace(words, readers=())))

@@ -19,8 +19,8 @@ from dptext.guarantees import policy
 from dptext.lexicons import find
 from dptext.report import document, exports, verify
 from dptext.report.exports import SIDECAR
-from dptext.report.findings import Rule
 from dptext.report.recompute import Recomputer
+from dptext.report.verify import Rule
 from tests.cli.running import here
 
 SAMPLES = Path(__file__).parent / "samples"

@@ -15,8 +15,8 @@ from dptext.engine.run import Reports, Run
 from dptext.engine.tally import Start
 from dptext.errors import LexiconError, UsageError
 from dptext.randomness import RunKey
-from dptext.spark import files, session
-from dptext.spark.files import Counting, FileOutcome, FileTask, Releasing
+from dptext.spark import session
+from dptext.spark.session import Counting, FileOutcome, FileTask, Releasing
 from dptext.types import Selection
 from tests.cli.running import WORDS, lexicon
 
@@ -57,7 +57,7 @@ def test_tasks_in_any_order_write_what_one_machine_writes(tmp_path: Path) -> Non
     run, jobs = run_of(tmp_path), jobs_of(tmp_path, "tasks")
     counts = [Counting(to_end=True)(job) for job in jobs]
     assert counts == [Start(8, 7), Start(7, 7)]
-    starts = list(files._starts([Start(8, 7), Start(7, 7)]))
+    starts = list(session._starts([Start(8, 7), Start(7, 7)]))
     shipped = session.Shipped(Recipe.of(run.pipeline, KEY))
     work = pickle.loads(pickle.dumps(Releasing(shipped, run.measures, sidecar=True)))
     outcomes: list[Any] = [None, None]

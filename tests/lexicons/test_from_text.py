@@ -11,8 +11,7 @@ from dptext import lexicons
 from dptext.errors import InputError
 from dptext.evaluation import adapting as making
 from dptext.lexicons import importing, store
-from dptext.lexicons.adapting import adapt
-from dptext.lexicons.from_text import count_words, vectors_from_text
+from dptext.lexicons.from_text import adapt, count_words, vectors_from_text
 from dptext.types import Lexicon
 from tests.cli.running import here
 

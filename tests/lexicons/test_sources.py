@@ -13,24 +13,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dptext.errors import LexiconError
-from dptext.lexicons import vector_lines
-from dptext.lexicons.vector_lines import RawVectors
+from dptext.lexicons import sources
+from dptext.lexicons.sources import RawVectors
 from tests.lexicons import files
 
 
 def glove(content: bytes, limit: int | None = None) -> RawVectors:
     """Read lines without a header."""
-    return vector_lines.read_lines(io.BytesIO(content), "v", limit=limit)
+    return sources.read_lines(io.BytesIO(content), "v", limit=limit)
 
 
 def word2vec(content: bytes, limit: int | None = None) -> RawVectors:
     """Read what a header begins, text or binary."""
-    return vector_lines.read(io.BytesIO(content), "v", limit=limit)
+    return sources.read_word2vec(io.BytesIO(content), "v", limit=limit)
 
 
 def fasttext(content: bytes) -> RawVectors:
     """Read a .vec file."""
-    return vector_lines.read_fasttext(io.BytesIO(content), "v")
+    return sources.read_fasttext(io.BytesIO(content), "v")
 
 
 def test_reads_words_and_vectors() -> None:
@@ -93,7 +93,7 @@ def test_real_file() -> None:
     """A published layout of 5 000 words is read whole and agrees with its source."""
     path = files.real("embeddings/glove-wiki-imdb-50d/top5k.txt.gz")
     with gzip.open(path) as stream:
-        raw = vector_lines.read_lines(stream, "top5k")  # type: ignore[arg-type]
+        raw = sources.read_lines(stream, "top5k")  # type: ignore[arg-type]
     vocabulary = (path.parent / "vocab.txt").read_text(encoding="utf-8").split("\n")
     assert raw.words == vocabulary[:5000]
     halves = np.load(path.parent / "vectors.f16.npy", mmap_mode="r")[:5000]
@@ -116,7 +116,7 @@ def test_reads_text_and_binary(content: bytes) -> None:
 
 def test_binary_longer_than_a_block(monkeypatch: pytest.MonkeyPatch) -> None:
     """Entries that lie across the blocks in which a file is read stay whole."""
-    monkeypatch.setattr(vector_lines, "_BLOCK", 5000)
+    monkeypatch.setattr(sources, "_BLOCK", 5000)
     words = [f"word{i}" for i in range(2000)]
     raw = word2vec(files.binary(words, 7))
     assert raw.words == words
