@@ -37,7 +37,8 @@ NLTK_DATA = {
 }
 # What packages without types give.
 Library = Any
-S, T = TypeVar("S"), TypeVar("T")
+S = TypeVar("S")
+T = TypeVar("T")
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
 
