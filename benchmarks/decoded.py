@@ -184,7 +184,7 @@ def corpus_figures(ready: Pipeline, corpus: str, arguments: argparse.Namespace) 
         if decoder is not None and decoder.used is not None:
             used, share = decoder.used, version.seconds / len(texts)
             print(
-                f"    {used.unanswered} of {used.texts} texts without an answer, in part "
+                f"    {used.unanswered} of {used.texts} texts unanswered, in part "
                 f"or in all; {used.requests} requests, "
                 f"{used.tokens_sent} tokens sent, {used.tokens_received} received; "
                 f"{share:.1f} s a text"

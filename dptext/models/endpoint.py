@@ -372,7 +372,7 @@ class Server:
         # A slow server stays slow; some fail at a form that they do not know.
         twice = {_SLOW} if self._dialect else {_SLOW, 500}
         while tries > 0:
-            await self._until(self._resume)
+            await asyncio.sleep(max(0.0, self._resume - time.monotonic()))
             wait = min(_WAIT * 2 ** (_TRIES - tries), _LONGEST)
             status, after, reply = await self._once(client, body)
             if status == 200:
@@ -385,11 +385,6 @@ class Server:
                 wait, self._resume = 0.0, time.monotonic() + after
             await asyncio.sleep(wait if tries > 0 else 0.0)
         raise _UnansweredError(reason, refused=refused)
-
-    async def _until(self, moment: float) -> None:
-        left = moment - time.monotonic()
-        if left > 0:
-            await asyncio.sleep(left)
 
     def _refuse(self, status: int) -> None:
         """Raise UsageError for what no later try will change."""
