@@ -265,7 +265,7 @@ def privatize(
             warn(identifying.warning(kinds, "columns="))
         return (private, call.report(selection)) if report else private
     if id is not None or missing != "fail":
-        raise UsageError("id and missing are of tables: name their columns, too")
+        raise UsageError("id and missing are for tables: name the columns, too")
     checked = _checked(texts)
     call = Call(profile, overrides, choices, counts=report)
     written = list(call.texts(checked))
@@ -366,13 +366,11 @@ def _checked(texts: object) -> Iterator[str]:
     kind = type(texts).__name__
     if isinstance(texts, Mapping) or hasattr(type(texts), "columns"):
         raise TypeError(
-            f"a {kind} is no list of texts: give one of its columns or its values, or "
-            "name the columns of a table, as in columns='text'"
+            f"a {kind} is not a list of texts: give one of its columns or its values, "
+            "or name the columns of a table, as in columns='text'"
         )
     if isinstance(texts, set | frozenset):
-        raise TypeError(
-            f"a {kind} has no order, in which texts could be returned: give a list"
-        )
+        raise TypeError(f"a {kind} has no order to return texts in: give a list")
     if isinstance(texts, bytes | bytearray | memoryview):
         raise TypeError(f"a text is a str, not {kind}: decode it")
     if not isinstance(texts, Iterable):
@@ -384,6 +382,6 @@ def _each(texts: Iterable[object]) -> Iterator[str]:
     for number, text in enumerate(texts):
         if not isinstance(text, str):
             raise TypeError(
-                f"the text at index {number} is no str but {type(text).__name__}"
+                f"the text at index {number} is not a str but {type(text).__name__}"
             )
         yield text

@@ -468,7 +468,7 @@ def in_language(recipe: Profile, lexicon: Lexicon) -> Profile:
         return recipe
     if policy.stop_word != "perturb" and not language_data.stop_words(language):
         msg = (
-            f"tokens.stop_word: no function words are known of language {language!r} "
+            f"tokens.stop_word: no function words are known for language {language!r} "
             f"(lexicon {lexicon.name}); set it to perturb, or import the lexicon with "
             "--language"
         )

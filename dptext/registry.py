@@ -94,7 +94,7 @@ def _loaded(stage: str, entry: EntryPoint) -> tuple[object, str]:
         reason = str(error).partition("\n")[0]
         return None, f"cannot be imported ({type(error).__name__}: {reason})"
     if not isinstance(module, ModuleType):
-        return None, f"{entry.value} is no module"
+        return None, f"{entry.value} is not a module"
     unfit = _unfit(stage, module)
     return module, f"{entry.value} {unfit}" if unfit else ""
 
@@ -118,7 +118,7 @@ def _unfit_class(stage: str, name: str, kind: object) -> str:
     if not (isinstance(kind, type) and issubclass(kind, base)):
         return f"has {name} that does not extend dptext.{stage}.{name}"
     if name != "Meter" and not dataclasses.is_dataclass(kind):
-        return f"has {name} that is no dataclass"
+        return f"has {name} that is not a dataclass"
     lacking = sorted(getattr(kind, "__abstractmethods__", ()))
     return f"has {name} without {' and '.join(lacking)}" if lacking else ""
 

@@ -62,14 +62,14 @@ def test_any_iterable_gives_a_list(settings: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"text": TEXT}, "a dict is no list of texts: give"),
+        ({"text": TEXT}, "a dict is not a list of texts: give"),
         (None, "not NoneType"),
         (5, "not int"),
         (b"the film", "bytes: decode it"),
         ({TEXT}, "no order"),
-        ([TEXT, None], "the text at index 1 is no str but NoneType"),
-        ([TEXT, 5.0], "the text at index 1 is no str but float"),
-        ([b"the"], "index 0 is no str but bytes"),
+        ([TEXT, None], "the text at index 1 is not a str but NoneType"),
+        ([TEXT, 5.0], "the text at index 1 is not a str but float"),
+        ([b"the"], "index 0 is not a str but bytes"),
     ],
     ids=str,
 )
@@ -86,7 +86,7 @@ def test_a_table_is_not_its_columns(settings: dict[str, Any]) -> None:
     """A table is refused; one of its columns is taken."""
     arrow = pytest.importorskip("pyarrow")
     table = arrow.table({"text": [TEXT, "bread"]})
-    with pytest.raises(TypeError, match="a Table is no list of texts"):
+    with pytest.raises(TypeError, match="a Table is not a list of texts"):
         dptext.privatize(table, **settings)
     assert len(dptext.privatize(table["text"].to_pylist(), **settings)) == 2
 

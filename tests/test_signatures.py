@@ -116,14 +116,17 @@ def test_keys_that_are_refused(tmp_path: Path) -> None:
     private = ed25519.Ed25519PrivateKey.generate()
     other = rsa.generate_private_key(65537, 2048)
     for data, said in (
-        (SECRET, "no Ed25519 key as PEM; make one with"),
-        (b"-----BEGIN nonsense", "no key that can be read"),
+        (SECRET, "not an Ed25519 key in PEM format; make one with"),
+        (b"-----BEGIN nonsense", "not a readable key"),
         (private.private_bytes(*form, password), "encrypted"),
-        (other.private_bytes(*form, serialization.NoEncryption()), "no Ed25519 key"),
+        (
+            other.private_bytes(*form, serialization.NoEncryption()),
+            "not an Ed25519 key",
+        ),
     ):
         with pytest.raises(UsageError, match=said):
             signatures.read(_write(tmp_path / "key", data))
-    with pytest.raises(UsageError, match="verifies only"):
+    with pytest.raises(UsageError, match="can only verify"):
         signatures.signing(_write(tmp_path / "key", PUBLIC, 0o644))
     if os.name != "nt":
         with pytest.raises(UsageError, match="other users may read it"):

@@ -117,7 +117,7 @@ class WeightedScore:
         fits = values.shape == words.ids.shape
         if not fits or not (np.isfinite(values) & (values >= 0)).all():
             raise UsageError(
-                f"the score {self.name} gave something else than numbers from 0 up"
+                f"the score {self.name} returned values other than numbers from 0 up"
             )
         return values
 

@@ -75,8 +75,8 @@ app = typer.Typer(
     name="dptext",
     cls=_Dptext,
     help=(
-        "Replace the words of texts under word-level differential privacy, and say "
-        "truthfully what that protects."
+        "Replace words in texts under word-level differential privacy, and report "
+        "truthfully how much that protects."
     ),
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -101,12 +101,12 @@ def options(
     config: Annotated[
         Path | None,
         typer.Option(
-            help="Configuration, a .dptext.yaml or pyproject.toml; else the nearest "
-            "from the working folder upward."
+            help="Configuration file, a .dptext.yaml or pyproject.toml. Default: the "
+            "nearest one, from the working folder upward."
         ),
     ] = None,
     no_config: Annotated[
-        bool, typer.Option("--no-config", help="Read no configuration.")
+        bool, typer.Option("--no-config", help="Read no configuration file.")
     ] = False,
 ) -> None:
     """Take the options that stand before a command."""

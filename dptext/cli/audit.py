@@ -29,8 +29,8 @@ def command(
         str,
         typer.Argument(
             metavar="PROFILE|MECHANISM",
-            help="A profile, a .yaml file, or a mechanism (with --epsilon). A profile "
-            "goes before a mechanism of the same name.",
+            help="A profile, a .yaml file, or a mechanism (with --epsilon). If both "
+            "have the same name, the profile is meant.",
         ),
     ] = "balanced",
     epsilon: options.Epsilon = None,
@@ -40,14 +40,14 @@ def command(
     inputs: Annotated[
         int,
         typer.Option(
-            parser=Number(int, 4), help="Inputs of an exact audit of chosen words."
+            parser=Number(int, 4), help="Number of input words in an exact audit."
         ),
     ] = 200,
     runs: Annotated[
         int,
         typer.Option(
             parser=Number(int, 100),
-            help="Draws of each word of a pair, where there is no exact output "
+            help="Draws of each word of a pair, if there is no exact output "
             "distribution.",
         ),
     ] = 20_000,
@@ -55,25 +55,25 @@ def command(
         int | None,
         typer.Option(
             parser=Number(int, 1000),
-            help="Draws that test the program; more find smaller deviations. Default: "
-            "4,000,000, and up to 34,000,000 more where a copy in 10,000 would not be "
-            "found.",
+            help="Draws to test the program with; more find smaller deviations. "
+            "Default: 4,000,000, and up to 34,000,000 more if they are needed "
+            "to find a copy in 10,000.",
         ),
     ] = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Hold a claim against its formula, and the program against that formula.
+    """Test whether a claim is true, and whether the program keeps to its formula.
 
-    The claim: the worst loss, exact where the output distribution has a closed
-    form; a statistical lower bound for noise. Where dptext claims nothing, the
+    The claim is compared with the worst loss: exact if the output distribution has a
+    closed form, a statistical lower bound for noise. If dptext claims nothing, the
     claim of the paper is tested.
 
-    The program: its draws against the exact output distribution, or its noise,
-    with a false alarm in at most 1 of 1,000 audits.
+    The program's draws are compared with the exact output distribution, or with the
+    noise, with a false alarm in at most 1 of 1,000 audits.
 
-    Takes 15 seconds (rank, noise) to two minutes (santext, tem) on two cores.
-    Exit code 1 when a claim or the program is refuted; the verdict says which.
+    Takes 15 seconds (rank, noise) to two minutes (santext, tem) on two cores. Ends with
+    exit code 1 if the claim or the program is refuted.
     """
     from dptext import lexicons, pipeline, progress
     from dptext import profile as profiles

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,6 +11,7 @@ from dptext.cli.options import overrides
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
+    from dptext.evaluation.readers import PublicText
     from dptext.profile import Profile
     from dptext.types import Lexicon
 
@@ -21,33 +21,35 @@ def command(
     profile: options.ProfileArgument = "balanced",
     mechanism: Annotated[
         str | None,
-        typer.Option(help="Mechanism with its default parameters, or all of them."),
+        typer.Option(help="Use this mechanism with its default parameters, or all."),
     ] = None,
     lexicon: options.Lexicon = None,
     set_: options.Set = None,
     reader: Annotated[
         str | None,
         typer.Option(
-            help="With --text: the risk is how often this reader of whole texts finds "
-            "a word, as ngram; at least, since others may find more."
+            help="With --public-text: the risk is how often this reader of whole texts "
+            "finds a word, such as ngram. Default: same-kind, which counts one half of "
+            "the public texts and reads the other half."
         ),
     ] = None,
-    text: Annotated[
-        str | None,
-        typer.Option(help="With --reader: public texts, which it reads drawn anew."),
-    ] = None,
+    public_text: options.PublicTextFile = None,
     field: options.Fields = None,
     as_json: options.Json = False,
 ) -> None:
-    """Find the epsilon at which the best guess of a word succeeds at most this often.
+    """Find the epsilon of a mechanism for a given risk.
 
-    Everything but mechanism and mapping is the profile's: which words are replaced
-    decides the risk, too. With --mechanism all, what cannot be calibrated is listed
-    with the reason. Looks at no text, but with --reader at a public one: then the risk
-    is how often the reader finds a word in context.
+    All other settings are those of the profile. With --mechanism all, mechanisms that
+    cannot be calibrated are listed with the reason. No text is read, except that of
+    --public-text: then the risk is how often a reader of these texts finds a word in
+    context, by the upper limit of a 95% interval. A better reader finds more.
+
+    Example: dptext calibrate --risk 25% --public-text old-tickets.jsonl
     """
     from dptext import lexicons, progress
     from dptext import profile as profiles
+    from dptext.evaluation.readers import PublicText
+    from dptext.measures.context_risk import SAME_KIND
     from dptext.report import calibration
 
     every = mechanism == "all"
@@ -60,9 +62,12 @@ def command(
     recipe = profiles.load(profile, over)
     target = calibration.risk_of(recipe)
     opened = lexicons.find(recipe.lexicon)
-    if reader is not None or text is not None:
-        _read(recipe, opened, target, reader, text, tuple(field or ("text",)), as_json)
+    kind = PublicText.named(public_text, field)
+    if kind is not None:
+        _read(recipe, opened, target, reader or SAME_KIND, kind, as_json)
         return
+    if reader is not None:
+        raise UsageError("--reader goes with --public-text: what it reads")
     rows = []
     if every:
         for row in calibration.every_mechanism(profile, over, opened):
@@ -89,9 +94,8 @@ def _read(
     recipe: Profile,
     opened: Lexicon,
     target: float,
-    reader: str | None,
-    text: str | None,
-    fields: tuple[str, ...],
+    reader: str,
+    public: PublicText,
     as_json: bool,
 ) -> None:
     """Find the epsilon at which a reader reaches the target, and print it."""
@@ -101,23 +105,21 @@ def _read(
     from dptext.measures.context_risk import AT_LEAST
     from dptext.report.blocks import Paragraph
 
-    if reader is None or text is None:
-        msg = "--reader goes with --text: a reader, and public texts that it reads"
-        raise UsageError(msg)
     with progress.step(f"looking for the epsilon at which {reader} reaches the risk"):
-        epsilon, reading = calibrated(recipe, opened, target, reader, text, fields)
+        epsilon, reading = calibrated(recipe, opened, target, reader, public)
     result = {
         "profile": recipe.name,
         "target": target,
         "lexicon": opened.name,
         "lexicon_digest": opened.digest,
-        "text": Path(text).name,
+        "text": public.name,
+        "text_sha256": public.digest,
         "epsilon": epsilon,
         "reading": reading,
     }
     if as_json:
         screen.print_json(result)
         return
-    said = f"epsilon {epsilon:.4g}: {reading.reader} finds in {text}"
+    said = f"epsilon {epsilon:.4g}: {reading.reader} finds in {public.name}"
     table = readers_table(reading)
     screen.show(Paragraph(said), table, Paragraph(AT_LEAST, "note"))

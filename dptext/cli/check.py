@@ -13,7 +13,7 @@ import typer
 
 from dptext.cli import configuration, options, parser, screen
 from dptext.cli.configuration import Configuration
-from dptext.cli.values import Number, one_of
+from dptext.cli.values import one_of
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
@@ -37,89 +37,58 @@ def command(
     files: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Exports, and folders of them; sidecars and files like README.md are "
-            "no such."
+            help="Exports, or folders of exports. In folders, sidecars and files "
+            "such as README.md are skipped."
         ),
     ] = None,
     staged: Annotated[
         bool,
         typer.Option(
             "--staged",
-            help="Check what git has staged, reports and policy too: all exports, or "
-            "those in the folders that are named.",
+            help="Check exports, reports and policy as staged in git: all exports, or "
+            "those in the named folders.",
         ),
     ] = False,
     policy: Annotated[
         Path | None,
         typer.Option(
-            help="File with the policy; else the nearest .dptext.yaml or "
-            "pyproject.toml."
+            help="Policy file. Default: the nearest .dptext.yaml or pyproject.toml."
         ),
     ] = None,
-    notion: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Accepted guarantee, LDP or metric-DP (or eps-delta); repeatable."
-        ),
-    ] = None,
-    max_epsilon: Annotated[
-        float | None,
-        typer.Option(parser=options.positive, help="Largest accepted epsilon."),
-    ] = None,
-    max_loss: Annotated[
-        float | None,
-        typer.Option(
-            parser=Number(float, 0),
-            help="Largest accepted loss between two words, in nats.",
-        ),
-    ] = None,
-    max_risk: Annotated[
-        str | None, typer.Option(help="Largest accepted success of a guess, as in 15%.")
-    ] = None,
-    allow: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="What need not be protected: punctuation, stop_word, number, unknown, "
-            "case, equal-words, keep-list, mask-list, forms; repeatable."
-        ),
-    ] = None,
-    unverified: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Why a report need not be recomputed: lexicon, version, parts; "
-            "repeatable."
-        ),
-    ] = None,
+    set_: options.Set = None,
     lexicon: Annotated[
         list[str] | None,
         typer.Option(
-            help=f"{options.LEXICON} To recompute with, beside the installed ones; "
+            help=f"{options.LEXICON} Used for recomputing, besides the installed ones; "
             "repeatable."
         ),
     ] = None,
     verify_key: Annotated[
         list[Path] | None,
         typer.Option(
-            help="Accept only reports that are signed with this key (sanitize "
-            "--sign-key), or with one of several; repeatable."
+            help="Accept only reports signed with this key (see sanitize "
+            "--sign-key); if repeated, with one of the keys."
         ),
     ] = None,
     format: Annotated[
         str,
         typer.Option(
-            help="How findings are printed: text, json or sarif.",
+            help="Format of the findings: text, json or sarif.",
             parser=one_of("text", "json", "sarif"),
         ),
     ] = "text",
     quiet: Annotated[
-        bool, typer.Option("-q", "--quiet", help="Only the exit code.")
+        bool, typer.Option("-q", "--quiet", help="Print nothing; the exit code tells.")
     ] = False,
 ) -> None:
-    """Pass when every export has a valid public report that meets the policy.
+    """Check that every export has a valid public report that meets the policy.
 
-    A report is valid when it names this very file and says what its own settings give:
-    guarantee, risk and what is not covered are computed anew. Ends with exit code 1 and
-    one line for each finding otherwise; never prints content.
+    A report is valid if it belongs to this very file and agrees with its own settings:
+    guarantee, risk and gaps are recomputed. Prints one line per finding, without any
+    content, and ends with exit code 1 if there is any. --set overrides a
+    key of the policy.
+
+    Example: dptext check exports --set max_risk=15%
     """
     from dptext import lexicons
     from dptext.report.exports import GitIndex
@@ -130,19 +99,10 @@ def command(
         if not quiet:
             typer.echo(screen.one_line(line), err=True)
 
-    terms = {
-        "notion": notion,
-        "max_epsilon": max_epsilon,
-        "max_loss": max_loss,
-        "max_risk": max_risk,
-        "allow": allow,
-        "unverified": unverified,
-    }
-    asked = {key: value for key, value in terms.items() if value is not None}
     recomputer = Recomputer([lexicons.find(name) for name in lexicon or ()], note)
     index = GitIndex() if staged else None
     configured = _configured(context, policy, index)
-    accepted = _policy(configured, asked)
+    accepted = _policy(configured, options.keys_of(set_))
     keys = keys_of(verify_key, accepted, configured, index)
     exports = _on_disk(files or (), accepted, note)
     if index is not None:
@@ -204,7 +164,7 @@ def _on_disk(
         reported = exports.beside(path).exists()
         wanted = exports.is_export(path, accepted, reported=reported)
         if not wanted and exports.is_document(path):
-            note(f"{path}: no export by its name, not checked")
+            note(f"{path}: not checked, since its name is not that of an export")
         elif wanted or not exports.excluded(path, accepted):
             yield str(path), partial(exports.on_disk, path)
 
@@ -228,10 +188,10 @@ def _in_folder(
 
 
 def _policy(configured: Configuration, asked: Mapping[str, object]) -> ExportPolicy:
-    """Return the policy: that of the file, with options in place of its keys."""
+    """Return the policy: that of the file, with others in place of its keys."""
     from dptext.guarantees import policy
 
-    terms = policy.parse(asked, "options")
+    terms = policy.parse(asked, "--set")
     base = policy.of(configured.policy, configured.shown)
     return replace(base, **{key: getattr(terms, key) for key in asked})
 

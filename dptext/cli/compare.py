@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext.cli import options, outputs, screen
+from dptext.cli import faults, options, outputs, screen
 from dptext.cli.values import MOST_JOBS, Number
 from dptext.errors import UsageError
 
@@ -31,7 +31,8 @@ def command(
     sample: Annotated[
         int,
         options.input_option(
-            parser=Number(int, 1), help="Texts to take, the same each time."
+            parser=Number(int, 1),
+            help="Number of texts to sample, the same ones each time.",
         ),
     ] = 2000,
     profile: options.Profile = "balanced",
@@ -61,11 +62,12 @@ def command(
         list[str] | None,
         options.setting_option(
             metavar="NAME",
-            help=f"{options.LEXICON} Repeatable, for one of several dimensions.",
+            help=f"{options.LEXICON} Repeatable, to compare lexicons.",
             hidden=True,
         ),
     ] = None,
     measured: options.Measured,
+    public_text: options.PublicTextFile = None,
     jobs: Annotated[
         int | None,
         options.output_option(
@@ -73,8 +75,8 @@ def command(
             "--jobs",
             parser=Number(int, 1, MOST_JOBS),
             metavar="NUMBER",
-            help="Cells at once, else as many as there are processors, 4 at most; with "
-            "1 the speeds shown are those of a machine that does nothing else.",
+            help="Cells to compute at once. Default: one per processor, at most 4. "
+            "With 1, no cell slows another and speeds are comparable.",
             hidden=True,
         ),
     ] = None,
@@ -82,7 +84,7 @@ def command(
         Path | None,
         options.output_option(
             metavar="FILE",
-            help="Keep finished rows in this file, and go on from it.",
+            help="Save finished rows to this file, and continue from it.",
             hidden=True,
         ),
     ] = None,
@@ -94,22 +96,29 @@ def command(
     html: options.Html = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Try mechanisms on your texts and show what each keeps and gives away.
+    """Compare mechanisms on a sample of your texts: quality, utility and attacks.
 
-    All write the words that they draw, without a decoder. All figures are
-    functions of the private text and for its owner only.
+    No decoder is used. All figures are computed from the private text: keep them to
+    yourself.
 
     Example: dptext compare reviews.jsonl --label stars --risk 10% --risk 20%
     """
     from dptext import progress
     from dptext.evaluation import OWNER, views
     from dptext.evaluation.comparison import read_sample
+    from dptext.evaluation.readers import PublicText
     from dptext.report import html as pages
 
     progress.on(not quiet)
     # The Bayes attack and readers of whole texts need tables of all words, minutes for
-    # each cell: the risk says what the first finds, `dptext evaluate` has both.
-    settings = replace(measured.settings(), bayes=False, readers=False)
+    # each cell: the risk says what the first finds, `dptext evaluate` has both. With
+    # --public-text the strongest of them reads, for users who wait for it.
+    settings = replace(
+        measured.settings(),
+        bayes=False,
+        readers=False,
+        public_text=PublicText.named(public_text, layout.field),
+    )
     settings.check()
     selection = replace(layout.selection("text"), missing="pass")
     levels = _levels(risk or (), epsilon or ())
@@ -118,6 +127,9 @@ def command(
     texts = read_sample(files, selection, settings, sample, layout.format)
     at_once = jobs or min(4, os.cpu_count() or 1)
     table = _computed(grid, texts, settings, at_once, resume)
+    known = next((row.result.public_text for row in table if row.result), None)
+    if known is not None and known.repeated:
+        faults.say(views.repeated(known))
     page = views.comparison(table, texts.texts)
     if csv is not None:
         screen.write_file(csv, views.as_csv(table, settings).encode())

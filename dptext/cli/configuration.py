@@ -52,16 +52,12 @@ BY_FILE: Mapping[str, frozenset[str]] = {
     "evaluate": _LAYOUT | {"id"},
     "embed": _RECORDS,
 }
-# What only the environment sets: secrets, since a file that others share names none,
-# and options that take the place of a policy's keys.
+# What only the environment sets: keys, since a file that others share names no secret.
 _SECRET = frozenset({"key_file", "sign_key"})
 BY_VARIABLE: Mapping[str, frozenset[str]] = {
     "sanitize": _SECRET,
     "embed": _SECRET,
-    "check": frozenset(
-        {"notion", "max_epsilon", "max_loss", "max_risk", "allow", "unverified"}
-        | {"verify_key"}
-    ),
+    "check": frozenset({"verify_key"}),
 }
 # Files, which a configuration file names from where it lies.
 _PATHS = ("ledger",)
@@ -168,7 +164,7 @@ def _check_owner(path: Path) -> None:
     if path.stat().st_uid not in (0, os.geteuid()):
         raise UsageError(
             f"{path}: the {_KIND} belongs to another user; name it with dptext "
-            "--config FILE if you trust it, or leave it aside with dptext --no-config"
+            "--config FILE if you trust it, or ignore it with dptext --no-config"
         )
 
 
@@ -248,9 +244,9 @@ def _advice(keys: list[str]) -> str:
 
     key = keys[0]
     if key in _policy_keys():
-        return f"{key}: this key now stands under check:; move it there"
+        return f"{key}: this key now belongs under check:; move it there"
     near = registry.suggest(key, (*_policy_keys(), *SECTIONS))
-    return f"unknown key {key!r}; {near}; what options say stands under sanitize:"
+    return f"unknown key {key!r}; {near}; options belong under sanitize:"
 
 
 def _plain(keys: JsonObject, where: str) -> JsonObject:
@@ -337,11 +333,11 @@ def _check_keys(file: Configuration) -> None:
         where = f"{file.shown}: sanitize.{key}"
         if key in _SECRET:
             raise UsageError(
-                f"{where}: a file that others share names no secret; give "
+                f"{where}: a shared file must not name a secret; use "
                 f"--{key.replace('_', '-')} or {variable_of(key)}"
             )
         near = registry.suggest(key, keys())
-        raise UsageError(f"{where}: no setting of a file; {near}")
+        raise UsageError(f"{where}: not a setting for files; {near}")
 
 
 def _located(name: str, value: object, file: Configuration) -> object:

@@ -42,23 +42,23 @@ def command(
     install: Annotated[
         list[str] | None,
         typer.Option(
-            help="Fetch this model or data, or all that is absent; repeatable. Nothing "
-            "else in dptext downloads anything."
+            help="Download this model or data set, or all that are missing; "
+            "repeatable. Nothing else in dptext downloads anything."
         ),
     ] = None,
     settings: Annotated[
         bool,
         typer.Option(
             "--settings",
-            help="Show the settings of sanitize and check that hold here instead, and "
-            "where each is from.",
+            help="Show the current settings of sanitize and check instead, with the "
+            "source of each.",
         ),
     ] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Look at versions, lexicons, models, keys and configuration; say what to do.
+    """Check versions, lexicons, models, keys and configuration, and suggest fixes.
 
-    Exit code 1 where something is wrong; what is absent only some settings need.
+    Ends with exit code 1 if something is wrong. Missing optional parts are not errors.
 
     Example: dptext doctor --install wordnet
     """
@@ -210,10 +210,10 @@ def _folders() -> Iterator[Line]:
 
     folder = cache.folder()
     if not folder.exists():
-        yield Line("cache", _OK, f"{folder} is made when it is needed")
+        yield Line("cache", _OK, f"{folder} will be created when needed")
     elif not os.access(folder, os.W_OK):
         seen = f"{folder} cannot be written"
-        yield Line("cache", _ABSENT, seen, "results are computed anew each time")
+        yield Line("cache", _ABSENT, seen, "results are recomputed each time")
     elif os.name != "nt" and folder.stat().st_mode & 0o022:
         seen = f"other users may write to {folder}"
         yield Line("cache", _WRONG, seen, f"run: chmod -R go-w {folder}")
@@ -257,10 +257,9 @@ def _of_check(context: typer.Context) -> Iterator[JsonObject]:
 
     values, chosen = parser.settings_of("check", context)
     file = parser.of_run(context)
+    of_file = configuration.Setting(None, file.shown, file.shown)
     for key, value in dataclasses.asdict(policy.of(file.policy, file.shown)).items():
-        setting = chosen.get(key)
-        if setting is None and key in (file.policy or ()):
-            setting = configuration.Setting(value, file.shown, file.shown)
+        setting = chosen.get(key, of_file if key in (file.policy or ()) else None)
         yield _row(f"check.{key}", values[key] if key in chosen else value, setting)
 
 

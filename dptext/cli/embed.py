@@ -26,21 +26,21 @@ class Pooled:
         str,
         setting_option(
             metavar="NAME",
-            help="What a vector is of: word; mean or sif (by frequency) of the words "
-            "of a text; sentence (a text, by --model). Default: mean.",
+            help="word: one vector per word. mean, sif (weighted by frequency) or "
+            "sentence (needs --model): one per text. Default: mean.",
             show_default=False,
             parser=one_of("word", "mean", "sif", "sentence"),
         ),
     ] = "mean"
     model: Annotated[
         str | None,
-        setting_option(metavar="NAME", help="Sentence model: a folder or package."),
+        setting_option(metavar="NAME", help="Sentence model, a folder or package."),
     ] = None
     subject: Annotated[
         str | None,
         setting_option(
-            help="Field that names whom a record is about: the report says what all "
-            "vectors of one subject lose together.",
+            help="Field with the person that a record is about. The report then bounds "
+            "the loss of all vectors of one person.",
             hidden=True,
         ),
     ] = None
@@ -48,15 +48,15 @@ class Pooled:
         int,
         setting_option(
             parser=Number(int, 1, 1_000_000),
-            help="Most vectors of one subject: these share epsilon (or mu).",
+            help="Most vectors of one subject, which share epsilon (or mu).",
             hidden=True,
         ),
     ] = 1
     public: Annotated[
         Path | None,
         options.measure_option(
-            help="Public texts, one a line, by which sentence vectors are measured; "
-            "else frequent words.",
+            help="Public texts, one per line, to measure sentence vectors on. Default: "
+            "frequent words.",
             hidden=True,
         ),
     ] = None
@@ -72,7 +72,7 @@ class Noise:
         setting_option(
             parser=options.positive,
             metavar="NUMBER",
-            help=f"{options.EPSILON[:-1]} or text, that of one vector (with --most: of "
+            help=f"{options.EPSILON[:-1]} or text, for one vector (with --most: for "
             "one subject). Default: 8.",
         ),
     ] = None
@@ -90,7 +90,7 @@ class Noise:
         setting_option(
             parser=Number(float, 1e-6, 1e5),
             metavar="NUMBER",
-            help="Length to which longer vectors are shortened. Default: 1.",
+            help="Shorten longer vectors to this length. Default: 1.",
         ),
     ] = None
     lexicon: options.Lexicon = None
@@ -134,8 +134,8 @@ def command(
             "-o",
             "--output",
             metavar="FILE",
-            help="File to write: .npy (vectors alone), .npz, .parquet or .arrow; its "
-            "report beside it.",
+            help="File to write: .npy (vectors alone), .npz, .parquet or .arrow. Its "
+            "report goes beside it.",
         ),
     ] = None,
     records: options.Records,
@@ -145,9 +145,7 @@ def command(
     reported: options.Reported,
     work: options.Work,
 ) -> None:
-    """Release noisy vectors of words or texts instead of words, to train models on.
-
-    A short answer goes to standard error: what is private, copied and protected.
+    """Release noisy vectors of words or texts, to train models on.
 
     Example: dptext embed tickets.jsonl -f text --epsilon 8 -o tickets.npy
     """

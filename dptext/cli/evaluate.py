@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,10 +12,13 @@ from dptext.cli import faults, options, screen
 from dptext.cli.values import Number
 from dptext.errors import UsageError
 
+if TYPE_CHECKING:
+    from dptext.types import JsonObject
+
 
 def command(
-    original: Annotated[str, typer.Argument(help="The file before.")],
-    private: Annotated[str, typer.Argument(help="The same file, privatized.")],
+    original: Annotated[str, typer.Argument(help="The original file.")],
+    private: Annotated[str, typer.Argument(help="The private file made from it.")],
     *,
     layout: options.Layout,
     id: options.Id = None,
@@ -25,7 +28,7 @@ def command(
             "-p",
             "--profile",
             metavar="NAME",
-            help=f"{options.PROFILE} That which wrote the private file.",
+            help=f"{options.PROFILE} The one that made the private file.",
         ),
     ] = None,
     changes: options.Changes,
@@ -34,23 +37,25 @@ def command(
         bool,
         options.measure_option(
             "--readers/--no-readers",
-            help="Whether readers of whole texts attack new draws of the originals.",
+            help="Attack new draws of the originals with readers of whole texts, or "
+            "leave that out.",
             hidden=True,
         ),
     ] = True,
     reader: Annotated[
         str | None,
         options.measure_option(
-            help="Let this reader attack, too: endpoint, which sends new draws of the "
+            help="Add an attack by this reader: endpoint. It sends new draws of the "
             "originals to the server of the decoder (--decode endpoint).",
             hidden=True,
         ),
     ] = None,
+    public_text: options.PublicTextFile = None,
     masked_words: Annotated[
         int,
         options.measure_option(
             parser=Number(int, 1),
-            help="Words that it guesses, evenly chosen.",
+            help="Number of words that it guesses, evenly spread over the texts.",
             hidden=True,
         ),
     ] = 2000,
@@ -58,10 +63,10 @@ def command(
     report: options.Report = None,
     html: options.Html = None,
 ) -> None:
-    """Compare a private file with its original: PP, CS, LOW, utility and attacks.
+    """Compare a private file with its original: quality, utility and attacks.
 
-    All figures are functions of the private text and for its owner only. Texts
-    are held in memory for --label, --attribute, --id and --masked-model.
+    All figures are computed from the private text: keep them to yourself. With --label,
+    --attribute, --id and --masked-model, texts are held in memory.
 
     Example: dptext evaluate reviews.jsonl reviews.private.jsonl --label stars
     """
@@ -70,17 +75,20 @@ def command(
     from dptext import __version__, api, lexicons, progress
     from dptext.evaluation import rows, views
     from dptext.evaluation import run as evaluation
+    from dptext.evaluation.readers import PublicText
     from dptext.report import html as pages
 
     over = changes.overrides()
     settings = replace(
-        measured.settings(), masked_words=masked_words, readers=readers, reader=reader
+        measured.settings(),
+        masked_words=masked_words,
+        readers=readers,
+        reader=reader,
+        public_text=PublicText.named(public_text, layout.field),
     )
     selection = replace(layout.selection("text"), id_field=id)
-    if profile is None and set(over) - {"lexicon"}:
-        raise UsageError("settings are those of a profile: give --profile, too")
-    if reader is not None and profile is None:
-        raise UsageError("--reader: name the profile that wrote the private file, too")
+    if profile is None:
+        _check_alone(over, reader, public_text)
     settings.check()
     writer = None if profile is None else api.open_pipeline(profile, over)
     words = (
@@ -96,6 +104,8 @@ def command(
         )
     with progress.step("evaluating"):
         result = evaluation.evaluate(pairs, words, settings, writer)
+    if result.public_text is not None and result.public_text.repeated:
+        faults.say(views.repeated(result.public_text))
     data = {
         "report": "dptext-evaluation",
         "version": 1,
@@ -116,3 +126,13 @@ def command(
         screen.print_json(data)
     else:
         screen.show(views.evaluation(result))
+
+
+def _check_alone(over: JsonObject, reader: str | None, public_text: str | None) -> None:
+    """Refuse what goes with a profile only."""
+    if set(over) - {"lexicon"}:
+        raise UsageError("settings need a profile: give --profile, too")
+    for option, value in (("--reader", reader), ("--public-text", public_text)):
+        if value is not None:
+            msg = f"{option}: name the profile that wrote the private file, too"
+            raise UsageError(msg)

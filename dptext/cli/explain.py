@@ -21,16 +21,17 @@ def command(
     top: Annotated[
         int,
         typer.Option(
-            parser=Number(int, 0, 1000), help="Replacements named for each word."
+            parser=Number(int, 0, 1000),
+            help="Number of replacements to show for each word.",
         ),
     ] = 5,
     as_json: options.Json = False,
     html: options.Html = None,
 ) -> None:
-    """Show how epsilon is spread over a text and what its words may become.
+    """Show the epsilon and the likeliest replacements of each word of a text.
 
-    The table shows the text: it is for its owner only. Nothing is released and no
-    budget is spent. With --html the table is a page instead.
+    The table holds the text: keep it to yourself. Nothing is released and no budget is
+    spent.
 
     Example: dptext explain "I love this small hotel in Paris."
     """

@@ -35,11 +35,10 @@ def command(
     *,
     layout: options.Layout,
 ) -> None:
-    """Look at a file, show previews, and write settings for it to .dptext.yaml.
+    """Inspect a file, preview three risks, and write settings to .dptext.yaml.
 
     Then `dptext sanitize FILE -o OUTPUT` and `dptext check OUTPUT` need no options.
-    Questions, counts and texts are for a terminal; without one, the settings are
-    printed.
+    Without a terminal, init asks nothing and prints the settings.
 
     Example: dptext init tickets.jsonl
     """
@@ -206,7 +205,7 @@ def _settings(
         check |= {"fields": list(private), "copy": copied}
     parts = [_HEAD]
     parts += [
-        f"# copied, and looks identifying: {name!r} ({kind})\n"
+        f"# copied, but looks identifying: {name!r} ({kind})\n"
         for name, kind in _identifying(columns, private).items()
     ]
     sections = {"sanitize": sanitize, "check": check}

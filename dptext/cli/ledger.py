@@ -16,7 +16,7 @@ from dptext.errors import UsageError
 app = typer.Typer(
     name="ledger",
     cls=parser.Group,
-    help="What subjects have lost by all releases that a ledger records.",
+    help="Show, export and verify the privacy losses that a ledger records.",
     no_args_is_help=True,
 )
 File = Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger.")]
@@ -28,13 +28,15 @@ def show(
     *,
     value: Annotated[
         list[str] | None,
-        typer.Option(help="Value of the field, for one sum; repeatable."),
+        typer.Option(
+            help="Show the loss of this value of the subject field; repeatable."
+        ),
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Show the releases and the subjects who lost most, or what one subject lost.
+    """Show all releases and the largest losses, or the loss of one subject (--value).
 
-    Subjects are shown by their hashes: a name is given, never printed.
+    Subjects appear as keyed hashes, never by name.
     """
     from dptext import ledger as ledgers
     from dptext.formats import _fields as subjects
@@ -76,9 +78,9 @@ def show(
 
 
 def export(ledger: File) -> None:
-    """Write what each release cost each subject to standard output, as JSON lines.
+    """Write the loss of each subject in each release as JSON lines.
 
-    Subjects stand there by their keyed hashes.
+    Subjects appear as keyed hashes, never by name.
 
     Example: dptext ledger export spent.db > spent.jsonl
     """
@@ -94,14 +96,14 @@ def verify(
     ledger: File,
     files: Annotated[
         list[Path] | None,
-        typer.Argument(help="Released files, whose reports name their entries."),
+        typer.Argument(help="Released files, with their reports beside them."),
     ] = None,
 ) -> None:
-    """Pass when nobody edited the ledger, and it records these released files.
+    """Check that the ledger was not edited and records these released files.
 
-    Ends with exit code 1 and one line for each finding otherwise. The key shows that
-    the ledger is an older copy; where the key is an older copy, too, the files that
-    were released last show it.
+    Prints one line per finding and ends with exit code 1 if there is any. An older copy
+    of the ledger is found with its key; if the key is an older copy, too, name the last
+    released files to find it.
     """
     from dptext import ledger as ledgers
     from dptext.ledger import store

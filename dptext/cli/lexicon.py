@@ -26,13 +26,13 @@ _ARRAYS = (
 app = typer.Typer(
     name="lexicon",
     cls=parser.Group,
-    help="Public vocabularies with vectors, and models of their pairs of words.",
+    help="List, import and adapt vocabularies, and count pairs of words.",
     no_args_is_help=True,
 )
 
 
 def list_(*, as_json: options.Json = False) -> None:
-    """List the lexicons that can be named: the built-in one and the imported ones."""
+    """List the built-in lexicon and the imported ones."""
     from dptext.lexicons import installed
     from dptext.report.blocks import Column, Table
     from dptext.report.figures import count
@@ -65,26 +65,30 @@ def info(
 
 
 def import_(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Words and vectors.")],
-    name: Annotated[str, typer.Option("--name", help="The name to use it by.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="File of words and vectors.")
+    ],
+    name: Annotated[str, typer.Option("--name", help="Name of the new lexicon.")],
     *,
     format: Annotated[
         str | None,
         typer.Option(
-            help=f"{', '.join(FORMATS)}; else by the content.",
+            help=f"{', '.join(FORMATS)}. Default: by content.",
             parser=one_of(*FORMATS),
         ),
     ] = None,
     max_words: Annotated[
         int | None,
         typer.Option(
-            "--max-words", parser=Number(int, 1), help="Read only the first N."
+            "--max-words", parser=Number(int, 1), help="Read only the first N words."
         ),
     ] = None,
     listed: Annotated[
         int,
         typer.Option(
-            "--listed", parser=Number(int, 1), help="Replacements listed for each word."
+            "--listed",
+            parser=Number(int, 1),
+            help="Number of replacements to store for each word.",
         ),
     ] = 100,
     english: Annotated[
@@ -99,20 +103,20 @@ def import_(
         typer.Option(
             "--outputs",
             parser=Number(int, 0),
-            help="List only the first N words, no word too often; 0: all, by distance. "
-            "Default: 8000 of more words, all of fewer.",
+            help="Use only the first N words as replacements, none too often; 0: all "
+            "words, by distance. Default: 8000, or all if there are fewer.",
         ),
     ] = None,
     language: Annotated[
         str | None,
         typer.Option(
-            help="Code of the language, as in de. Default: en where English words are "
-            "the most frequent ones, else unknown.",
+            help="Language code, as in de. Default: en if the most frequent words are "
+            "English, else unknown.",
         ),
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Import a file of vectors once, to be used by its name.
+    """Import a file of word vectors as a lexicon.
 
     GloVe text, word2vec text or binary, fastText .vec, .npz (words, vectors, counts),
     plain or gzip, zstd, zip. An existing lexicon of the same name is replaced.
@@ -133,24 +137,27 @@ def import_(
 
 def ngrams(
     files: Annotated[list[str], typer.Argument(help="Public texts: JSONL, CSV, text.")],
-    name: Annotated[str, typer.Option("--name", help="The name to use it by.")],
+    name: Annotated[str, typer.Option("--name", help="Name of the new model.")],
     *,
     lexicon: Annotated[str, typer.Option(help=options.LEXICON)] = "builtin",
     field: options.Fields = None,
     format: options.Format = None,
     min_count: Annotated[
         int,
-        typer.Option(parser=Number(int, 1), help="Keep what occurs at least so often."),
+        typer.Option(
+            parser=Number(int, 1),
+            help="Keep words and pairs that occur at least this often.",
+        ),
     ] = 1,
     licence: Annotated[
         str, typer.Option(help="Licence of the corpus, for the record.")
     ] = "not stated",
     as_json: options.Json = False,
 ) -> None:
-    """Make a language model for decoding from a corpus, which must be public.
+    """Make a language model for decoding from a public corpus.
 
-    Its words are those of the lexicon. What private texts say would show in what is
-    decoded by it: never count private texts, nor any that are to be made private.
+    It knows the words of the lexicon. Never count private texts, nor texts that will be
+    made private: the pairs of words in the corpus show in decoded outputs.
 
     Example: dptext lexicon ngrams news.jsonl --name news
     """
@@ -180,24 +187,27 @@ def ngrams(
 
 def adapt(
     files: Annotated[list[str], typer.Argument(help="Public texts: JSONL, CSV, text.")],
-    name: Annotated[str, typer.Option("--name", help="The name to use it by.")],
+    name: Annotated[str, typer.Option("--name", help="Name of the new lexicon.")],
     *,
     lexicon: Annotated[str, typer.Option(help=options.LEXICON)] = "builtin",
     from_text: Annotated[
         bool,
         typer.Option(
             "--from-text",
-            help="Words and vectors from these texts alone, for languages without a "
-            "lexicon.",
+            help="Learn words and vectors from these texts alone, for languages "
+            "without a lexicon.",
         ),
     ] = False,
     language: Annotated[
         str | None,
-        typer.Option(help="Code of the language, as in de."),
+        typer.Option(help="Language code, as in de."),
     ] = None,
     min_count: Annotated[
         int,
-        typer.Option(parser=Number(int, 1), help="Keep what occurs at least so often."),
+        typer.Option(
+            parser=Number(int, 1),
+            help="Keep words and pairs that occur at least this often.",
+        ),
     ] = 3,
     field: options.Fields = None,
     format: options.Format = None,
@@ -205,36 +215,39 @@ def adapt(
 ) -> None:
     """Make a lexicon of one kind of text from public text of that kind.
 
-    It gets the words of these texts, their frequencies and their pairs, by which
-    --lexicon NAME then decodes. The texts must be public, and none of the private ones
-    may be among them, nor copies that are nearly the same: all of them shows in what
-    is written, and no guarantee holds for them. What the lexicon gives is measured on
-    one half of the texts with the pairs of the other.
+    The lexicon gets the words of these texts, their frequencies, and their pairs for
+    decoding. The texts must be public: their words show in outputs, and no guarantee
+    covers them. Leave out the private texts and near copies of them. The quality of the
+    lexicon is measured on one half of the texts with the pairs of the other.
 
     Example: dptext lexicon adapt old-tickets.jsonl --name tickets-en
     """
     import msgspec
 
     from dptext import lexicons
-    from dptext.evaluation import adapting
-    from dptext.evaluation.rows import texts_of
+    from dptext.evaluation import adapting, views
+    from dptext.evaluation.readers import PublicText
 
     if language is not None and not from_text:
-        raise UsageError("--language goes with --from-text: a lexicon has a language")
+        raise UsageError(
+            "--language needs --from-text: a lexicon has a language already"
+        )
     base = None if from_text else lexicons.find(lexicon, warn=faults.say)
-    source = ", ".join(Path(file).name for file in files)
+    texts = [PublicText.of(file, field, format) for file in files]
     with shares() as progress:
-        result = adapting.made(
+        result = adapting.make(
             name,
-            lambda: texts_of(files, tuple(field or ("text",)), format),
-            source,
+            texts,
             progress,
             base=base,
             language=language or "unknown",
             least=min_count,
         )
     faults.say("the texts must be public: their words show in outputs")
-    screen.show_data(msgspec.to_builtins(result), as_json)
+    if as_json:
+        screen.print_json(msgspec.to_builtins(result))
+    else:
+        screen.show(views.adapted(result))
 
 
 def _entry(entry: Installed) -> JsonObject:

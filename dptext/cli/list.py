@@ -55,10 +55,9 @@ def command(
 ) -> None:
     """List profiles and mechanisms, or show one in full.
 
-    A profile is shown as its file, to be copied and changed. A mechanism: its statement
-    in full, its known gaps, its parameters and a command that works; for one that
-    promises nothing, what to use instead. A mechanism of another package that cannot be
-    used is listed with the reason.
+    A profile is shown as its file, to copy and change. A mechanism is shown with its
+    guarantee, known gaps, parameters and an example command; if it has no guarantee,
+    with an alternative. Broken mechanisms of other packages are listed with the reason.
 
     Example: dptext list rank
     """

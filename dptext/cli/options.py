@@ -38,24 +38,22 @@ if TYPE_CHECKING:
 # Options by the panels of the help.
 input_option = partial(typer.Option, rich_help_panel="Input")
 setting_option = partial(typer.Option, rich_help_panel="Guarantee")
-measure_option = partial(typer.Option, rich_help_panel="What is measured")
+measure_option = partial(typer.Option, rich_help_panel="Measures")
 output_option = partial(typer.Option, rich_help_panel="Output and report")
 
-PROFILE = "Recipe of `dptext list`, or a .yaml file."
+PROFILE = "Name of a profile (see `dptext list`) or a .yaml file."
 EPSILON = "Epsilon per word."
 RISK = (
-    "Choose epsilon so that the best guess of a word is right at most this often, as "
-    "in 10%."
+    "Choose epsilon by risk: how often the best guess of a word from its output may "
+    "be right, as in 10%."
 )
-_READ = "The most that readers of whole texts find, where that was measured: 25%."
-LEXICON = "Lexicon of `dptext lexicon list`, or a file."
+_READ = "Most words that measured readers of whole texts find, as in 25%."
+LEXICON = "Name of a lexicon (see `dptext lexicon list`) or a file."
 positive = Number(float, 0, above=True)
 
 Files = Annotated[
     list[str] | None,
-    typer.Argument(
-        help="Files to read; none or - is standard input.",
-    ),
+    typer.Argument(help="Files to read. Default: standard input (-)."),
 ]
 Fields = Annotated[
     list[str] | None,
@@ -69,7 +67,7 @@ Fields = Annotated[
 Format = Annotated[
     str | None,
     input_option(
-        help="jsonl, json, csv, tsv, text or parquet; else by suffix.",
+        help="jsonl, json, csv, tsv, xlsx, parquet, text. Default: by name, content.",
         parser=known_format,
         metavar="NAME",
     ),
@@ -77,7 +75,7 @@ Format = Annotated[
 Id = Annotated[
     str | None,
     input_option(
-        help="Field that names a record, unique; else its position in the input.",
+        help="Field with a unique id per record. Default: its position.",
         hidden=True,
     ),
 ]
@@ -91,7 +89,7 @@ Epsilon = Annotated[
 Risk = Annotated[str | None, setting_option(metavar="SHARE", help=RISK)]
 Mechanism = Annotated[
     str | None,
-    setting_option(metavar="NAME", help="Mechanism with its default parameters."),
+    setting_option(metavar="NAME", help="Mechanism, with its default parameters."),
 ]
 Lexicon = Annotated[str | None, setting_option(metavar="NAME", help=LEXICON)]
 Set = Annotated[
@@ -99,30 +97,38 @@ Set = Annotated[
     setting_option(
         "--set",
         metavar="KEY=VALUE",
-        help="Override one key of the profile, as in tokens.number=mask; repeatable.",
+        help="Override one key of the profile or policy, as in tokens.number=mask; "
+        "repeatable.",
     ),
 ]
 BayesRisk = Annotated[
     bool,
     measure_option(
         "--bayes-risk/--no-bayes-risk",
-        help="Whether the risk is measured.",
+        help="Measure the risk, or leave it out.",
         hidden=True,
     ),
 ]
-Json = Annotated[bool, output_option("--json", help="Print JSON, for machines.")]
+Json = Annotated[bool, output_option("--json", help="Print JSON.")]
 Html = Annotated[
     Path | None,
-    output_option(
-        metavar="FILE",
-        help="Write a page for browsers; - is standard output.",
-    ),
+    output_option(metavar="FILE", help="Write a web page; - is standard output."),
 ]
 Report = Annotated[
     Path | None,
     output_option(
         metavar="FILE",
-        help="Write all figures (functions of the private text!) as JSON to this file.",
+        help="Write the internal report as JSON. It holds private figures: do not "
+        "publish it.",
+    ),
+]
+PublicTextFile = Annotated[
+    str | None,
+    measure_option(
+        "--public-text",
+        metavar="FILE",
+        help="Public texts of the same kind: measure a reader that knows their pairs "
+        "of words.",
     ),
 ]
 Jobs = Annotated[
@@ -132,17 +138,19 @@ Jobs = Annotated[
         "--jobs",
         parser=Number(int, 1, MOST_JOBS, other=("auto", cores)),
         metavar="NUMBER",
-        help="Processes, or auto: one for each core.",
+        help="Number of processes, or auto for one per core.",
         show_default=False,
     ),
 ]
 Quiet = Annotated[
     bool,
-    output_option("-q", "--quiet", help="Only errors on standard error."),
+    output_option("-q", "--quiet", help="Show errors only."),
 ]
 Verbose = Annotated[
     bool,
-    output_option("-v", "--verbose", help="The whole report, not a short answer."),
+    output_option(
+        "-v", "--verbose", help="Show the whole report instead of the short answer."
+    ),
 ]
 
 
@@ -159,7 +167,7 @@ class Layout:
         bool,
         input_option(
             "--quoting/--no-quoting",
-            help="Whether quotes enclose fields in CSV and TSV.",
+            help="Quotes enclose fields in CSV and TSV, or are ordinary characters.",
             hidden=True,
         ),
     ] = True
@@ -167,17 +175,16 @@ class Layout:
         bool,
         input_option(
             "--header/--no-header",
-            help="Whether CSV and TSV begin with column names; without, --field 1 is "
-            "the first column.",
+            help="CSV and TSV begin with column names, or not: then --field 1 is the "
+            "first column.",
             hidden=True,
         ),
     ] = True
-
     encoding: Annotated[
         str | None,
         input_option(
-            help="Of text files, such as cp1252 or utf-16, in which the output is "
-            "written, too; else UTF-8.",
+            help="Encoding of text files, input and output, such as cp1252 or utf-16. "
+            "Default: UTF-8.",
             parser=encoding,
             hidden=True,
         ),
@@ -204,7 +211,7 @@ class Records(Layout):
     missing: Annotated[
         str,
         input_option(
-            help="An absent or null text field: fail or pass.",
+            help="If a text field is absent or null: fail or pass.",
             parser=one_of("fail", "pass"),
             hidden=True,
         ),
@@ -213,14 +220,14 @@ class Records(Layout):
         int,
         input_option(
             parser=Number(int, 1, 2**40),
-            help="Longest record that is read.",
+            help="Longest record to read, in bytes.",
             hidden=True,
         ),
     ] = 16 * 2**20
     on_error: Annotated[
         str,
         input_option(
-            help="A record that cannot be read: fail, skip or quarantine.",
+            help="If a record cannot be read: fail, skip or quarantine.",
             parser=one_of("fail", "skip", "quarantine"),
             hidden=True,
         ),
@@ -228,7 +235,7 @@ class Records(Layout):
     quarantine: Annotated[
         str | None,
         input_option(
-            help="Where unreadable records go, as they are (original text!).",
+            help="Write unreadable records to this file, unchanged (original text!).",
             hidden=True,
         ),
     ] = None
@@ -264,8 +271,8 @@ class Changes:
     decode: Annotated[
         str | None,
         setting_option(
-            help="Decoder that writes the words, such as ngram; none writes those that "
-            "were drawn. Changes no guarantee.",
+            help="Decoder, such as ngram, or none to write words as drawn. The "
+            "guarantee is the same.",
             hidden=True,
         ),
     ] = None
@@ -273,16 +280,16 @@ class Changes:
     keep_list: Annotated[
         list[str] | None,
         setting_option(
-            help="File of public words and phrases, one a line, that are copied and "
-            "not protected; repeatable.",
+            help="File of public words and phrases, one per line, to copy without "
+            "protection; repeatable.",
             hidden=True,
         ),
     ] = None
     mask_list: Annotated[
         list[str] | None,
         setting_option(
-            help="File of public words and phrases, one a line, in whose place a "
-            "fixed symbol is written; repeatable.",
+            help="File of public words and phrases, one per line, to replace with "
+            "[masked]; repeatable.",
             hidden=True,
         ),
     ] = None
@@ -302,14 +309,14 @@ class Keys:
         Path | None,
         setting_option(
             metavar="FILE",
-            help="Secret of at least 32 random bytes: running again gives the same "
-            "bytes.",
+            help="Secret key of at least 32 random bytes. With it, a second run "
+            "repeats the draws.",
         ),
     ] = None
     seed: Annotated[
         int | None,
         setting_option(
-            help="For tests and papers: repeatable, and no privacy at all.",
+            help="For tests and papers: repeatable draws, without any privacy.",
             parser=Number(int),
             hidden=True,
         ),
@@ -341,7 +348,7 @@ class Reported:
         bool,
         output_option(
             "--sidecar/--no-sidecar",
-            help="Whether OUTPUT.dptext.json is written.",
+            help="Write the public report OUTPUT.dptext.json, or not.",
             hidden=True,
         ),
     ] = True
@@ -361,8 +368,8 @@ class Reported:
         if self.sign_key is not None:
             if key_file is not None and os.path.samefile(self.sign_key, key_file):
                 raise UsageError(
-                    "--sign-key: give another file than --key-file, which nobody may "
-                    "have"
+                    "--sign-key: give a file other than --key-file, which must stay "
+                    "secret"
                 )
             key = signatures.signing(self.sign_key)
         return Reports(self.report, self.html, self.public_report, self.sidecar, key)
@@ -377,7 +384,7 @@ class Work:
         int,
         output_option(
             parser=Number(int, 1),
-            help="Most records in a batch; changes no output.",
+            help="Most records in a batch. The output is the same.",
             hidden=True,
         ),
     ] = 4096
@@ -387,7 +394,7 @@ class Work:
         bool,
         output_option(
             "--json",
-            help="Print JSON, for machines: the short answer, on standard error.",
+            help="Print the short answer as JSON on standard error.",
             hidden=True,
         ),
     ] = False
@@ -395,7 +402,7 @@ class Work:
         bool | None,
         output_option(
             "--progress/--no-progress",
-            help="Progress on standard error; by default on a terminal.",
+            help="Show progress on standard error. Default: on a terminal only.",
             hidden=True,
         ),
     ] = None
@@ -471,19 +478,19 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What is measured of private texts."""
+    """Measures of private texts."""
 
     label: Annotated[
         list[str] | None,
         measure_option(
             metavar="NAME",
-            help="Field that a classifier is to learn (utility); repeatable.",
+            help="Field for a classifier to predict (utility); repeatable.",
         ),
     ] = None
     attribute: Annotated[
         list[str] | None,
         measure_option(
-            metavar="NAME", help="Field that an attacker wants to know; repeatable."
+            metavar="NAME", help="Field for an attacker to predict; repeatable."
         ),
     ] = None
     classifier: Annotated[
@@ -498,7 +505,7 @@ class Measured:
         int,
         measure_option(
             parser=Number(int, 1, 100),
-            help="Splits into training and test.",
+            help="Number of splits into training and test texts.",
             hidden=True,
         ),
     ] = 3
@@ -506,7 +513,7 @@ class Measured:
         list[float] | None,
         measure_option(
             parser=Number(float, 0, 1),
-            help="Weight of utility beside privacy; repeatable. Default: 0.25, 0.5, "
+            help="Weight of utility against privacy; repeatable. Default: 0.25, 0.5, "
             "0.75.",
             hidden=True,
         ),
@@ -546,12 +553,17 @@ def overrides(
     """
     from dptext import profile
 
-    set_: JsonObject = {}
-    for setting in settings or ():
-        _set(set_, setting)
     return profile.overrides_of(
-        set_, lambda name: f"--{name.replace('_', '-')}", **chosen
+        keys_of(settings), lambda name: f"--{name.replace('_', '-')}", **chosen
     )
+
+
+def keys_of(settings: Sequence[str] | None) -> JsonObject:
+    """Return the keys and values that --set gives. Raises UsageError."""
+    keys: JsonObject = {}
+    for setting in settings or ():
+        _set(keys, setting)
+    return keys
 
 
 def _set(over: JsonObject, setting: str) -> None:

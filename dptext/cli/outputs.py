@@ -88,7 +88,7 @@ def of_all(
     """Return the job of what was released now, and say of what was done already."""
     passed = len(jobs) - len(released)
     if passed:
-        rest = f", so that reports are of the other {len(released)}" * bool(released)
+        rest = f"; the reports are about the other {len(released)}" * bool(released)
         warn(f"{passed} of {len(jobs)} files are done already{rest}")
     inputs = tuple(name for each, _ in released for name in each.inputs)
     return replace(job, inputs=inputs), [written for _, written in released]
@@ -113,7 +113,7 @@ def released(
         page=None if reports.page is None else str(reports.page),
         copied=tuple(copied),
         first=first,
-        signed=None if reports.key is None else signatures.of_signer(reports.key),
+        signed=signatures.of_signer(reports.key),
     )
 
 
@@ -183,7 +183,7 @@ def outputs_of(
             continue
         known, left_out = _known(Path(name), Path(out_dir), format)
         if left_out:
-            warn(f"{name}: files of no known format, which are left out: {left_out}")
+            warn(f"{name}: skipped files of unknown format: {left_out}")
         pairs += [
             (str(path), str(Path(out_dir, path.relative_to(name)))) for path in known
         ]
@@ -212,7 +212,7 @@ def _known(folder: Path, out_dir: Path, format: str | None) -> tuple[list[Path],
     inside = list(_inside(folder, out_dir))
     known = [path for path in inside if format or formats.by_suffix(str(path))]
     if not known:
-        raise UsageError(f"{folder}: no file of a known format is in this folder")
+        raise UsageError(f"{folder}: this folder has no file of a known format")
     return known, len(inside) - len(known)
 
 
@@ -316,7 +316,7 @@ def _check(inputs: Iterable[str], outputs: Iterable[str | None]) -> None:
         for folder in (*_WITHIN.get(), shipped, imported.resolve()):
             if path is not None and path.is_file() and folder in path.parents:
                 raise UsageError(
-                    f"{name} is a part of {folder}, which this run may read; name "
+                    f"{name} is inside {folder}, which this run may read; name "
                     "another file"
                 )
 

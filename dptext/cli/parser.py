@@ -45,6 +45,11 @@ REMOVED = {
     },
     "--epsilon-per-text": "write --set 'budget={name: per-text, epsilon: NUMBER}'",
     "--form": "write --set tokens.forms=[card,email], with the forms that you want",
+    **{
+        f"--{key.replace('_', '-')}": f"write --set {key}=VALUE"
+        for key in ("notion", "max_epsilon", "max_loss", "max_risk", "allow")
+    },
+    "--unverified": "write --set unverified=VALUE",
     "--wordnet": "write --english, which needs no WordNet",
     "--ruler": "this option is now --bayes-risk",
     "--no-ruler": "this option is now --no-bayes-risk",
@@ -68,8 +73,10 @@ _APART = {
     ("in_place", "out_dir"): "give --in-place or --out-dir, not both",
     ("in_place", "public_report"): "give --in-place or --public-report, not both",
     ("in_place", "resume"): "give --in-place or --resume, not both",
-    ("in_place", "sidecar"): "--in-place: the report beside a file tells that it is "
-    "private",
+    (
+        "in_place",
+        "sidecar",
+    ): "--in-place needs the report beside a file, which marks the file as private",
     ("line_buffered", "jobs"): "--line-buffered writes every record at once: leave "
     "--jobs out",
     ("ledger", "line_buffered"): "--ledger: nothing leaves before all of it is "
@@ -93,13 +100,20 @@ _NEEDS = {
     ("subject", "ledger"): _OF_LEDGER,
     ("limit", "ledger"): _OF_LEDGER,
     ("limit_delta", "ledger"): _OF_LEDGER,
-    ("master", "engine"): "--master is of --engine spark: give both",
+    ("master", "engine"): "--master needs --engine spark: give both",
     ("engine", "files"): "--engine spark: name files or folders, and --out-dir",
     ("engine", "out_dir"): "--engine spark: name files or folders, and --out-dir",
-    ("resume", "out_dir"): "--resume is for folders of outputs (--out-dir); a single "
-    "file is simply run again: with --key-file that writes the same bytes",
-    ("resume", "key_file", "seed"): "--resume: without a key every run draws anew, so "
-    "there is nothing to go on with; give --key-file",
+    (
+        "resume",
+        "out_dir",
+    ): "--resume is for folders of outputs (--out-dir); run a single file again "
+    "instead: with --key-file that writes the same bytes",
+    (
+        "resume",
+        "key_file",
+        "seed",
+    ): "--resume: without a key every run draws other words, so there is nothing to "
+    "continue; give --key-file",
 }
 
 

@@ -22,28 +22,31 @@ _SIZE = re.compile(r"([0-9.]+) ?([kmgt]?)b?", re.IGNORECASE)
 def command(
     files: Annotated[
         list[str] | None,
-        typer.Argument(help="Files and folders; only their sizes are looked at."),
+        typer.Argument(help="Files or folders; only their sizes are read."),
     ] = None,
     profile: options.Profile = "balanced",
     *,
     changes: options.Changes,
     size: Annotated[
-        str | None, typer.Option(help="Size of the input instead, as in 2GB.")
+        str | None, typer.Option(help="Size of the input, as in 2GB, instead of files.")
     ] = None,
     jobs: options.Jobs = 1,
     bayes_risk: options.BayesRisk = True,
+    public_text: options.PublicTextFile = None,
+    field: options.Fields = None,
     as_json: options.Json = False,
     html: options.Html = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Say what a run will promise, how much it will change and how long it will take.
+    """Before a run, show its guarantee, how much it will change and how long it takes.
 
-    No text is read and nothing is spent: the examples are public sentences. With --html
-    the plan is a page instead.
+    No private text is read and no budget is spent. The examples are public sentences.
+    With --public-text, a reader counts one half of the file and reads the other half.
 
     Example: dptext plan tickets.jsonl --risk 10%
     """
     from dptext import api, progress
+    from dptext.evaluation.readers import PublicText, read_by_halves
     from dptext.report import html as pages
     from dptext.report import plan
 
@@ -54,8 +57,10 @@ def command(
     if size is not None:
         total = plan.Size(size_of(size))
     pipeline = api.open_pipeline(profile, changes.overrides())
+    kind = PublicText.named(public_text, field)
     with progress.step("planning"):
-        result = plan.plan(pipeline, total, jobs=jobs, bayes_risk=bayes_risk)
+        read = () if not kind else (read_by_halves(pipeline, kind),)
+        result = plan.plan(pipeline, total, jobs=jobs, bayes_risk=bayes_risk, read=read)
     if html is not None:
         screen.write_file(html, pages.render(plan.view(result)))
     elif as_json:

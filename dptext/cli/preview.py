@@ -31,7 +31,7 @@ def check() -> None:
     """Refuse to show originals anywhere but on a terminal."""
     if not sys.stderr.isatty():
         raise UsageError(
-            "--preview shows original text, on a terminal only: standard error is none"
+            "--preview shows original text: standard error must be a terminal"
         )
 
 

@@ -21,9 +21,9 @@ def command(
         bool, typer.Option("--schema", help="Print the JSON schema of reports instead.")
     ] = False,
 ) -> None:
-    """Show a report that `sanitize` or `embed` wrote, with --html as a page instead.
+    """Show the report of an output, in the terminal or as a web page (--html).
 
-    A signature counts as verified by a key that the policy names (verify_key).
+    Signatures are verified with the keys that the policy names (verify_key).
 
     Example: dptext report tickets.private.jsonl --html report.html
     """

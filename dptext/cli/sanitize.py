@@ -30,7 +30,7 @@ class Outputs:
             "-o",
             "--output",
             metavar="FILE",
-            help="File to write, for a folder a folder; its public report stands "
+            help="Output file, or folder if the input is one. Its public report goes "
             "beside it.",
         ),
     ] = None
@@ -45,8 +45,8 @@ class Outputs:
         bool,
         output_option(
             "--in-place",
-            help="Put the private texts in the place of the original files; a file "
-            "whose report lies beside it is private already and stays.",
+            help="Replace the original files with their private versions. A file "
+            "with a report beside it is private already and stays.",
             hidden=True,
         ),
     ] = False
@@ -54,15 +54,15 @@ class Outputs:
         bool,
         output_option(
             "--resume",
-            help="With --out-dir and --key-file: pass over files that are done, so "
-            "that the same command goes on where it was interrupted.",
+            help="With --out-dir and --key-file: skip finished files, to continue an "
+            "interrupted run.",
             hidden=True,
         ),
     ] = False
     line_buffered: Annotated[
         bool,
         output_option(
-            "--line-buffered", help="Write every record at once.", hidden=True
+            "--line-buffered", help="Write each record immediately.", hidden=True
         ),
     ] = False
 
@@ -74,29 +74,31 @@ class Budget:
     ledger: Annotated[
         Path | None,
         setting_option(
-            help="File that records what each subject has lost, over all runs; made "
-            "where there is none, its key FILE.key beside it.",
+            help="File that records the losses of each subject over all runs. "
+            "Created if missing, with its key FILE.key beside it.",
             hidden=True,
         ),
     ] = None
     subject: Annotated[
         str | None,
-        setting_option(help="Field that names whom a record is about.", hidden=True),
+        setting_option(
+            help="Field with the person that a record is about.", hidden=True
+        ),
     ] = None
     limit: Annotated[
         float | None,
         setting_option(
             parser=Number(float, 1e-9, 100_000),
             hidden=True,
-            help="Most nats that a subject may lose by all that the ledger records: "
-            "else nothing is written, exit code 3.",
+            help="Most nats that a subject may lose in all recorded runs. A run that "
+            "would exceed it writes nothing and ends with exit code 3.",
         ),
     ] = None
     limit_delta: Annotated[
         float | None,
         setting_option(
             parser=Number(float, 1e-18, 1),
-            help="The same for deltas, where settings have one.",
+            help="The same for deltas, if the settings have one.",
             hidden=True,
         ),
     ] = None
@@ -123,8 +125,8 @@ class Cluster:
     engine: Annotated[
         str,
         output_option(
-            help="local, or spark: each file of --out-dir is a task of a cluster; "
-            "changes no output.",
+            help="local, or spark to run each file of --out-dir as a task of a "
+            "cluster. The output is the same.",
             parser=one_of("local", "spark"),
             hidden=True,
         ),
@@ -132,8 +134,8 @@ class Cluster:
     master: Annotated[
         str | None,
         output_option(
-            help="URL of Spark's master, such as spark://host:7077, yarn or local[4]; "
-            "else that of spark-submit, or all cores of this machine.",
+            help="URL of Spark's master, such as spark://host:7077, yarn or local[4]. "
+            "Default: that of spark-submit, else all cores of this machine.",
             hidden=True,
         ),
     ] = None
@@ -172,14 +174,14 @@ def command(
             "--preview",
             parser=Number(int, 1, 1000),
             metavar="NUMBER",
-            help="Show this many records, write nothing.",
+            help="Show this many records on the terminal and write nothing.",
         ),
     ] = None,
     bayes_risk: options.BayesRisk = True,
     work: options.Work,
     cluster: Cluster,
 ) -> None:
-    """Privatize the text fields of records; all else passes through unchanged.
+    """Replace the words in the text fields of files; copy everything else.
 
     Example: dptext sanitize tickets.jsonl --field body -o tickets.private.jsonl
     """
@@ -224,7 +226,7 @@ def command(
         preview.show(job, shown, ready, key)
         return
     if not planned:
-        warn("each file is private already, by the report beside it: nothing to do")
+        warn("each file has a report beside it and is private already: nothing to do")
         return
     if outs.out_dir is not None:
         outputs.make_folder(outs.out_dir, planned, reports)

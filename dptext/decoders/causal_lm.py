@@ -110,9 +110,9 @@ class CausalLm(decoders.Decoder):
     def note(self) -> str:
         """Say that other machines round otherwise."""
         return (
-            "The language model's sums are rounded in one way on one machine; on "
-            "another one, on a GPU or with other versions of torch and transformers "
-            "another word may be decoded now and then from the same draws."
+            "On another machine, on a GPU or with other versions of torch and "
+            "transformers, the language model may round its sums differently and "
+            "decode some words differently from the same draws."
         )
 
     @property

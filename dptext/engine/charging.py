@@ -76,8 +76,8 @@ class Charging:
 
         if record.subject is None:
             raise UsageError(
-                f"--subject {self.subject}: the input has no fields, so that nothing "
-                "says whom a record is about; give JSON, CSV, TSV or Parquet"
+                f"--subject {self.subject}: the input has no fields, so nothing says "
+                "which person a record is about; give JSON, CSV, TSV or Parquet"
             )
         total = Amount(0, 0)
         for amount in amounts:
@@ -135,13 +135,13 @@ def charging(
 def _check(account: Account, promise: Statement) -> None:
     if promise.notion is Notion.NONE:
         raise RefusedError(
-            "these settings promise nothing, so that a ledger cannot count what a "
-            "subject loses: choose others, or leave --ledger out"
+            "these settings have no guarantee, so a ledger cannot count losses; "
+            "choose others, or leave --ledger out"
         )
     if promise.strategy is Strategy.DATA_SET:
         raise UsageError(
-            "strategy data-set: one draw stands for words of several subjects, so that "
-            "a ledger cannot tell them apart; use token or record"
+            "strategy data-set: one draw stands for words of several subjects, so a "
+            "ledger cannot tell them apart; use token or record"
         )
     if promise.delta and not account.limit.delta:
         raise UsageError(

@@ -26,7 +26,7 @@ class Kind(StrEnum):
     EMAIL = "e-mail addresses"
     PHONE = "telephone numbers"
     ACCOUNT = "bank accounts or cards"
-    NUMBER = "numbers of people"
+    NUMBER = "personal numbers"
     ADDRESS = "addresses"
     BIRTH = "dates of birth"
 
@@ -136,7 +136,7 @@ def warning(kinds: Mapping[str, Kind], option: str = "--field") -> str:
     option is what names private fields.
     """
     named = ", ".join(f"{name!r} ({kind})" for name, kind in kinds.items())
-    return f"copied, and looks identifying: {named}; add {option}, or leave it out"
+    return f"copied, but looks identifying: {named}; add {option}, or leave it out"
 
 
 def _kinds(value: str) -> Iterable[Kind]:

@@ -79,18 +79,19 @@ class Language:
         if self._unspaced > _UNKNOWN * self._letters and self._share > _UNKNOWN:
             raise UsageError(
                 "the first records are in a script without spaces between words "
-                "(Chinese, Japanese, Thai, ...), whose words the lexicon "
-                f"{self._lexicon} does not know; put spaces between words and "
-                "give a lexicon of the language (--lexicon), or say what becomes of "
-                "unknown words: --set tokens.unknown=mask (or drop, perturb, keep)"
+                f"(Chinese, Japanese, Thai, ...), and lexicon {self._lexicon} does "
+                "not know their words; put spaces between words and give a lexicon "
+                "of the language (--lexicon), or choose what happens to unknown "
+                "words: --set tokens.unknown=mask (or drop, perturb, keep)"
             )
 
     def _say(self) -> None:
         if self._pieces[kinds.UNKNOWN] < _FEWEST or self._share <= _UNKNOWN:
             return
         self._warn(
-            f"over a third of the first words are unknown to lexicon {self._lexicon}: "
-            "another language? Then give its own, dptext lexicon adapt (private)"
+            f"over a third of the first words are not in lexicon {self._lexicon} "
+            "(private figure): another language? Make a lexicon for it: dptext "
+            "lexicon adapt"
         )
 
 

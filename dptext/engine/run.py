@@ -106,8 +106,8 @@ def run_job(
     output.complete()
     if output.replaced:
         warn(
-            f"written as '?', since {selection.encoding} lacks them: characters of new "
-            f"texts, {output.replaced}"
+            f"{output.replaced} characters of new texts are not in "
+            f"{selection.encoding} and were written as '?'"
         )
     tally.faults += source.faults
     tally.fields.update(fields.counts)

@@ -39,7 +39,7 @@ def one_format(paths: Iterable[str], *others: str) -> str:
     names.update(others)
     if len(names) > 1:
         raise UsageError(
-            f"the inputs are of different formats ({', '.join(sorted(names))}); run "
+            f"the inputs have different formats ({', '.join(sorted(names))}); run "
             "once for each, or write each to its own file with --out-dir"
         )
     return "".join(names)
@@ -200,13 +200,15 @@ class Source:
         name, stream = detect_format(self._job, stream)
         self._format = formats.find(None, name)
         if selection.encoding is not None and not self._format.IS_TEXT:
-            raise UsageError(f"--encoding: {name} files say themselves how they are")
+            raise UsageError(f"--encoding is for text files, not for {name}")
         usual = "jsonl" if selection.fields else _TEXT
         if streams.is_standard(first) and name == usual:
             pass
         elif self._job.format is None and formats.by_suffix(first) is None:
-            guessed = f"{location(first)}: read as {name}, by its content; --format"
-            self._warn(f"{guessed} names another format")
+            guessed = (
+                f"{location(first)}: read as {name}, judging by its content; --format"
+            )
+            self._warn(f"{guessed} chooses another format")
         check_fields(self._format, selection, stream, location(first))
         self._first = stream
         return self._format
@@ -366,12 +368,12 @@ class Source:
         first = self._first_fault
         if first is not None and not records:
             raise InputError(
-                f"no record could be read, so there is no output; of {self.faults} "
-                f"the first is {_described(first)}"
+                "no record could be read, so there is no output; the first of "
+                f"{self.faults} is {_described(first)}"
             )
         if not records:
             names = ", ".join(map(location, self._job.inputs))
-            self._warn(f"{names}: no record in it, so the output has none either")
+            self._warn(f"{names}: no records in it, and none in the output")
 
 
 def _status(path: str | None) -> tuple[int, ...] | None:

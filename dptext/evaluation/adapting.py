@@ -1,21 +1,24 @@
 """Make a lexicon of public text of one kind, and measure by halves what it gives.
 
-Of the texts every second one is read by the pairs of the others. The lexicon itself is
-of all of them, so that only its word counts have seen what is read. Figures are kept
-beside the lexicon: reports and `--reader-risk` look them up there.
+One half of the texts is read by the pairs of the other; equal texts are in the same
+half. The lexicon itself is of all of them, so that only its word counts have seen what
+is read. Figures are kept beside the lexicon: reports and `--reader-risk` look them up
+there.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from dptext import pipeline, profile
 from dptext.errors import UsageError
+from dptext.evaluation.readers import KIND, PublicText, counted, halves, sample
 from dptext.lexicons import from_text, importing, store
 from dptext.lexicons.from_text import Texts, count_words, vectors_from_text
 from dptext.measures import context_risk, ladder
@@ -27,14 +30,13 @@ from dptext.progress import Shares
 from dptext.randomness import RunKey
 from dptext.readers import ngrams
 from dptext.readers.ngrams import Ngrams
-from dptext.readers.training import PairCounts, SameKindReader
+from dptext.readers.training import SameKindReader
 from dptext.tokens.regex import keys_of
 from dptext.types import Lexicon, Record
 
 # The risks at which readers are measured; words that are read at each, about.
 _RISKS = (0.1, 0.15, 0.2, 0.3)
 _SHOWN, _READ = 0.2, 20_000
-_CHARACTERS = 6 * _READ
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +51,12 @@ class Decoded:
 class Adapted:
     """What a lexicon of public text gives, on the half of the text that is held out.
 
-    unknown_before and unknown_after are shares of words that the base and the lexicon
-    of the other half lack. drawn, general and own: as drawn, decoded by the pairs that
-    ship (null: none for this language), and by the pairs of the other half.
+    counted, words whose pairs were counted. unknown_before and unknown_after are shares
+    of words that the base and the lexicon of the other half lack. At this risk, 20% or
+    the smallest larger one that is measured and in reach:
+    drawn, what drawn words keep; shipped and adapted, what they keep once decoded by
+    the pairs that ship (null: none for this language) and by those of the other half;
+    reading, what a reader with these finds.
     """
 
     name: str
@@ -62,16 +67,16 @@ class Adapted:
     pairs: int
     unknown_before: float | None
     unknown_after: float
+    risk: float
     drawn: Decoded
-    general: Decoded | None
-    own: Decoded
+    shipped: Decoded | None
+    adapted: Decoded
     reading: Reading
 
 
-def made(
+def make(
     name: str,
-    texts: Texts,
-    source: str,
+    files: Sequence[PublicText],
     progress: Shares,
     *,
     base: Lexicon | None,
@@ -82,16 +87,25 @@ def made(
 
     base is the lexicon to adapt; without one words and vectors are of the texts alone.
     """
+
+    def texts() -> Iterator[Sequence[str]]:
+        return chain.from_iterable(file.texts() for file in files)
+
+    source = {
+        "adapted": ", ".join(file.name for file in files),
+        "adapted_sha256": [file.digest for file in files],
+    }
     folder, pairs_folder = store.folder_of(name), ngrams.folder_of(name)
     progress("words and vectors", 0.0)
     lexicon = _lexicon(name, texts, source, base, language, least)
     lexicon = replace(lexicon, digest=store.digest_in_memory(lexicon))
     progress("pairs of words", 0.0)
-    general = _general(lexicon)
-    meta = {"source": source, "licence": "not stated", "lexicon": name}
-    every = _counted(lexicon, texts)
+    pipelines = _pipelines(lexicon)
+    general = ngrams.shipped(next(iter(pipelines.values())).channel)
+    meta = {"source": source["adapted"], "licence": "not stated", "lexicon": name}
+    every = counted(lexicon, texts, math.inf)
     pairs = every.model(1, {**meta, "counted": every.words}, general)
-    result, figures = _measured(lexicon, texts, base, least, general, progress)
+    result, figures = _measured(pipelines, texts, base, least, general, progress)
     ngrams.save(pairs, pairs_folder)
     store.save(lexicon, folder)
     text = json.dumps(figures, indent=1, sort_keys=True)
@@ -102,7 +116,7 @@ def made(
 def _lexicon(
     name: str,
     texts: Texts,
-    source: str,
+    source: Mapping[str, object],
     base: Lexicon | None,
     language: str,
     least: int,
@@ -111,52 +125,27 @@ def _lexicon(
         return from_text.adapt(base, name, texts, least, source)
     raw = vectors_from_text(texts, least)
     settings = importing.Settings(language=language)
-    meta = {"adapted": source, "licence": "that of the texts", from_text.PAIRS: name}
-    return importing.from_vectors(raw, name, settings, meta, source)
+    meta = {**source, "licence": "that of the texts", from_text.PAIRS: name}
+    return importing.from_vectors(raw, name, settings, meta, str(source["adapted"]))
 
 
-def _general(lexicon: Lexicon) -> Ngrams | None:
-    """Return the pairs that ship, over a lexicon's words; None in other languages."""
-    ready = _ready(lexicon, _SHOWN, {"name": "none"})
-    return ngrams.shipped(ready.channel)
+def _pipelines(lexicon: Lexicon) -> dict[float, Pipeline]:
+    """Return a pipeline for each risk that is above that of a guess without output.
 
-
-def _counted(lexicon: Lexicon, texts: Texts) -> PairCounts:
-    counts = PairCounts(lexicon)
-    for batch in texts():
-        counts.add(batch)
-    return counts
-
-
-def halves(texts: Texts) -> tuple[Texts, Texts]:
-    """Return every first and every second text."""
-
-    def part(first: int) -> Texts:
-        def read() -> Iterator[Sequence[str]]:
-            number = 0
-            for batch in texts():
-                yield batch[(first - number) % 2 :: 2]
-                number += len(batch)
-
-        return read
-
-    return part(0), part(1)
-
-
-def sample(texts: Texts, most: int = _CHARACTERS) -> list[str]:
-    """Return the first texts, of so many characters together."""
-    chosen: list[str] = []
-    for batch in texts():
-        for text in batch:
-            if most <= 0:
-                return chosen
-            chosen.append(text)
-            most -= len(text)
-    return chosen
+    Raises UsageError where none is.
+    """
+    pipelines = {}
+    for risk in _RISKS:
+        try:
+            pipelines[risk] = _ready(lexicon, risk, {"name": "none"})
+        except UsageError:
+            if risk == max(_RISKS):
+                raise
+    return pipelines
 
 
 def _measured(
-    lexicon: Lexicon,
+    pipelines: Mapping[float, Pipeline],
     texts: Texts,
     base: Lexicon | None,
     least: int,
@@ -164,18 +153,19 @@ def _measured(
     progress: Shares,
 ) -> tuple[Adapted, dict[str, object]]:
     """Return what was measured, and the figures to keep."""
-    counted, held_out = halves(texts)
-    read = sample(held_out)
+    shown = _SHOWN if _SHOWN in pipelines else min(pipelines)
+    lexicon = pipelines[shown].lexicon
+    first, held_out = halves(texts)
+    read = sample(held_out, _READ)
     if len(read) < 2:
-        raise UsageError("the texts are too few to be divided into halves")
-    other = _counted(lexicon, counted)
+        raise UsageError("too few texts to divide into halves")
+    other = counted(lexicon, first)
     pairs = other.model(1, {}, general)
     readers: dict[str, object] = {}
     rungs: dict[str, object] = {}
     reading = None
-    for number, risk in enumerate(_RISKS):
-        progress("what readers find", number / len(_RISKS))
-        ready = _ready(lexicon, risk, {"name": "none"})
+    for number, (risk, ready) in enumerate(pipelines.items()):
+        progress("what readers find", number / len(pipelines))
         reader = SameKindReader.strongest(ready.channel, pairs)
         readings = context_risk.measure(
             ready,
@@ -185,17 +175,18 @@ def _measured(
         )
         digest = general.digest if general is not None else ""
         source = str(lexicon.meta["adapted"])
-        one = InContext(source, digest, readings, "public text", other.words)
+        one = InContext(source, digest, readings, KIND, other.words)
         key = context_risk.key_of(ready)
         readers[key] = [asdict(one)]
         rungs[f"{risk:g}"] = key
-        reading = readings[-1] if risk == _SHOWN else reading
-    assert reading is not None
-    recipe = profile.load("balanced", {"budget": {"risk": _SHOWN}})
+        reading = readings[-1] if readings and risk == shown else reading
+    if reading is None:
+        raise UsageError("the texts have no words of the lexicon to be measured on")
+    recipe = profile.load("balanced", {"budget": {"risk": shown}})
     ladders = {ladder.key_of(recipe.settings(), lexicon): rungs}
     progress("what decoding gains", 0.0)
-    drawn, shipped, own = _decoded(lexicon, pairs, general, read)
-    before, after = _unknown(base, counted, read, least)
+    drawn, shipped, adapted = _decoded(lexicon, shown, pairs, general, read)
+    before, after = _unknown(base, first, read, least)
     result = Adapted(
         name=lexicon.name,
         digest=lexicon.digest,
@@ -205,9 +196,10 @@ def _measured(
         pairs=0,
         unknown_before=before,
         unknown_after=after,
+        risk=shown,
         drawn=drawn,
-        general=shipped,
-        own=own,
+        shipped=shipped,
+        adapted=adapted,
         reading=reading,
     )
     return result, {"readers": readers, "ladders": ladders}
@@ -219,9 +211,13 @@ def _ready(lexicon: Lexicon, risk: float, decoder: dict[str, object]) -> Pipelin
 
 
 def _decoded(
-    lexicon: Lexicon, pairs: Ngrams, general: Ngrams | None, texts: Sequence[str]
+    lexicon: Lexicon,
+    risk: float,
+    pairs: Ngrams,
+    general: Ngrams | None,
+    texts: Sequence[str],
 ) -> tuple[Decoded, Decoded | None, Decoded]:
-    """Return what is left of texts as drawn, and decoded by pairs that ship and own."""
+    """Return what texts keep as drawn, and decoded by general pairs and by others."""
     with tempfile.TemporaryDirectory() as folder:
         results: list[Decoded | None] = []
         decoders: list[dict[str, object]] = [{"name": "none"}]
@@ -232,17 +228,17 @@ def _decoded(
             decoders.append({"name": "ngram", "model": str(path)})
         for decoder in decoders:
             absent = decoder is decoders[1] and general is None
-            results.append(None if absent else _kept(lexicon, decoder, texts))
-    drawn, shipped, own = results
+            results.append(None if absent else _kept(lexicon, risk, decoder, texts))
+    drawn, shipped, adapted = results
     assert drawn is not None
-    assert own is not None
-    return drawn, shipped, own
+    assert adapted is not None
+    return drawn, shipped, adapted
 
 
 def _kept(
-    lexicon: Lexicon, decoder: dict[str, object], texts: Sequence[str]
+    lexicon: Lexicon, risk: float, decoder: dict[str, object], texts: Sequence[str]
 ) -> Decoded:
-    ready = _ready(lexicon, _SHOWN, decoder)
+    ready = _ready(lexicon, risk, decoder)
     meters = AllMetrics(lexicon)
     counted, number = meters.observe(Batch.empty()), 0
     randomness = ready.randomness(RunKey.from_seed(0))
@@ -257,11 +253,11 @@ def _kept(
 
 
 def _unknown(
-    base: Lexicon | None, counted: Texts, read: Sequence[str], least: int
+    base: Lexicon | None, other: Texts, read: Sequence[str], least: int
 ) -> tuple[float | None, float]:
     """Return the shares of words that the base, and one of the other half, lack."""
     keys = {} if base is None else dict.fromkeys(keys_of(base.words), 0)
-    index = count_words(counted, keys, least, elisions=base is None).index
+    index = count_words(other, keys, least, elisions=base is None).index
 
     def share(known: dict[str, int]) -> float:
         words = count_words(lambda: [read], known, 1, elisions=base is None)

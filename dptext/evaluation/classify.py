@@ -267,7 +267,7 @@ class Baseline:
         counts = np.bincount(labels[has])
         if len(classes) < 2 or counts.min() < _LEAST or len(classes) > len(known) / 4:
             raise UsageError(
-                f"field {field!r} is no label: it needs at least two values, "
+                f"field {field!r} cannot be a label: it needs at least two values, "
                 f"each with at least {_LEAST} texts"
             )
         parts = tuple(_split(labels, seed) for seed in range(splits))

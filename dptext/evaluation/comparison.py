@@ -14,7 +14,7 @@ import resource
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from multiprocessing import connection
 from multiprocessing.context import ForkServerContext
@@ -266,6 +266,8 @@ def _computed(cell: Cell, sample: Sample, settings: Settings) -> Row:
     statement = build.promised(ready)
     risk, _ = public.risk_of(ready)
     texts = [record.texts for record in records]
+    if not ready.channel.mechanism.has_log_probs:  # nothing to read by
+        settings = replace(settings, public_text=None)
     originals = Evaluation.of(lexicon, settings, texts, sample.values)
     return Row(
         mechanism=cell.mechanism,
@@ -332,7 +334,7 @@ def finished_rows(path: Path) -> dict[str, Row]:
             key, row = msgspec.json.decode(line, type=tuple[str, Row])
         except (msgspec.ValidationError, msgspec.DecodeError):
             raise UsageError(
-                f"{path}:{number}: not a file that compare has written"
+                f"{path}:{number}: not a file of rows that compare has written"
             ) from None
         known[key] = row
     return known

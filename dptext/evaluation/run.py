@@ -10,6 +10,7 @@ from dptext import models
 from dptext.errors import UsageError
 from dptext.evaluation import OWNER, classify
 from dptext.evaluation.classify import Baseline, Task, check_classifier, make_classifier
+from dptext.evaluation.readers import KnownTexts, Pairs, PublicText
 from dptext.evaluation.rows import Pair, one_text
 from dptext.measures import attacks, context_risk
 from dptext.measures.attacks import Guessed, Guesses
@@ -17,7 +18,8 @@ from dptext.measures.context_risk import ContextAttack, Reading, available
 from dptext.measures.kept import Kept, PairMeter
 from dptext.measures.public import Deniability, deniability_of
 from dptext.pipeline import Pipeline
-from dptext.randomness import Randomness, RunKey
+from dptext.randomness import RunKey
+from dptext.readers import Reader
 from dptext.types import Lexicon, Record
 
 _BATCH = 2048
@@ -33,7 +35,8 @@ COMPOSITE = (
 class Settings:
     """What to evaluate besides the texts; labels and attributes are field names.
 
-    readers, whether those that send nothing attack; reader, the name of one more.
+    readers, whether those that send nothing attack; reader, the name of one more;
+    public_text, public texts of the same kind, whose pairs of words one more knows.
     """
 
     labels: tuple[str, ...] = ()
@@ -47,6 +50,7 @@ class Settings:
     bayes: bool = True
     readers: bool = True
     reader: str | None = None
+    public_text: PublicText | None = None
 
     def check(self) -> None:
         """Raise UsageError for models that are not there, before the work begins."""
@@ -71,6 +75,21 @@ class Composite:
 
 
 @dataclass(frozen=True, slots=True)
+class Known:
+    """What a reader counted of a public text, and how much of it is private text.
+
+    counted, words whose pairs the reader knows; of all private texts those that occur
+    in the public text are repeated: no reader reads these.
+    """
+
+    file: str
+    sha256: str
+    counted: int
+    texts: int
+    repeated: int
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """All figures; trade_off is the change in utility plus the change in privacy.
 
@@ -90,6 +109,7 @@ class Result:
     composite: tuple[Composite, ...]
     composite_formula: str = field(default=COMPOSITE)
     meanings: dict[str, str] = field(default_factory=lambda: dict(classify.MEANINGS))
+    public_text: Known | None = None
 
 
 @dataclass(frozen=True)
@@ -186,16 +206,13 @@ def _result(
         masked_model=settings.masked_model,
         masked_words=settings.masked_words,
     )
-    attack, randomness = _attack(settings, writer)
-    number = 0
+    readers = None if writer is None else _Readers.of(settings, writer)
     while batch := list(islice(records, _BATCH)):
         before = [text for texts, _ in batch for text in texts]
         after = [text for _, texts in batch for text in texts]
         guesses.add(meter.add(before, after))
-        if attack is not None and randomness is not None:
-            texts = enumerate((texts for texts, _ in batch), number)
-            attack.add([Record(n, each, None) for n, each in texts], randomness)
-            number += len(batch)
+        if readers is not None:
+            readers.add([texts for texts, _ in batch])
     kept = meter.result()
     return Result(
         audience=OWNER,
@@ -204,25 +221,68 @@ def _result(
         utility=utility,
         attribute_attacks=attributes,
         word_attacks=guesses.attacks(),
-        in_context=attack.result() if attack is not None else (),
+        in_context=() if readers is None else readers.attack.result(),
         masked_word=guesses.masked(),
         trade_off=_trade_off(utility, attributes),
         composite=_composite(settings, kept, utility),
+        public_text=None if readers is None else readers.known(),
     )
 
 
-def _attack(
-    settings: Settings, writer: Pipeline | None
-) -> tuple[ContextAttack, Randomness] | tuple[None, None]:
-    """Return what readers attack by, new draws of the originals, if there are any."""
-    readers = available(writer) if writer and settings.readers else []
-    if writer and settings.reader not in (None, *(each.name for each in readers)):
-        readers.append(context_risk.named(writer, str(settings.reader)))
-    if writer is None or not readers:
-        return None, None
-    return context_risk.ContextAttack(writer, readers), writer.randomness(
-        RunKey.fresh()
-    )
+class _Readers:
+    """Lets readers attack new draws of the originals, batch by batch.
+
+    Texts that occur in the public text are left out: one reader has counted them.
+    """
+
+    def __init__(
+        self,
+        writer: Pipeline,
+        readers: Sequence[Reader],
+        public: PublicText | None,
+        counted: int,
+    ) -> None:
+        self.attack = ContextAttack(writer, readers)
+        self._randomness = writer.randomness(RunKey.fresh())
+        self._public, self._counted = public, counted
+        self._occurring = None if public is None else KnownTexts(public.texts)
+        self._records = self._texts = self._repeated = 0
+
+    @classmethod
+    def of(cls, settings: Settings, writer: Pipeline) -> _Readers | None:
+        """Return the readers that there are for a pipeline, None without any."""
+        readers = available(writer) if settings.readers else []
+        if settings.reader not in (None, *(each.name for each in readers)):
+            readers.append(context_risk.named(writer, str(settings.reader)))
+        public, counted = settings.public_text, 0
+        if public is not None:
+            pairs = Pairs.of(writer, public, public.texts)
+            readers, counted = [*readers, pairs.reader(writer)], pairs.words
+        return cls(writer, readers, public, counted) if readers else None
+
+    def add(self, records: Sequence[tuple[str, ...]]) -> None:
+        """Attack the texts of further records."""
+        batch = [
+            Record(number, self._unknown(texts), None)
+            for number, texts in enumerate(records, self._records)
+        ]
+        self._records += len(batch)
+        self.attack.add(batch, self._randomness)
+
+    def _unknown(self, texts: tuple[str, ...]) -> tuple[str, ...]:
+        self._texts += len(texts)
+        if self._occurring is None:
+            return texts
+        repeated = self._occurring.hold(texts)
+        self._repeated += int(repeated.sum())
+        return tuple(t for t, seen in zip(texts, repeated, strict=True) if not seen)
+
+    def known(self) -> Known | None:
+        """Return what one of them knows, if there is a public text."""
+        if self._public is None:
+            return None
+        counts = self._counted, self._texts, self._repeated
+        return Known(self._public.name, self._public.digest, *counts)
 
 
 def _trade_off(utility: Sequence[Task], attacks: Sequence[Task]) -> float | None:

@@ -9,10 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from dptext.evaluation import OWNER
+from dptext.evaluation.adapting import Adapted
 from dptext.evaluation.classify import Task
 from dptext.evaluation.comparison import Row
-from dptext.evaluation.run import Result, Settings
-from dptext.measures.context_risk import Reading
+from dptext.evaluation.run import Known, Result, Settings
+from dptext.measures.context_risk import (
+    ALL,
+    AT_LEAST,
+    CONTENT,
+    RARE,
+    SAME_KIND,
+    Reading,
+)
 from dptext.report import figures
 from dptext.report.blocks import (
     Axis,
@@ -50,35 +58,36 @@ def evaluation(result: Result) -> Page:
     """Return what a private file keeps and gives away as a page."""
     kept = result.kept
     note = (
-        f"{count(kept.texts)} texts; PP, LOW and CS by the lexicon are of the "
-        f"{count(kept.compared)} that have as many words after as before. "
+        f"{count(kept.texts)} texts; PP, LOW and CS by the lexicon cover the "
+        f"{count(kept.compared)} with as many words after as before. "
         f"{figures.CHANGED_BY_CHANCE}"
     )
     sections = [
-        Section(
-            "What is kept", (Figures(list(_kept(result))), Paragraph(note, "note"))
-        ),
+        Section("Quality", (Figures(list(_kept(result))), Paragraph(note, "note"))),
         *_tasks("Utility: accuracy of a classifier", result.utility),
         *_tasks("Attacks on attributes: accuracy", result.attribute_attacks),
     ]
     if result.utility or result.attribute_attacks:
         meanings = Figures(list(result.meanings.items()))
-        sections.append(Section("What these accuracies are of", (meanings,)))
+        sections.append(Section("About these accuracies", (meanings,)))
     attacks = list(_attacks(result))
     if attacks:
         columns = [
             Column("attack"),
             Column("success", share, full=1.0),
             Column("words", count),
-            Column("what the attacker has"),
+            Column("the attacker's knowledge"),
         ]
         sections.append(Section("Attacks on words", (Table(columns, attacks),)))
     if result.in_context:
-        sections.append(_readers(result.in_context))
+        sections.append(_readers(result.in_context, result.public_text))
     if result.composite or result.trade_off is not None:
         sections.append(_together(result))
     return Page(
-        "What a private file keeps", sections, lead=(result.audience,), footer="dptext"
+        "A private file compared with its original",
+        sections,
+        lead=(result.audience,),
+        footer="dptext",
     )
 
 
@@ -125,7 +134,7 @@ def _tasks(title: str, tasks: Sequence[Task]) -> Iterator[Section]:
 
 
 def _attacks(result: Result) -> Iterator[tuple[str, float, int, str]]:
-    """Yield name, success, number of words and what the attacker has, of each."""
+    """Yield name, success, number of words and the attacker's knowledge, of each."""
     for each in result.word_attacks:
         assumed = each.assumes
         if each.predicted is not None:
@@ -138,14 +147,31 @@ def _attacks(result: Result) -> Iterator[tuple[str, float, int, str]]:
         yield f"{name}, first five", masked.first_five, masked.words, masked.assumes
 
 
-def _readers(readings: Sequence[Reading]) -> Section:
+def _readers(readings: Sequence[Reading], known: Known | None) -> Section:
+    readings = sorted(readings, key=lambda each: -each.success)
     about = "; ".join(f"{each.reader}: {each.assumes}" for each in readings)
     note = (
         "Readers see whole texts, drawn anew from the originals with the same "
         f"settings. They find at least this much. {about}."
     )
+    if known is not None:
+        note += (
+            f" {SAME_KIND} counted the pairs of {count(known.counted)} words of "
+            f"{known.file}."
+        )
+        note += f" {repeated(known)}." if known.repeated else ""
     tables = (readers_table(reading) for reading in readings)
     return Section("Readers of whole texts", (*tables, Paragraph(note, "note")))
+
+
+def repeated(known: Known) -> str:
+    """Say how many private texts occur in a public one, a private figure."""
+    verb = "occurs" if known.repeated == 1 else "occur"
+    return (
+        f"{count(known.repeated)} of {count(known.texts)} private texts {verb} word "
+        f"for word in {known.file}: whoever has that file needs no reader for them, "
+        "so no reader was measured on them"
+    )
 
 
 def readers_table(reading: Reading) -> Table:
@@ -161,6 +187,41 @@ def readers_table(reading: Reading) -> Table:
             (each.name, each.success, between(each.low, each.high), each.words)
             for each in reading.classes
         ],
+    )
+
+
+def adapted(result: Adapted) -> Page:
+    """Return what a lexicon of public text gives, measured by halves, as a page."""
+    before = ""
+    if result.unknown_before is not None:
+        before = f" ({share(result.unknown_before)} before)"
+    lead = [
+        f"{count(result.words)} words, {count(result.new_words)} of them new; "
+        f"{count(result.pairs)} pairs, from {count(result.counted)} words of text",
+        f"words that the lexicon lacks: {share(result.unknown_after)}{before}",
+    ]
+    written = {
+        "as drawn": result.drawn,
+        "decoded by the pairs that ship": result.shipped,
+        "decoded by pairs of this text": result.adapted,
+    }
+    table = Table(
+        [Column("words"), Column("PP", share), Column("CS", share, full=1.0)],
+        [(name, r.changed, r.meaning) for name, r in written.items() if r],
+    )
+    notes = paragraphs(*figures.legend("PP", "CS"), kind="note")
+    risk = f"a risk of {share(result.risk)}"
+    return Page(
+        f"Lexicon {result.name}",
+        [
+            Section(f"What decoding gains, at {risk}", (table, *notes)),
+            Section(
+                f"What the reader of the kind finds, at {risk}",
+                (readers_table(result.reading), Paragraph(AT_LEAST, "note")),
+            ),
+        ],
+        lead=(*lead, "Measured on one half of the text, with the other half."),
+        footer=f"use it: --lexicon {result.name}",
     )
 
 
@@ -186,6 +247,7 @@ _CSV = (
     *("mechanism", "level", "lexicon", "dimensions", "epsilon", "notion"),
     *("worst_loss", "risk", "n_w", "s_w", "pp", "cs", "cs_unrelated", "meaning"),
     *("low", "n_w_by_chance", "s_w_by_chance", "pp_by_chance", "low_by_chance"),
+    *("reader", "reader_low", "reader_high", "reader_content", "reader_rare"),
     *("utility", "utility_sd", "utility_original", "utility_chance"),
     *("attack", "attack_sd", "attack_original", "attack_chance"),
     *("trade_off", "words_per_second", "megabytes", "reason"),
@@ -197,6 +259,7 @@ _COLUMNS = {
     "notion": Column("guarantee"),
     "worst_loss": Column("worst loss, nats", short),
     "risk": Column("risk", share, full=1.0),
+    "reader": Column("reader of the kind", share, full=1.0),
     "n_w": Column("N_w", share, full=1.0),
     "s_w": Column("S_w", figures.distinct),
     "pp": Column("PP", share, full=1.0),
@@ -221,7 +284,7 @@ _ACCURACY = (
     "frequent value."
 )
 _FIRST = ("n_w", "s_w", "pp", "meaning", "low")  # the figures of KEPT
-_FIGURES = ("name", "level", "epsilon", "worst_loss", "risk", *_FIRST)
+_FIGURES = ("name", "level", "epsilon", "worst_loss", "risk", "reader", *_FIRST)
 _BY_CHANCE = (
     *("name", "level", "n_w_by_chance", "s_w_by_chance"),
     *("pp_by_chance", "low_by_chance"),
@@ -258,6 +321,8 @@ def flat(row: Row) -> dict[str, Any]:
     cells |= {"cs": kept.similarity, "cs_unrelated": kept.unrelated}
     cells["meaning"] = kept.meaning
     cells["trade_off"] = result.trade_off
+    for reading in result.in_context:
+        cells |= _same_kind(reading)
     for name, task in _first_tasks(result):
         cells[name] = task.private.accuracy
         cells[f"{name}_sd"] = task.private.accuracy_sd
@@ -266,6 +331,15 @@ def flat(row: Row) -> dict[str, Any]:
     for each in result.composite:
         cells[f"composite_{each.alpha:g}"] = each.value
     return cells
+
+
+def _same_kind(reading: Reading) -> dict[str, float]:
+    """Return the columns of a reader of the kind, the only one of a comparison."""
+    shares = {each.name: each.success for each in reading.classes}
+    columns = {"reader": ALL, "reader_content": CONTENT, "reader_rare": RARE}
+    cells = {name: shares[kind] for name, kind in columns.items() if kind in shares}
+    every = reading.classes[0]
+    return {**cells, "reader_low": every.low, "reader_high": every.high}
 
 
 def _first_tasks(result: Result) -> Iterator[tuple[str, Task]]:
@@ -304,7 +378,8 @@ def comparison(rows: Sequence[Row], originals: Sequence[str] = ()) -> Page:
         f"{row.mechanism}, {row.level}: {row.reason}" for row in rows if row.reason
     ]
     values = [_values(row) for row in done]
-    notes = paragraphs(*figures.legend("risk", *KEPT), kind="note")
+    legend = [*figures.legend("risk"), *_kind(done), *figures.legend(*KEPT)]
+    notes = paragraphs(*legend, kind="note")
     chance = paragraphs(figures.DRAWN_BY_CHANCE, figures.CHANGED_BY_CHANCE, kind="note")
     sections = [
         Section("All figures", (_table(_FIGURES, values), *notes)),
@@ -315,16 +390,30 @@ def comparison(rows: Sequence[Row], originals: Sequence[str] = ()) -> Page:
             "Guarantee and cost",
             (_table(("name", "level", "notion", *_COST[2:]), values),),
         ),
-        Section("The first texts, and how they came out", _examples(done, originals)),
+        Section("The first texts, before and after", _examples(done, originals)),
     ]
     if missing:
-        sections.append(Section("What could not be run", (Bullets(missing),)))
+        sections.append(Section("Not run", (Bullets(missing),)))
     return Page(
         "Mechanisms compared",
         sections,
         lead=(f"{OWNER}; this page shows texts",),
         footer="dptext compare",
     )
+
+
+def _kind(rows: Sequence[Row]) -> Iterator[str]:
+    """Say once what the reader of the kind is, where one has read."""
+    for row in rows:
+        if row.result and row.result.public_text and row.result.in_context:
+            known = row.result.public_text
+            yield (
+                "reader of the kind: how often a reader of whole texts finds a word, "
+                f"from the pairs of {count(known.counted)} words of {known.file}; at "
+                "least, since others may find more; empty where a mechanism has no "
+                "output distribution to read by."
+            )
+            return
 
 
 def _values(row: Row) -> dict[str, Any]:

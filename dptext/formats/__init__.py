@@ -23,11 +23,11 @@ from dptext.types import Fault, Record, Selection, Verbatim
 
 BOM = b"\xef\xbb\xbf"
 _ARRAY = re.compile(rb"\[\s*(?:\{|\]|\Z)")  # text may begin with a bracket, too
-_LINES = "give --format text, which takes each line as a text"
-_SHEET = "save the sheet as CSV (in Excel: CSV UTF-8), and give that file"
+_LINES = "give --format text, which reads each line as a text"
+_SHEET = "save it as .xlsx or CSV (in Excel: CSV UTF-8), and give that file"
 _FITTING = {
-    **dict.fromkeys((".xlsx", ".xls", ".xlsm", ".ods"), _SHEET),
-    ".geojson": "give --format json, which takes each object of an array as a record",
+    **dict.fromkeys((".xls", ".xlsm", ".ods"), _SHEET),
+    ".geojson": "give --format json, which reads each object of an array as a record",
     ".log": _LINES,
     ".md": _LINES,
     ".rst": _LINES,

@@ -184,7 +184,7 @@ def of_value(value: object, path: str) -> str:
     if value is None:
         raise Unreadable(f"field {path!r} is null")
     if isinstance(value, dict | list | bytes):
-        raise Unreadable(f"subject field {path!r} is no text or number")
+        raise Unreadable(f"subject field {path!r} is not text or a number")
     if isinstance(value, bool):
         return str(value).lower()
     return of_text(value if isinstance(value, str) else _number(str(value)), path)

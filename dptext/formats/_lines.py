@@ -69,8 +69,8 @@ def skipped(stream: BinaryIO, location: str) -> Iterator[bytes]:
 def endless(location: str) -> InputError:
     """Return the error for a record that is too long to be passed over."""
     return InputError(
-        f"{location}: a record longer than {SKIPPED >> 30} GiB, which is not passed "
-        "over; is this text?"
+        f"{location}: a record longer than {SKIPPED >> 30} GiB, too long to skip; is "
+        "this a text file?"
     )
 
 

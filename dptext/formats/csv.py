@@ -32,6 +32,7 @@ from dptext.types import Fault, Record, Selection, Verbatim
 
 QUOTE = b'"'
 _ENDS = (b"", b"\r", b"\n", b"\r\n", b"\r\r\n")
+_SEP = re.compile(rb"(?:\xef\xbb\xbf)?\"?sep=([^\"\r\n])\"?\r?\n?")  # of Excel
 _BARE = "carriage return outside quotes; convert the line ends to line feeds"
 _AHEAD = 6  # bytes after a quote that decide what it means (a delimiter has up to 4)
 
@@ -381,10 +382,12 @@ class Format(formats.Format):
         line: int = 1,
     ) -> Iterator[Item]:
         """Read one record per row, after the header if there is one."""
-        layout, first, note = self._begun(stream, selection, location)
+        layout, before, first, note = self._begun(stream, selection, location)
+        if before and not selection.header:
+            yield Verbatim(before, header=True)
         columns: HeaderColumns | None = None
         ordinal = start
-        for row in rows(stream, layout, line, first):
+        for row in rows(stream, layout, line + bool(before), first):
             where = f"{location}:{row.line}"
             if not row.fields and row.trouble is None:
                 yield Verbatim(row.raw, header=row.raw == BOM)
@@ -393,7 +396,7 @@ class Format(formats.Format):
                 names = names_of(row, selection, location)
                 columns = by_name(names, selection, row.raw, where)
                 quoted = tuple(field.startswith(QUOTE) for field in row.fields)
-                header = Header(row.raw, layout.delimiter, names, quoted)
+                header = Header(before + row.raw, layout.delimiter, names, quoted)
                 yield Verbatim(header, header=True, note=note)
                 continue
             if columns is None and row.trouble is None:
@@ -426,7 +429,7 @@ class Format(formats.Format):
 
         Raises InputError when a selected column is not there.
         """
-        layout, first, _ = self._begun(stream, selection, "file")
+        layout, _, first, _ = self._begun(stream, selection, "file")
         row = next((row for row in rows(stream, layout, 1, first) if row.fields), None)
         if row is None:
             return
@@ -441,7 +444,7 @@ class Format(formats.Format):
 
     def candidates(self, stream: BinaryIO, selection: Selection) -> list[str]:
         """Return the names of a header; none where they may be the first record."""
-        layout, first, _ = self._begun(stream, selection, "")
+        layout, _, first, _ = self._begun(stream, selection, "")
         try:
             read = rows(stream, layout, 1, first)
             row = next((row for row in read if row.fields), None)
@@ -463,19 +466,20 @@ class Format(formats.Format):
 
     def _begun(
         self, stream: BinaryIO, selection: Selection, location: str
-    ) -> tuple[RowLayout, bytes, str]:
-        """Return how rows are laid out, the first line, and what is guessed from it."""
-        first = stream.readline(selection.max_record_bytes + 2)
-        layout = self._layout(selection, first, location)
+    ) -> tuple[RowLayout, bytes, bytes, str]:
+        """Return how rows are laid out, and the line that says so, where one does.
+
+        Then the first row's first line, and what is guessed from it.
+        """
+        before, first = b"", stream.readline(selection.max_record_bytes + 2)
+        layout, note = self._layout(selection, first, location), ""
         delimiter = layout.delimiter.decode()
-        if delimiter == (selection.delimiter or self.DELIMITER):
-            return layout, first, ""
-        shown = _DELIMITERS[delimiter]
-        return (
-            layout,
-            first,
-            f"{location}: read with --delimiter {shown}, by its header",
-        )
+        if _SEP.fullmatch(first):
+            before, first = first, stream.readline(selection.max_record_bytes + 2)
+        elif delimiter != (selection.delimiter or self.DELIMITER):
+            shown = _DELIMITERS[delimiter]
+            note = f"{location}: read with --delimiter {shown}, by its header"
+        return layout, before, first, note
 
     def _layout(self, selection: Selection, head: bytes, location: str) -> RowLayout:
         """Return how rows are laid out; head is the first line, as far as known."""
@@ -488,7 +492,9 @@ class Format(formats.Format):
         return RowLayout(delimiter.encode(), selection.quoting, limit, location)
 
     def _guessed(self, selection: Selection, head: bytes) -> str:
-        """Return what delimits a header so that it has all fields that are named."""
+        """Return what a line names, or a header needs to have all named fields."""
+        if named_by := _SEP.match(head):
+            return named_by[1].decode("utf-8", "replace")
         header = head.removeprefix(BOM).partition(b"\n")[0].decode("utf-8", "replace")
         named = {name for name in selection.named if name is not None}
         for delimiter in (self.DELIMITER, *_DELIMITERS) if selection.header else ():
@@ -533,6 +539,7 @@ class Writer(LineWriter):
         self._names: tuple[str, ...] | None = None
         self._private = selection.fields
         self._quoted: tuple[bool, ...] = ()
+        self._is_chosen = selection.delimiter is not None
         self._divide(delimiter)
 
     def _divide(self, delimiter: bytes) -> None:
@@ -574,6 +581,9 @@ class Writer(LineWriter):
         """
         header = item.rest
         if not isinstance(header, Header):
+            named = _SEP.fullmatch(header) if isinstance(header, bytes) else None
+            if named and not self._is_chosen:
+                self._divide(named[1])
             super().verbatim(item)
         elif self._names is None:
             self._names, self._quoted = header.names, header.quoted
@@ -581,6 +591,6 @@ class Writer(LineWriter):
             self.put(header.raw)
         elif header.names != self._names:
             raise InputError(
-                "the columns of the inputs differ, so that one output cannot hold "
-                "them; write each input to its own output"
+                "the columns of the inputs differ, so one output cannot hold them; "
+                "write each input to its own output"
             )

@@ -65,7 +65,7 @@ class _Values:
         if b"," in between or end.startswith(b"]") != is_array:
             raise self._damaged("it ends within an array; is the file cut off?")
         if self._next():
-            raise self._damaged("something stands behind its end")
+            raise self._damaged("there is content after its end")
         self.closing = between + end
 
     def value(self) -> Iterator[bytes | None]:
@@ -221,8 +221,8 @@ class Writer(formats.Writer):
             self._stream.write(raw)
         elif not (raw.endswith(b"[") and self._opening.endswith(b"[")):
             raise InputError(
-                "inputs that are no arrays cannot be one JSON file; write each input "
-                "to its own output with --out-dir"
+                "inputs that are not arrays cannot be merged into one JSON file; "
+                "write each input to its own output with --out-dir"
             )
 
     def write(self, record: Record, texts: Sequence[str]) -> None:

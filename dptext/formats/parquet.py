@@ -86,8 +86,8 @@ class Writer(formats.Writer):
             self._rebuild(1)  # the old texts of two inputs may be of different types
         else:
             raise InputError(
-                "the columns of the inputs differ, so that one output cannot hold "
-                "them; write each input to its own output"
+                "the columns of the inputs differ, so one output cannot hold them; "
+                "write each input to its own output"
             )
 
     def write(self, record: Record, texts: Sequence[str]) -> None:

@@ -28,8 +28,8 @@ _LIBRARIES = {
 }
 _LAZY = {
     "LazyFrame": "holds no rows yet: call its collect() first",
-    "IterableDataset": "is read as it goes: save it as Parquet for `dptext sanitize`",
-    "IterableDatasetDict": "is read as it goes: give its parts, saved as Parquet, to "
+    "IterableDataset": "is a stream: save it as Parquet for `dptext sanitize`",
+    "IterableDatasetDict": "is a stream: save its parts as Parquet for "
     "`dptext sanitize`",
 }
 
@@ -109,7 +109,7 @@ def _field(path: str, every: Sequence[str]) -> str:
 
 def _problem(name: str, every: Sequence[str]) -> str:
     if name in every:
-        return f"column {name!r} is there more than once; rename one of them"
+        return f"column {name!r} occurs more than once; rename one of them"
     near = _fields.nearest(name, every)
     meant = f"did you mean {near!r}?" if near else "name columns that hold text"
     return f"there is no column {name!r}; {meant}"

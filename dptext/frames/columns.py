@@ -113,7 +113,7 @@ class Columns:
 def _described(number: int, error: Unreadable, selection: Selection) -> str:
     """Say what is wrong with a row, and what to do."""
     is_id = str(error).startswith("id field")
-    advice = "" if is_id else "; missing='pass' leaves nulls as they are"
+    advice = "" if is_id else "; missing='pass' leaves nulls unchanged"
     return f"row {number}, counted from 0: {error}{advice}"
 
 

@@ -57,9 +57,10 @@ class Terms:
     """All that a statement depends on, besides the mechanism's own guarantee.
 
     key is "system", "key-file" or "seed"; lexicon_is_custom, whether the user brought
-    the lexicon; identified, whether records are named by an id field; nearest, median
-    and diameter, distances over V in the guarantee's metric; numerical_slack, nats that
-    finite random bits may add (None: not bounded, noise in floating point);
+    the lexicon, and adapted, the public text that it was made of, if of one;
+    identified, whether records are named by an id field; nearest, median and diameter,
+    distances over V in the guarantee's metric; numerical_slack, nats that finite random
+    bits may add (None: not bounded, noise in floating point);
     decoder writes the words, by a model of the user's own where brings_model, and
     third_party is sent what is released to do so;
     translation, what epsilon counts in the lexicon's own distance, "" where that is the
@@ -79,6 +80,7 @@ class Terms:
     median: float
     diameter: float
     numerical_slack: float | None
+    adapted: str = ""
     translation: str = ""
     decoder: str = "none"
     brings_model: bool = False

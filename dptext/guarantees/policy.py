@@ -97,7 +97,7 @@ def parse(data: Mapping[str, object], name: str) -> ExportPolicy:
         limit = plain.get(key)
         if isinstance(limit, float) and not math.isfinite(limit):
             raise UsageError(
-                f"{name}: {key}: {limit} is no limit; write a number of nats"
+                f"{name}: {key}: {limit} is not a limit; write a number of nats"
             )
     if plain.get("max_risk") is not None:
         plain["max_risk"] = share(plain["max_risk"], f"{name}: max_risk")

@@ -47,7 +47,8 @@ from dptext.types import (
 def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
     """Return the conditions of a claim."""
     named = {
-        "lexicon": terms.lexicon_is_custom,
+        "lexicon": terms.lexicon_is_custom and not terms.adapted,
+        "adapted": bool(terms.adapted),
         "lists": terms.policy.listed,
         "model": terms.brings_model and terms.third_party is None,
         "third_party": terms.third_party is not None,
@@ -56,7 +57,11 @@ def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
         and terms.third_party is not None,
         "ledger": terms.subjects is not None,
     }
-    used = [said(f"condition.{name}") for name, is_so in named.items() if is_so]
+    used = [
+        said(f"condition.{name}", source=terms.adapted)
+        for name, is_so in named.items()
+        if is_so
+    ]
     exact = _exact(terms.numerical_slack)
     return (_key(terms), said("condition.settings"), *used, exact, *promise.gaps)
 
@@ -242,6 +247,7 @@ def statement_of(
     lexicon_is_custom: bool,
     identified: bool,
     fields: tuple[str, ...] | None,
+    adapted: str = "",
     finder: str = "",
     detected: bool = False,
     subjects: SubjectLimit | None = None,
@@ -249,7 +255,8 @@ def statement_of(
     """Return the statement of a run.
 
     recipe and budget have their epsilon; key is the origin of the run key; fields are
-    the names of the text fields, None where the whole input is text; finder, what
+    the names of the text fields, None where the whole input is text; adapted, the
+    public text that the lexicon was made of, "" where it was not; finder, what
     chose the parts of texts that are private, "" where whole texts are; detected,
     whether a field was taken because it alone holds text; subjects, what a ledger
     limits.
@@ -269,6 +276,7 @@ def statement_of(
             lexicon_is_custom=lexicon_is_custom,
             identified=identified,
             fields=fields,
+            adapted=adapted,
             finder=finder,
             detected=detected,
             nearest=geometry.nearest,

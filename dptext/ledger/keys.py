@@ -84,8 +84,8 @@ def read(path: Path) -> LedgerKey:
             mode = os.fstat(file.fileno()).st_mode
     except FileNotFoundError:
         raise UsageError(
-            f"{path}: the key of the ledger is missing, without which its subjects "
-            "are not known again; put it back"
+            f"{path}: the key of the ledger is missing, and subjects cannot be "
+            "recognised without it; put it back"
         ) from None
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None

@@ -227,7 +227,7 @@ def opened(path: Path, *, create: bool = False) -> Iterator[Ledger]:
     path = Path(os.path.realpath(path))
     has_key, is_new = keys.path_of(path).exists(), not path.exists()
     if not is_new and not path.is_file():
-        raise UsageError(f"{path}: not a regular file, so no ledger")
+        raise UsageError(f"{path}: not a ledger, since it is not a regular file")
     if is_new and not create:
         raise UsageError(f"{path}: there is no such ledger")
     if is_new and has_key:
@@ -271,7 +271,7 @@ def _prepared(path: Path, data: sqlite3.Connection, create: bool) -> LedgerKey:
         raise UsageError(f"{path}: not a ledger of dptext; name another file")
     if version != _VERSION:
         raise UsageError(
-            f"{path}: a ledger of version {version}, and this dptext knows version "
+            f"{path}: a ledger of version {version}, and this dptext reads version "
             f"{_VERSION}; use the dptext that made it, or begin a new ledger"
         )
     with reported(path):
@@ -290,7 +290,7 @@ def _prepared(path: Path, data: sqlite3.Connection, create: bool) -> LedgerKey:
 def _gone(path: Path) -> UsageError:
     return UsageError(
         f"{path}: the ledger is gone but its key is there: put the ledger back, or "
-        f"remove {keys.path_of(path)} to begin a new one, which knows of no release"
+        f"remove {keys.path_of(path)} to begin a new one without earlier releases"
     )
 
 

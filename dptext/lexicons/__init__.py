@@ -70,6 +70,15 @@ def find(
         return importing.open_source(path, settings, show, warn)
 
 
+def adapted_from(lexicon: Lexicon) -> str:
+    """Name the public text that a lexicon was made of, "" where it was not."""
+    source = lexicon.meta.get("adapted")
+    if not source:
+        return ""
+    digests = [str(each)[:12] for each in lexicon.meta.get("adapted_sha256", ())]
+    return f"the text {source}" + f" (sha256 {', '.join(digests)})" * bool(digests)
+
+
 def locate(name_or_path: str) -> Path | None:
     """Return the folder of a stored lexicon; None for a file to be imported."""
     if name_or_path in (BUILTIN, ENGLISH):

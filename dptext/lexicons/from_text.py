@@ -273,10 +273,12 @@ _BANDS = 1000
 PAIRS = "pairs"  # the key of meta that names the n-gram model of a lexicon
 
 
-def adapt(base: Lexicon, name: str, texts: Texts, least: int, source: str) -> Lexicon:
+def adapt(
+    base: Lexicon, name: str, texts: Texts, least: int, source: Mapping[str, object]
+) -> Lexicon:
     """Return the lexicon of public texts, not stored yet; its digest is empty.
 
-    least is how often a new word must occur; source names the texts in meta.
+    least is how often a new word must occur; source, what meta says of the texts.
     """
     size = len(base.words)
     keys = {key: row for row, key in enumerate(keys_of(base.words))}
@@ -310,7 +312,7 @@ def adapt(base: Lexicon, name: str, texts: Texts, least: int, source: str) -> Le
             "words": len(words),
             "outputs": outputs,
             "geometry": measure(vectors),
-            "adapted": source,
+            **source,
             "base": base.digest,
             "new_words": len(counted.new),
             "prior": "counts of the public text that it was adapted to, smoothed by "

@@ -80,6 +80,11 @@ class Reading:
         """Return the share of all words that are guessed."""
         return self.classes[0].success
 
+    @property
+    def high(self) -> float:
+        """Return the upper limit of that share."""
+        return self.classes[0].high
+
 
 class ContextAttack:
     """Draws texts anew under a pipeline and lets readers guess, batch by batch."""

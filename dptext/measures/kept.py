@@ -67,7 +67,7 @@ class AllMetrics:
                 if type(value) not in (int, float, str, bool, type(None)):
                     raise ComponentError(
                         f"metric {name!r} has a figure of the type "
-                        f"{type(value).__name__}, which no report can hold; report "
+                        f"{type(value).__name__}, which reports cannot hold; report "
                         "this line to its authors"
                     )
         return results

@@ -447,7 +447,8 @@ class Mlm(TextMechanism):
         """Refuse an epsilon beyond 1000."""
         if epsilon > _LARGEST_EPSILON:
             raise UsageError(
-                f"epsilon: {epsilon:g} is beyond any meaning; mlm takes up to 1000"
+                f"epsilon: {epsilon:g} is too large to mean anything; mlm takes "
+                "up to 1000"
             )
 
     @cached_property

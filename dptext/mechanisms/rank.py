@@ -376,7 +376,8 @@ class Rank(WordMechanism):
         """Refuse an epsilon beyond 500."""
         if epsilon > LARGEST_EPSILON:
             raise UsageError(
-                f"epsilon: {epsilon:g} is beyond any meaning; rank takes up to 500"
+                f"epsilon: {epsilon:g} is too large to mean anything; rank takes "
+                "up to 500"
             )
 
     def weights(self, eps: Eps) -> tuple[Floats, Floats]:

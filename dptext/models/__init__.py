@@ -107,8 +107,8 @@ def need_spacy(name: str, what: str) -> str:
     if folder is None:
         raise UsageError(
             f"{what} finds no spaCy pipeline {name!r}: python -m spacy download "
-            f"{name if re.fullmatch(r'[a-z]{2}_[a-z_]+', name) else PIPELINE} "
-            "(or give the folder of one)"
+            f"{name if re.fullmatch(r'[a-z]{2}_[a-z_]+', name) else PIPELINE} (or "
+            "give its folder)"
         )
     return folder
 

@@ -177,7 +177,9 @@ def _key(parts: SplitResult, setting: str) -> str:
     if not key and parts.hostname == _OPENAI:
         key = os.environ.get(OPENAI_KEY, "")
     if key and not (key.isascii() and key.isprintable() and " " not in key):
-        raise UsageError(f"{KEY}: the key has a space or another character of no key")
+        raise UsageError(
+            f"{KEY}: the key has a space or another character that no key has"
+        )
     if key and parts.scheme == "http" and not _is_local(parts):
         raise UsageError(
             f"{setting}: a key is not sent over http to another machine; use https, or "

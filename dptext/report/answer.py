@@ -29,6 +29,7 @@ from dptext.report.blocks import Badge, Block, Cell, Code, Figures, Tone
 from dptext.report.document import Document, Private, ReaderFigures
 from dptext.report.exports import SIDECAR
 from dptext.report.figures import bound, count, of_third_party, short, whole
+from dptext.report.signatures import UNSIGNED
 from dptext.types import JsonObject, Level, Notion
 from dptext.vectors.figures import Measures
 
@@ -37,8 +38,8 @@ _LINES, _WIDTH = 12, 68
 _OF_WARNINGS = 3  # lines that are kept free for warnings
 # Lines that are cut where there is no room, the first of them first.
 _SHORTENED = (
-    *("private", "report", "send it", "copied", "one word", "one text", "a person"),
-    "a reader",
+    *("repeat", "private", "report", "send it", "copied", "one word", "one text"),
+    *("kept", "a person", "a reader"),
 )
 _LONGEST = 30  # characters of the name of a field
 _LONG_PATH = 44  # characters of the path of an output
@@ -60,7 +61,7 @@ class Released:
     internal and page, the files of the internal report; copied, the names of the copied
     fields in the records that were looked at: all where first is 0, else so many, and
     None where they are not known; signed, by which key public reports are signed, None
-    where they are not.
+    where that is not known.
     """
 
     outputs: Sequence[str | None]
@@ -116,7 +117,7 @@ def answer(document: Document, released: Released | None = None) -> list[Line]:
     elif vectors is not None and vectors.measures is not None:
         lines.append(_distances(vectors.measures))
     lines += _third_party(document)
-    return [*lines, _send(document), _report(released)]
+    return [*lines, _send(document), _repeat(document), _report(released)]
 
 
 def verdict(promise: Statement) -> Badge:
@@ -235,12 +236,8 @@ def _counted(private: Private, is_text: bool, named: str) -> tuple[str, JsonObje
                 treated[treatment] = treated.get(treatment, 0) + tokens
         replaced = treated.pop("replaced", 0)
         parts.append(f"{_some(replaced, 'word')}{named} replaced")
-        as_said = {
-            "random digits": "made random digits",
-            "random of its form": "made random of its form",
-        }
         parts += [
-            f"{count(each)} {as_said.get(name, name)}"
+            f"{count(each)} {'made ' * name.startswith('random')}{name}"
             for name, each in treated.items()
             if each
         ]
@@ -415,7 +412,7 @@ def _person(promise: Statement, document: Document | None) -> Line:
             "in all releases that the ledger records"
         )
         return Line("a person", sentence, figures)
-    sentence = "not protected as a whole: enough words together can give one away"
+    sentence = "not protected as a whole: every further word or record reveals more"
     if total is not None and total <= MAX_MEANINGFUL_TEXT_LOSS:
         sentence = (
             f"protected in one text (at most {bound(total)} nats{rare}), not in several"
@@ -513,12 +510,8 @@ def _kept(private: Private) -> Line:
     said = ", ".join(parts) or "there was no word to replace"
     if private.words.describes == "rewritten texts":
         said = "not measured: no word of a rewritten text stands for another"
-    figures: JsonObject = {
-        "changed": changed,
-        "meaning": meaning,
-        "similarity": near,
-        "private": True,
-    }
+    figures: JsonObject = {"changed": changed, "meaning": meaning, "private": True}
+    figures["similarity"] = near
     return Line("kept", f"{said} ({mark})", figures)
 
 
@@ -553,29 +546,39 @@ def _send(document: Document) -> Line:
     if document.guarantee.notion is Notion.NONE:
         return Line("send it", "no, unless the original could be sent as well")
     of_texts = document.vectors and document.guarantee.level is Level.TEXT
+    unit = "texts" if of_texts else "words"
+    first = "run dptext check" if document.vectors else "read some records"
     return Line(
         "send it",
-        f"if what is copied may leave and protecting single "
-        f"{'texts' if of_texts else 'words'} is enough; first "
-        f"{'run dptext check' if document.vectors else 'read some records'}"
-        + "; keep this answer to yourself"
-        * (document.private is not None),
+        f"if what is copied may leave and protecting single {unit} is enough; first "
+        f"{first}; publish only output and public report",
     )
+
+
+def _repeat(document: Document) -> Line:
+    """Say whether another run may give the same output, and at what cost."""
+    drawn = "noise" if document.vectors else "words"
+    sentence = {
+        "system": f"a new run draws other {drawn}, and losses add up (see --key-file)",
+        "key-file": "with the same input, settings and key, at no further cost",
+        "seed": "by anyone who knows or guesses the seed",
+    }[document.run.key]
+    return Line("repeat", sentence, {"key": document.run.key})
 
 
 def _report(released: Released) -> Line:
     """Say where the full report is, or how to get one."""
-    public = released.public
+    public, signed = released.public, released.signed
     figures: JsonObject = {
         "public": public,
         "internal": released.internal,
         "page": released.page,
-        "signed": released.signed,
+        "signed": None if signed == UNSIGNED else signed,
     }
     parts = []
     if public is not None:
         parts.append(_shown(public))
-        parts += [f"signed {released.signed}"] * bool(released.signed)
+        parts += [f"{'signed ' * (signed != UNSIGNED)}{signed}"] * bool(signed)
         if len(released.outputs) > 1:
             parts.append(f"one beside each of {count(len(released.outputs))} files")
     private = [each for each in (released.internal, released.page) if each is not None]
@@ -592,6 +595,5 @@ def _file(path: str) -> str:
 
 def _shown(path: str) -> str:
     """Return the command that shows a report."""
-    if path == "-":
-        return "standard output"
-    return f"dptext report {shlex.quote(path.removesuffix(SIDECAR))}"
+    command = f"dptext report {shlex.quote(path.removesuffix(SIDECAR))}"
+    return _file(path) if path == "-" else command

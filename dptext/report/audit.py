@@ -91,7 +91,7 @@ def _rows(finding: AuditResult, pipeline: Pipeline) -> Iterator[tuple[str, str]]
     yield from _losses(finding)
     yield "Infinite losses", f"{finding.infinite:.2%} of pairs"
     if finding.confidence:
-        limits = "for what samples show, all limits together"
+        limits = "that all limits from samples hold"
         yield "Confidence", f"{finding.confidence:.1%} {limits}"
     yield "Claim against formula", _verdict(finding)
     program = finding.program
@@ -99,7 +99,7 @@ def _rows(finding: AuditResult, pipeline: Pipeline) -> Iterator[tuple[str, str]]
         return
     yield "Program against formula", _program_verdict(program)
     for line in _power(program):
-        yield "Would have been found", line
+        yield "Smallest faults found", line
     if program.untested:
         yield "Not tested", "; ".join(program.untested)
 
@@ -134,8 +134,7 @@ def _program_verdict(program: ProgramTest) -> str:
     worst = program.deviation
     return (
         f"REFUTED: {worst.event}: {worst.count:,} of {worst.draws:,} draws, expected "
-        f"are {worst.probability * worst.draws:.4g} (chance {worst.p_value:.1e}); "
-        f"{tests}"
+        f"{worst.probability * worst.draws:.4g} (chance {worst.p_value:.1e}); {tests}"
     )
 
 
@@ -167,10 +166,10 @@ def _verdict(finding: AuditResult) -> str:
     if finding.claims and finding.confidence:
         return "not refuted (chosen pairs and samples cannot prove a claim)"
     if finding.claims:
-        return "holds for every pair that was audited"
+        return "holds for every audited pair"
     stated = finding.published
     if stated is None:
-        return "nothing is claimed; the losses above are what there is"
+        return "nothing is claimed; see the losses above"
     if not stated.refuted:
         return (
             "the published claim is not refuted by this audit; dptext itself claims "
@@ -180,7 +179,7 @@ def _verdict(finding: AuditResult) -> str:
     loss = _nats(stated.loss) if exact else _at_least(stated.loss)
     return (
         f"the published claim is refuted: the loss of {_against(stated.pair)} is "
-        f"{loss}, claimed are at most {_nats(stated.bound)} ({stated.source}; by "
+        f"{loss}, claimed at most {_nats(stated.bound)} ({stated.source}; by "
         f"{stated.by}); dptext itself claims nothing here"
     )
 

@@ -65,7 +65,8 @@ def promised(pipeline: Pipeline, key: str = "system") -> Statement:
 
 
 def _promised(pipeline: Pipeline, key: str, **known: Any) -> Statement:
-    known = {"identified": False, "fields": None, **known}
+    adapted = lexicons.adapted_from(pipeline.lexicon)
+    known = {"identified": False, "fields": None, "adapted": adapted, **known}
     recipe, budget = pipeline.profile, pipeline.budget.description
     return statement.statement_of(recipe, pipeline.mechanism, budget, key=key, **known)
 

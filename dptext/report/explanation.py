@@ -31,13 +31,11 @@ from dptext.tokens import kinds
 from dptext.types import BudgetKind, Eps, Ids, Record, Words
 
 _LISTED_ELSEWHERE = ("text", "position", "token", "replaced", "epsilon", "proportion")
-_ONE_DRAW = (
-    "Epsilon rests on draws: shown is one of many ways in which this text may be drawn."
-)
+_ONE_DRAW = "Epsilon depends on draws: this is one of many ways to draw this text."
 
 _DECODED = (
-    "Replacements are those that are drawn; the decoder then writes words by all that "
-    "is drawn and kept of a text."
+    "These are the drawn replacements; the decoder then chooses the written words "
+    "from all drawn and kept parts of a text."
 )
 
 
@@ -203,7 +201,7 @@ def view(result: Explanation) -> Page:
         become = Section("What each word may become", (_replacements(result.tokens),))
         sections.append(become)
     if result.notes:
-        sections.append(Section("On what this rests", (Bullets(result.notes),)))
+        sections.append(Section("Sources", (Bullets(result.notes),)))
     promise = result.guarantee
     promised, *_ = views.guarantee(promise)
     return Page(

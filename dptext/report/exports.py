@@ -273,7 +273,7 @@ def named(layout: Layout, export: Export) -> tuple[str, ...] | None:
         writer = module.writer(io.BytesIO(), selection)
         for item in module.read(stream, selection, "file"):
             if isinstance(item, Fault):
-                raise InputError("its first record is not as its report says")
+                raise InputError("its first record does not match its report")
             if isinstance(item, Record):
                 break
             writer.verbatim(item)

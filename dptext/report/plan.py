@@ -127,8 +127,12 @@ def plan(
     *,
     jobs: int = 1,
     bayes_risk: bool = True,
+    read: tuple[InContext, ...] = (),
 ) -> Plan:
-    """Say what a profile will do; size is that of the input."""
+    """Say what a profile will do; size is that of the input.
+
+    read is what readers were found to find in public texts of the user.
+    """
     measures = PublicMeasures.of(pipeline, bayes_risk)
     asking = _asking(pipeline, 10**6 if size is None else size.text)
     pipeline = pipeline.offline
@@ -142,7 +146,7 @@ def plan(
         risk=measures.risk,
         risk_note=measures.risk_note,
         deniability=measures.deniability,
-        in_context=measures.in_context,
+        in_context=(*read, *measures.in_context),
         changed=public.changed_of(pipeline),
         examples=_examples(pipeline),
         characters=rate,
@@ -208,7 +212,7 @@ def view(result: Plan) -> Page:
     ]
     rows: list[tuple[str | Code, Cell]] = [(line.name, line.sentence) for line in lines]
     examples = Table(
-        [Column("as it is"), Column("as it may come out")],
+        [Column("as it is"), Column("as it may become")],
         [(each.before, each.after) for each in result.examples],
     )
     measured = [
@@ -218,7 +222,7 @@ def view(result: Plan) -> Page:
     return Page(
         f"Plan: {result.profile}",
         [
-            Section("Public sentences, and one way they come out", (examples,)),
+            Section("Public sentences before and after one draw", (examples,)),
             *views.guarantee(result.guarantee),
             Section("What readers find", measured),
         ],

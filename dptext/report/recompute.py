@@ -242,7 +242,7 @@ def _taken(same_version: bool) -> Iterator[None]:
     except (UsageError, TypeError):
         if not same_version:
             raise _EndedError(Outcome(gap=_of_version("run.settings"))) from None
-        line = "its settings are none that dptext takes"
+        line = "its settings are not valid settings of dptext"
         raise _EndedError(Outcome(line)) from None
 
 
@@ -288,8 +288,8 @@ def _digest(path: str) -> str:
 
 def _of_version(path: str) -> Gap:
     reason = (
-        f"another version of dptext wrote it, which words {path} otherwise; check with "
-        "that version, or make the file again"
+        f"another version of dptext wrote it, with other content of {path}; check "
+        "with that version, or make the file again"
     )
     return Gap(Unverified.VERSION, reason)
 
@@ -303,7 +303,7 @@ def _chosen(document: Document) -> str:
         return ""
     if math.isclose(risk.success, wanted, rel_tol=0.01, abs_tol=SAMPLED["success"]):
         return ""
-    return "its settings ask for another risk than their epsilon gives"
+    return "its settings ask for a risk that their epsilon does not give"
 
 
 def _metric(wanted: Document, actual: Document) -> str:
@@ -315,7 +315,7 @@ def _metric(wanted: Document, actual: Document) -> str:
     if wanted.vectors is None or given.notion is not Notion.METRIC:
         return ""
     same = claimed.metric.name == given.metric.name
-    return "" if same else "guarantee.metric is not the one that its settings give"
+    return "" if same else "guarantee.metric does not follow from the settings"
 
 
 def _follows(path: str, wanted: object) -> str:

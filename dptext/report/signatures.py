@@ -99,7 +99,7 @@ def of(data: bytes, name: str) -> Key:
     from cryptography.hazmat.primitives.asymmetric import ed25519
 
     if not data.lstrip().startswith(_PEM):
-        raise UsageError(f"{name}: no Ed25519 key as PEM; {_MAKE}")
+        raise UsageError(f"{name}: not an Ed25519 key in PEM format; {_MAKE}")
     try:
         if is_public(data):
             public = serialization.load_pem_public_key(data)
@@ -112,15 +112,17 @@ def of(data: bytes, name: str) -> Key:
     except TypeError:
         raise UsageError(f"{name}: encrypted; give it without a password") from None
     except ValueError:
-        raise UsageError(f"{name}: no key that can be read; {_MAKE}") from None
-    raise UsageError(f"{name}: no Ed25519 key; {_MAKE}")
+        raise UsageError(f"{name}: not a readable key; {_MAKE}") from None
+    raise UsageError(f"{name}: not an Ed25519 key; {_MAKE}")
 
 
 def signing(path: Path) -> Key:
     """Read a key that signs. Raises UsageError."""
     key = read(path)
     if not key.can_sign:
-        raise UsageError(f"key file {path}: a public key verifies only; give the other")
+        raise UsageError(
+            f"key file {path}: a public key can only verify; give the private one"
+        )
     return key
 
 

@@ -56,10 +56,10 @@ MEANINGS = {
     Rule.UNREADABLE: "An export can be read.",
     Rule.MISSING: "An export has a public privacy report beside it.",
     Rule.INVALID: "The report follows the schema of dptext reports.",
-    Rule.OTHER_FILE: "The report is the public one of this very file.",
-    Rule.CHANGED: "The report says what its own settings give.",
+    Rule.OTHER_FILE: "The report is the public report of this very file.",
+    Rule.CHANGED: "The report agrees with its own settings.",
     Rule.SIGNATURE: "The report is signed with a key that is accepted, and unchanged.",
-    Rule.NOT_RECOMPUTED: "What the report rests on is here to compute it again.",
+    Rule.NOT_RECOMPUTED: "The report can be recomputed on this machine.",
     Rule.POLICY: "The guarantee meets the policy.",
     Rule.FIELDS: "Only fields that the policy allows are copied.",
 }
@@ -174,21 +174,21 @@ def _identity(report: Document, export: Export) -> Iterator[str]:
     again = f"dptext {command} ORIGINAL -o {export.name}"
     if output is None or output.sha256 != export.sha256:
         advice = export.unstaged() or f"make it again from its original: {again}"
-        yield f"its public report is of another file: the digests differ; {advice}"
+        yield f"its public report belongs to another file: the digests differ; {advice}"
     elif output.bytes != export.size:
         yield "its report was changed: the file has another size"
     elif output.file not in (None, export.name):
         yield (
-            "its public report is of a file with another name; give it its name back, "
-            f"or make it again from its original: {again}"
+            "its public report belongs to a file with another name; rename the file "
+            f"back, or make it again from its original: {again}"
         )
     if report.audience != "public" or report.private is not None:
         yield "its report is the internal one, which must not be released"
     layout = report.run.layout
     if layout.format is None or (layout.fields is None) != (layout.format == "text"):
-        yield "its report was changed: its format does not go with its fields"
+        yield "its report was changed: its format does not fit its fields"
     if not report.success:
-        yield "its report is of a run that did not succeed"
+        yield "its report belongs to a run that did not succeed"
 
 
 def _of_file(report: Document, export: Export) -> tuple[list[str], list[str]]:
@@ -210,7 +210,7 @@ def _of_words(report: Document, export: Export) -> Iterator[str]:
     output = report.output
     assert output is not None
     if output.columns is not None or output.rows is not None:
-        yield "its report was changed: it names columns, which are of vectors"
+        yield "its report was changed: it names columns, as only reports on vectors do"
     elif exports.named(report.run.layout, export) != output.copied:
         yield "its report was changed: it names other copied fields than the file has"
 

@@ -66,12 +66,13 @@ from dptext.vectors.figures import Measures
 OWNER = "For the owner of the text only"
 _AUDIENCE = {
     "internal": (
-        "Internal report, for the owner of the text only: the parts so marked, counts "
-        "and the line kept follow from the private text. Do not release this page."
+        "Internal report, for the owner of the text only: counts, the line 'kept' and "
+        "the marked parts are computed from the private text. Do not release this "
+        "page."
     ),
     "public": (
-        "Public report: nothing in it depends on the private text except what it says "
-        "of the released file."
+        "Public report: nothing in it depends on the private text except what it "
+        "says about the released file."
     ),
 }
 _KEYS = {
@@ -215,7 +216,7 @@ def reader_tables(
         Column("measured on"),
     ]
     if rows:
-        yield Table(columns, rows, title="Share of words that are found").filled()
+        yield Table(columns, rows, title="Share of words found").filled()
     if readers:
         yield Paragraph(AT_LEAST, "note")
     if risk is not None:
@@ -474,9 +475,9 @@ def _check(document: Document, signed: str) -> Section:
         )
         more = (More((Paragraph(line),)),)
     wrote = (
-        "Nothing tells who wrote the public report."
+        "Anyone may have written the public report."
         if signed == UNSIGNED
-        else "Who has the key (--verify-key) finds every edit of the public report."
+        else "dptext check --verify-key finds every edit of the public report."
     )
     rows.append(("Signature", f"{signed}. {wrote}"))
     return Section("How to check the file", (Figures(rows), *more))

@@ -58,8 +58,8 @@ def check_file(path: str | Path, what: str) -> None:
         is_open_pipe = stat.S_ISFIFO(mode) and _OPEN.fullmatch(os.path.abspath(path))
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or is_open_pipe):
             raise UsageError(
-                f"{what} {path}: no regular file, so that reading may never end; give "
-                "a file, or <(COMMAND) in the shell"
+                f"{what} {path}: not a regular file, so reading may never end; give a "
+                "file, or <(COMMAND) in the shell"
             )
 
 

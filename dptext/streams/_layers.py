@@ -192,8 +192,8 @@ def known_encoding(name: str) -> str | None:
         "a".encode(known)
     except (LookupError, ValueError):
         raise UsageError(
-            f"{name!r} is no encoding; files of Windows and Excel are often in cp1252 "
-            "or utf-16"
+            f"{name!r} is not an encoding; files of Windows and Excel are often in "
+            "cp1252 or utf-16"
         ) from None
     if known in ("utf-8", "utf-8-sig", "ascii"):
         return None

@@ -266,7 +266,7 @@ def shape(plain: BinaryIO, path: str) -> Shape:
                 return Shape({"vector": kind}, rows)
             return _of_archive(stream) if writer is NpzWriter else _of_table(stream)
         except (OSError, ValueError, EOFError, zipfile.BadZipFile):
-            raise InputError(f"no {suffix(path)} file that can be read") from None
+            raise InputError(f"not a readable {suffix(path)} file") from None
 
 
 def _array(stream: IO[bytes]) -> tuple[str, int]:

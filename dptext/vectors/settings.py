@@ -131,14 +131,17 @@ def _with_mu(recipe: Profile, mu: float, *, has_budget: bool) -> Profile:
     """Return a profile with the epsilon that mu and delta give."""
     params = recipe.mechanism.params
     if not isinstance(params, gaussian.Params):
-        msg = f"--mu is of normal noise, and {recipe.mechanism.name} has other noise"
+        msg = f"--mu is for normal noise, and {recipe.mechanism.name} adds other noise"
         raise UsageError(msg)
     if has_budget:
         raise UsageError("give --mu or an epsilon or risk, not both")
     # Rounded down, so that mu is no more than was asked for.
     epsilon = epsilon_of(mu, params.delta) * (1.0 - 1e-9)
     if not epsilon:
-        msg = f"--mu {mu:g} with delta {params.delta:g} is epsilon 0; give a less delta"
+        msg = (
+            f"--mu {mu:g} with delta {params.delta:g} is epsilon 0; give a smaller "
+            "delta"
+        )
         raise UsageError(msg)
     return recipe.with_epsilon(epsilon)
 
@@ -169,7 +172,7 @@ def _agree(settings: VectorSettings) -> None:
     if recipe.mechanism.params.family != "noise":
         raise UsageError(
             f"mechanism {recipe.mechanism.name} draws words, not vectors; `dptext "
-            "mechanisms` lists those of the family noise"
+            "list mechanisms` shows those of the family noise"
         )
     if not isinstance(recipe.budget.params, uniform.Params):
         raise UsageError(
@@ -177,13 +180,13 @@ def _agree(settings: VectorSettings) -> None:
             "budget uniform"
         )
     if options.pool is not Pool.WORD and recipe.budget.params.risk is not None:
-        msg = "a risk is that of one word: give it with --pool word, or an epsilon"
+        msg = "a risk is about one word: give it with --pool word, or give an epsilon"
         raise UsageError(msg)
     if (options.pool is Pool.SENTENCE) != (options.model is not None):
-        msg = "sentence vectors need a model, and only they: --pool sentence --model"
+        msg = "--pool sentence and --model go together: give both"
         raise UsageError(msg)
     if options.pool is Pool.SENTENCE and recipe.space.name != "identity":
-        msg = f"space {recipe.space.name}: spaces are of the vectors of a lexicon"
+        msg = f"space {recipe.space.name}: spaces are for vectors of a lexicon"
         raise UsageError(msg)
     if options.most > 1 and options.subject is None:
         msg = "--most is the number of vectors of one subject: name its --subject"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from dptext import lexicons
 from dptext.guarantees import claims, not_covered
 from dptext.guarantees.claims import Loss, TextLoss
 from dptext.guarantees.rounding import MAX_MEANINGFUL_LOSS, above, factor, number
@@ -105,7 +106,9 @@ def _conditions(
 ) -> tuple[str, ...]:
     """Return what must hold for a statement to be true."""
     is_sentence = release.pool is Pool.SENTENCE
+    adapted = lexicons.adapted_from(release.lexicon)
     figures = {
+        "source": adapted,
         "named": said("vectors.named.id" if identified else "vectors.named.place"),
         "step": f"{release.mechanism.step(release.epsilon):.6g}",
         "slack": above(max(claim.slack or 0.0, 1e-15), 2),
@@ -114,7 +117,8 @@ def _conditions(
         "condition.key_file": key == "key-file",
         "condition.fresh_key": key != "key-file",
         "condition.settings": True,
-        "condition.lexicon": custom and not is_sentence,
+        "condition.lexicon": custom and not is_sentence and not adapted,
+        "condition.adapted": bool(adapted) and not is_sentence,
         "vectors.condition.model": is_sentence,
         "vectors.condition.public": release.settings.options.public is not None,
         "vectors.condition.matrix": isinstance(release.mechanism, PrivEmb),

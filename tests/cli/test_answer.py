@@ -25,7 +25,7 @@ COLUMNS = 80
 GIVEN = b'{"id":1,"text":"the film was good","who":{"name":"A B","age":7}}\n' * 3
 NAMES = (
     *("private", "copied", "one word", "a person", "a reader", "kept", "send it"),
-    "report",
+    *("repeat", "report"),
 )
 # What a model is needed for cannot run everywhere.
 PROFILES = [name for name in profile.shipped() if name != "dp-mlm"]
@@ -190,9 +190,8 @@ def test_long_paths_and_many_warnings_fit(tmp_path: Path) -> None:
             out.seek(0)
             shown = out.read()
         fits("\n".join(line.rstrip() for line in shown.splitlines()))
-        assert list(dict.fromkeys(re.findall(r"^ (\w.*?)  ", shown, re.M)))[:8] == [
-            *NAMES
-        ]
+        names = tuple(dict.fromkeys(re.findall(r"^ (\w.*?)  ", shown, re.M)))
+        assert names[: len(NAMES)] == NAMES
         assert f"warning {count - 1}" in shown or not count, "the last is kept"
         assert ("--verbose shows all warnings" in shown) == (count == 9)
 
@@ -247,6 +246,8 @@ def test_readers_and_the_guarantee_of_the_default_profile(source: Path) -> None:
         ),
         (("--seed", "1"), "a person", "no guarantee"),
         (("--seed", "1"), "a reader", "not measured: with the seed"),
+        (("--seed", "1"), "repeat", "by anyone who knows or guesses the seed"),
+        ((), "repeat", "a new run draws other words, and losses add up"),
         (("--seed", "1"), "send it", "no, unless the original could be sent"),
         (("--epsilon", "31"), "one word", "no guarantee: these settings allow"),
         (
@@ -307,17 +308,17 @@ def test_where_outputs_and_reports_lie(source: Path, options: tuple[str, ...]) -
         (
             (str(source), "-o", "o", "--report", "r.json", "--html", "r.html"),
             ": o",
-            "dptext report o; private: r.json and r.html",
+            "dptext report o; not signed; private: r.json and r.html",
         ),
         (
             (str(other), str(source), "--out-dir", "out"),
             ": 2 files in out",
-            "dptext report 'out/b c.jsonl'; one beside each of 2 files",
+            "dptext report 'out/b c.jsonl'; not signed; one beside each of 2 files",
         ),
         (
             (str(other), str(source), "--in-place"),
             ": 2 files, in the place of the originals",
-            "dptext report 'b c.jsonl'; one beside ",
+            "dptext report 'b c.jsonl'; not signed; one beside ",
         ),
     ):
         with pytest.MonkeyPatch.context() as patch:

@@ -44,7 +44,7 @@ def test_folders_are_the_files_in_them(options: tuple[str, ...], folder: Path) -
         ran = here(*run, "--report", "r.json")
         assert ran.code == 0, ran.err
         said = " ".join(ran.err.split())
-        assert said.endswith("in: files of no known format, which are left out: 1")
+        assert said.endswith("in: skipped files of unknown format: 1")
         assert json.loads((folder / "r.json").read_bytes())["private"]["records"] == 2
     written = sorted(
         str(path.relative_to(folder / "in/out"))

@@ -111,9 +111,8 @@ def test_settings_of_a_run_are_in_its_report(
     assert report["guarantee"]["strength"]["word"] != "strong"
     assert report["run"]["profile"] != "balanced"
     assert b"the policy allows 10" in here("check", "out.jsonl").out
-    monkeypatch.setenv("DPTEXT_MAX_EPSILON", "20")
-    assert here("check", "out.jsonl").code == 0
-    assert shown()["check.max_epsilon"] == (20.0, "DPTEXT_MAX_EPSILON")
+    assert here("check", "out.jsonl", "--set", "max_epsilon=20").code == 0
+    assert shown()["check.max_epsilon"][0] == 10
 
 
 def test_paths_of_a_file_begin_where_it_lies(folder: Path) -> None:
@@ -131,12 +130,15 @@ def test_paths_of_a_file_begin_where_it_lies(folder: Path) -> None:
     [
         (
             "sanitize: {epsilo: 3}",
-            "sanitize.epsilo: no setting of a file; did you mean",
+            "sanitize.epsilo: not a setting for files; did you mean",
         ),
-        ("sanitize: {seed: 3}", "sanitize.seed: no setting of a file"),
-        ("sanitize: {output: x}", "sanitize.output: no setting of a file"),
-        ("sanitize: {quarantine: x}", "no setting of a file"),
-        ("sanitize: {key-file: k}", "names no secret; give --key-file or DPTEXT_KEY"),
+        ("sanitize: {seed: 3}", "sanitize.seed: not a setting for files"),
+        ("sanitize: {output: x}", "sanitize.output: not a setting for files"),
+        ("sanitize: {quarantine: x}", "not a setting for files"),
+        (
+            "sanitize: {key-file: k}",
+            "not name a secret; use --key-file or DPTEXT_KEY",
+        ),
         ("sanitize: {epsilon: much}", "sanitize.epsilon: much: not a number; give a"),
         ("sanitize: {epsilon: -1}", "sanitize.epsilon: -1: too small; give a number"),
         ("sanitize: {epsilon: true}", "sanitize.epsilon: give a word or a number"),
@@ -145,10 +147,10 @@ def test_paths_of_a_file_begin_where_it_lies(folder: Path) -> None:
         ("sanitize: {quoting: perhaps}", "sanitize.quoting"),
         ("sanitize: {field: {a: b}}", "sanitize.field: give a word, or a list"),
         ("sanitize: 3", "sanitize: give keys and values"),
-        ("sanitize: {max_epsilon: 3}", "sanitize.max_epsilon: no setting of a file"),
+        ("sanitize: {max_epsilon: 3}", "sanitize.max_epsilon: not a setting for files"),
         ("check: {risk: 3}", "check.risk: unknown key"),
         ("risk: 10%", "unknown key 'risk'"),
-        ("sanitize: {risk: 10%}\nmax_epsilon: 3", "now stands under check:"),
+        ("sanitize: {risk: 10%}\nmax_epsilon: 3", "now belongs under check:"),
         ("a: [", ".dptext.yaml:2"),
         ("", "the configuration is empty"),
         ("sanitize: {max-record-bytes: 3, max_record_bytes: 4}", "given twice"),

@@ -154,7 +154,7 @@ def test_check_computes_the_report_anew(source: str, tmp_path: Path) -> None:
     assert here("check", str(out), *words).code == 0
     assert (
         "policy allows"
-        in here("check", str(out), *words, "--max-loss", "1").out.decode()
+        in here("check", str(out), *words, "--set", "max_loss=1").out.decode()
     )
     beside = Path(str(out) + SIDECAR)
     clean = beside.read_bytes()
@@ -176,7 +176,7 @@ def test_check_computes_the_report_anew(source: str, tmp_path: Path) -> None:
     assert embed(source, out, "-q").code == 0
     told = here("check", str(out), *words).out
     assert b"guarantee is eps-delta" in told
-    accept = ("--notion", "eps-delta", "--max-epsilon", "8")
+    accept = ("--set", "notion=eps-delta", "--set", "max_epsilon=8")
     assert here("check", str(out), *words, *accept).code == 0
     assert embed(source, out, "-q", "--seed", "1").code == 0
     assert here("check", str(out), *words, *accept).code == 1
@@ -187,7 +187,7 @@ def test_check_computes_the_report_anew(source: str, tmp_path: Path) -> None:
     [
         (("--pool", "text"), 2, "--pool text: choose word, mean, sif or sentence"),
         (("--mechanism", "rank"), 2, "mechanism rank draws words, not vectors"),
-        (("--mechanism", "laplace", "--mu", "1"), 2, "--mu is of normal noise"),
+        (("--mechanism", "laplace", "--mu", "1"), 2, "--mu is for normal noise"),
         (("--mu", "1", "--epsilon", "1"), 2, "not both"),
         (
             ("--mechanism", "laplace", "--set", "mechanism.delta=0.1"),
@@ -199,7 +199,7 @@ def test_check_computes_the_report_anew(source: str, tmp_path: Path) -> None:
         (("--subject", "who", "--most", "3"), 3, 'a value of "who" has more than 3'),
         (("--field", "body"), 4, "'body'"),
         (("--epsilon", "0.00001"), 2, "too small for a grid"),
-        (("--pool", "sentence"), 2, "need a model"),
+        (("--pool", "sentence"), 2, "--pool sentence and --model go together"),
         (("--set", "tokens.stop_word=keep"), 2, "nothing is copied into a vector"),
         (("--key-file", "nowhere"), 2, "key file nowhere"),
     ],

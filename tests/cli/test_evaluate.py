@@ -50,7 +50,7 @@ def test_all_figures(files: tuple[str, str], tmp_path: Path) -> None:
     assert found["composite"][0]["alpha"] == 0.3
     # One label in both parts: what utility loses, the attack loses, too.
     assert found["trade_off"] == pytest.approx(0.0)
-    assert b"What a private file keeps" in page.read_bytes()
+    assert b"A private file compared with its original" in page.read_bytes()
     assert b"the Bayes risk&#39;s figure" in page.read_bytes()
     assert (found["original"], found["private"]) == ("in.jsonl", "out.jsonl")
     changed = "lexicon=words.vec, mechanism.k=8, epsilon=3, decoder=none"
@@ -77,7 +77,7 @@ def test_tables_for_people(files: tuple[str, str], tmp_path: Path) -> None:
     [
         (("--epsilon", "3"), "give --profile"),
         (("--classifier", "nothing", "--label", "label"), "give tfidf"),
-        (("--label", "id"), "'id' is no label"),
+        (("--label", "id"), "'id' cannot be a label"),
         (("--masked-model", "nowhere"), "--masked-model: no folder nowhere"),
         (("--encoder", "nowhere"), "finds no sentence model"),
     ],

@@ -33,7 +33,7 @@ def test_an_output_of_a_folder_is_a_folder(
     written = sorted(str(each) for each in Path("out").rglob("*.jsonl"))
     assert written == ["out/a.jsonl", "out/deep/b.jsonl"]
     lexicon = options[options.index("--lexicon") + 1]
-    policy = ("--max-epsilon", "3", "--lexicon", lexicon)
+    policy = ("--set", "max_epsilon=3", "--lexicon", lexicon)
     assert here("check", "out", *policy).code == 0
     assert here(*run, "-o", "out", "--out-dir", "out").code == 2
     assert here(*run).code == 2, "nowhere to write"

@@ -81,8 +81,8 @@ def test_copied_identifying_fields_are_named_in_the_file(folder: Path) -> None:
     """What cannot be made private, or is not to be, is said beside the settings."""
     ran = here("init", write(folder, "jsonl"), "--field", "body")
     said = ran.out.decode()
-    assert "# copied, and looks identifying: 'customer' (names of people)" in said
-    assert "# copied, and looks identifying: 'account.no' (numbers of people)" in said
+    assert "# copied, but looks identifying: 'customer' (names of people)" in said
+    assert "# copied, but looks identifying: 'account.no' (personal numbers)" in said
     assert yaml.safe_load(said)["sanitize"]["field"] == ["body"]
 
 

@@ -48,8 +48,7 @@ def test_check_asks_for_what_lists_leave_open(options: tuple[str, ...]) -> None:
     bare = here("check", "out.jsonl")
     assert bare.code == 1
     assert b"class keep-list are not protected" in bare.out
-    allowed: tuple[str, ...] = ("--allow", "punctuation", "--allow", "keep-list")
-    allowed += ("--allow", "mask-list", "--allow", "forms")
+    allowed = ("--set", "allow=[punctuation, keep-list, mask-list, forms]")
     accepted = ("check", "out.jsonl", *allowed, *options[1:3])
     ran = here(*accepted)
     assert ran.code == 0, ran.out
@@ -57,7 +56,7 @@ def test_check_asks_for_what_lists_leave_open(options: tuple[str, ...]) -> None:
     ran = here(*accepted)
     assert ran.code == 1
     assert b"file of a list (keep.txt" in ran.out
-    assert here(*accepted, "--unverified", "parts").code == 0
+    assert here(*accepted, "--set", "unverified=parts").code == 0
 
 
 def test_another_list_draws_anew_and_another_path_does_not(

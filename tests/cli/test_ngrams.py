@@ -153,7 +153,7 @@ def test_an_epsilon_for_a_risk_in_context(corpus: Path, tmp_path: Path) -> None:
     ran = here("calibrate", *common)
     assert ran.code == 0, ran.err
     alone = json.loads(ran.out)["rows"][0]["epsilon"]
-    read = ("--reader", "ngram", "--text", str(corpus))
+    read = ("--reader", "ngram", "--public-text", str(corpus))
     ran = here("calibrate", *common, *decoder, *read)
     assert ran.code == 0, ran.err
     found = json.loads(ran.out)
@@ -161,4 +161,4 @@ def test_an_epsilon_for_a_risk_in_context(corpus: Path, tmp_path: Path) -> None:
     assert 0.3 < found["reading"]["classes"][0]["success"] <= 0.4
     ran = here("calibrate", *common, "--reader", "ngram")
     assert ran.code == 2
-    assert "--text" in ran.err
+    assert "--public-text" in ran.err

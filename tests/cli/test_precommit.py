@@ -101,7 +101,7 @@ def test_hook_stops_what_is_not_covered(
     passed, said = _commits()
     assert not passed
     assert "raw.csv: no public report" in said
-    assert "export.jsonl: its public report is of another file" in said
+    assert "export.jsonl: its public report belongs to another file" in said
     assert MARKER not in said
 
 
@@ -231,7 +231,7 @@ def test_staged_content_counts(export: Path) -> None:
     assert here("check", "exports/out.jsonl").code == 0
     ran = here("check", "--staged")
     assert ran.code == 1
-    assert b"exports/out.jsonl: its public report is of another file" in ran.out
+    assert b"exports/out.jsonl: its public report belongs to another file" in ran.out
     passed, said = _commit("other content")
     assert not passed
     assert MARKER not in said

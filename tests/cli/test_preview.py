@@ -89,8 +89,7 @@ def test_refused_off_terminals(options: tuple[str, ...], tmp_path: Path) -> None
     )
     assert (ran.code, ran.out) == (2, b"")
     assert ran.err == (
-        "dptext: --preview shows original text, on a terminal only: standard error is "
-        "none\n"
+        "dptext: --preview shows original text: standard error must be a terminal\n"
     )
     assert not target.exists()
 

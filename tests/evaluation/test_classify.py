@@ -61,7 +61,7 @@ def test_splits_keep_the_shares_of_labels() -> None:
 @pytest.mark.parametrize("values", [["a"] * 40, [str(n) for n in range(40)]])
 def test_a_field_that_is_no_label(values: list[str]) -> None:
     """One line says so."""
-    with pytest.raises(UsageError, match="'x' is no label"):
+    with pytest.raises(UsageError, match="'x' cannot be a label"):
         Baseline.of("x", ["t"] * 40, values, "tfidf", Linear, 1)
 
 

@@ -85,7 +85,7 @@ def test_a_forged_line_of_a_manifest_counts_for_nothing(folder: Path, key: str) 
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        (("-o", "out.jsonl"), "run again: with --key-file"),
+        (("-o", "out.jsonl"), "run a single file again instead: with --key-file"),
         (("--out-dir", "out"), "give --key-file"),
     ],
 )

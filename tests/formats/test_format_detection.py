@@ -49,7 +49,7 @@ def test_unknown_names_the_option(path: str | None, name: str | None) -> None:
         ("a.geojson", "'.geojson' of .*give --format json"),
         ("a.log.gz", "'.log' of .*give --format text"),
         ("a.MD", "give --format text"),
-        ("a.xlsx", "save the sheet as CSV"),
+        ("a.xlsm", "save it as .xlsx or CSV"),
         ("a.psv", r"give --format csv --delimiter '\|'"),
     ],
 )

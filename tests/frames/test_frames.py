@@ -186,7 +186,7 @@ def test_dtypes_of_pandas(settings: dict[str, Any]) -> None:
         ("txt", {}, "there is no column 'txt'; did you mean 'text'?"),
         ("number", {}, "field 'number' is of type int64, not text"),
         ("mixed", {}, "column 'mixed' holds values of several types"),
-        ("twice", {}, "column 'twice' is there more than once"),
+        ("twice", {}, "column 'twice' occurs more than once"),
         ("text", {}, "row 1, counted from 0: field 'text' is null; missing='pass'"),
         ("text", {"missing": "skip"}, "missing: give 'fail' or 'pass'"),
         ([], {}, "columns: name at least one"),
@@ -210,7 +210,7 @@ def test_what_is_refused(
 
 
 def test_what_is_no_table(settings: dict[str, Any]) -> None:
-    """Columns are of tables, and a table needs them."""
+    """Columns are for tables, and a table needs them."""
     of_spark = type("DataFrame", (), {"__module__": "pyspark.sql.dataframe"})()
     with pytest.raises(TypeError, match="a DataFrame of Spark: call"):
         dptext.privatize(of_spark, columns="text")
@@ -218,7 +218,7 @@ def test_what_is_no_table(settings: dict[str, Any]) -> None:
         dptext.privatize(["film"], columns="text", **settings)
     with pytest.raises(TypeError, match="name the columns of a table"):
         dptext.privatize(table(), **settings)
-    with pytest.raises(UsageError, match="are of tables"):
+    with pytest.raises(UsageError, match="are for tables"):
         dptext.privatize("film", id="n", **settings)
 
 

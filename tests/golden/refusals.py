@@ -146,13 +146,13 @@ EDITS: dict[str, tuple[str, Any]] = {
     "surplus": ("surplus", 1),
 }
 POLICIES: dict[str, tuple[str, ...]] = {
-    "max epsilon": ("--max-epsilon", "5"),
-    "max epsilon met": ("--max-epsilon", "6"),
-    "max loss": ("--max-loss", "5"),
-    "max risk": ("--max-risk", "1%"),
-    "max risk met": ("--max-risk", "99%"),
-    "notion": ("--notion", "metric-DP"),
-    "nothing allowed": ("--allow", "case"),
+    "max epsilon": ("--set", "max_epsilon=5"),
+    "max epsilon met": ("--set", "max_epsilon=6"),
+    "max loss": ("--set", "max_loss=5"),
+    "max risk": ("--set", "max_risk=1%"),
+    "max risk met": ("--set", "max_risk=99%"),
+    "notion": ("--set", "notion=metric-DP"),
+    "nothing allowed": ("--set", "allow=case"),
     "unsigned": ("--verify-key", f"{IN}sign.pem"),
 }
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
+import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +13,9 @@ import pytest
 
 from dptext import lexicons
 from dptext.errors import InputError
-from dptext.evaluation import adapting as making
 from dptext.lexicons import importing, store
 from dptext.lexicons.from_text import adapt, count_words, vectors_from_text
+from dptext.lexicons.sources import RawVectors
 from dptext.types import Lexicon
 from tests.cli.running import here
 
@@ -22,15 +26,29 @@ TEXTS = [
 ] * 4
 
 
+def english() -> Lexicon:
+    """Return a small lexicon of frequent words, which are measured in no time."""
+    base = lexicons.find("builtin")
+    rows = [row for row, word in enumerate(base.words[:10_000]) if word.isalpha()]
+    assert base.counts is not None
+    raw = RawVectors(
+        [base.words[row] for row in rows],
+        np.asarray(base.vectors[rows, :50]),
+        np.asarray(base.counts[rows], np.float64),
+    )
+    settings = importing.Settings(outputs=3000, listed=30, language="en")
+    return importing.from_vectors(raw, "small", settings, {}, "words")
+
+
 def adapted(base: Lexicon) -> Lexicon:
-    """Return the built-in lexicon with the words of a few public tickets."""
-    return adapt(base, "tickets", lambda: [TEXTS], 3, "tickets.txt")
+    """Return a lexicon with the words of a few public tickets."""
+    return adapt(base, "tickets", lambda: [TEXTS], 3, {"adapted": "tickets.txt"})
 
 
 @pytest.fixture(scope="module")
 def tickets() -> tuple[Lexicon, Lexicon]:
-    """Return the built-in lexicon, and the adapted one."""
-    base = lexicons.find("builtin")
+    """Return a lexicon, and the adapted one."""
+    base = english()
     return base, adapted(base)
 
 
@@ -110,12 +128,45 @@ def test_a_text_without_words_is_refused() -> None:
         vectors_from_text(lambda: [["one two three"]], 3)
 
 
-def test_halves_share_no_text() -> None:
-    """Every text is in one of them, however batches fall."""
-    texts = [str(n) for n in range(11)]
-    first, second = making.halves(lambda: [texts[:4], texts[4:7], texts[7:]])
-    one, other = ([t for batch in half() for t in batch] for half in (first, second))
-    assert (one, other) == (texts[::2], texts[1::2])
+def test_an_adapted_lexicon_is_measured_and_stated(
+    tickets: tuple[Lexicon, Lexicon], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table with shares; a report names the public text, and says what it leaves."""
+    monkeypatch.setenv("DPTEXT_HOME", str(tmp_path / "home"))
+    base, _ = tickets
+    store.save(base, store.folder_of("small"))
+    rng = np.random.default_rng(4)
+    lines = [
+        " ".join(base.words[row] for row in rng.zipf(1.1, 80) if row < 3000)
+        for _ in range(60)
+    ]
+    public = tmp_path / "tickets.txt"
+    public.write_text("\n".join(lines) + "\nMy Fritzbox.\nThe Fritzbox.\nA Fritzbox.\n")
+    digest = hashlib.sha256(public.read_bytes()).hexdigest()
+    adapt_ = ("lexicon", "adapt", str(public), "--lexicon", "small", "--name", "mine")
+    ran = here(*adapt_)
+    assert ran.code == 0, ran.err
+    shown = " ".join(ran.out.decode().split())
+    assert "decoded by pairs of this text" in shown
+    assert "words guessed by same-kind" in shown
+    assert "1 of them new" in shown
+    assert shown.count("%") > 8
+    assert json.loads(here(*adapt_, "--json").out)["new_words"] == 1
+    private, output = tmp_path / "private.txt", tmp_path / "output.txt"
+    private.write_text("My router lost the network.\n")
+    ran = here("sanitize", str(private), "-o", str(output), "--lexicon", "mine")
+    assert ran.code == 0, ran.err
+    report = json.loads(Path(f"{output}.dptext.json").read_bytes())
+    (said,) = (c for c in report["guarantee"]["conditions"] if "The lexicon" in c)
+    assert f"the text tickets.txt (sha256 {digest[:12]})" in said
+    assert "The public text itself has no guarantee" in said
+    assert here("check", str(output)).code == 0
+    vectors = tmp_path / "vectors.npy"
+    embed = ("embed", str(private), "--lexicon", "mine", "--epsilon", "5")
+    ran = here(*embed, "-o", str(vectors))
+    assert ran.code == 0, ran.err
+    report = json.loads(Path(f"{vectors}.dptext.json").read_bytes())
+    assert said in report["guarantee"]["conditions"]
 
 
 @pytest.mark.slow
@@ -124,10 +175,6 @@ def test_a_language_from_manuals_alone(
     language: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A lexicon, a decoded file, its report and a reader's figure from one corpus."""
-    import gzip
-    import json
-    import re
-
     manuals = Path("/usr/share/man") / language / "man1"
     if not manuals.is_dir():
         pytest.skip(f"no {manuals} (Debian's manpages-{language})")
@@ -145,7 +192,7 @@ def test_a_language_from_manuals_alone(
     )
     assert ran.code == 0, ran.err
     gained = json.loads(ran.out)
-    assert gained["own"]["similarity"] > gained["drawn"]["similarity"]
+    assert gained["adapted"]["meaning"] > gained["drawn"]["meaning"]
     # More than who always says the most frequent word, and not everything.
     assert 0.1 < gained["reading"]["classes"][0]["success"] < 0.8
     private = tmp_path / "private.txt"

@@ -147,12 +147,12 @@ def test_a_key_and_settings_decide_the_vectors(tmp_path: Path) -> None:
     [
         ({"mechanism": {"name": "rank"}}, {}, "draws words, not vectors"),
         ({"budget": {"name": "per-text", "epsilon": 3}}, {}, "one epsilon"),
-        ({"strategy": "record"}, {}, "strategy: vectors are released"),
-        ({"mapping": "nearest"}, {}, "mapping: vectors are released"),
+        ({"strategy": "record"}, {}, "strategy: a release of vectors has none"),
+        ({"mapping": "nearest"}, {}, "mapping: a release of vectors has none"),
         ({"tokens": {"stop_word": "keep"}}, {}, "nothing is copied into a vector"),
         ({"tokens": {"number": "mask"}}, {}, "tokens.number: mask"),
-        ({}, {"pool": "sentence"}, "need a model"),
-        ({}, {"pool": "mean", "model": "x"}, "need a model, and only they"),
+        ({}, {"pool": "sentence"}, "--pool sentence and --model go together"),
+        ({}, {"pool": "mean", "model": "x"}, "--pool sentence and --model go together"),
         ({}, {"most": 3}, "name its --subject"),
         ({"budget": {"name": "uniform", "epsilon": None, "risk": 0.1}}, {}, "one word"),
         ({"mechanism": {"name": "laplace", "delta": 0.1}}, {}, "mechanism.delta"),
@@ -171,7 +171,7 @@ def test_mu_is_an_epsilon_at_delta() -> None:
     epsilon = chosen.recipe.budget.params.epsilon  # type: ignore[attr-defined]
     assert epsilon == pytest.approx(4.377, abs=5e-4)
     for over, said in (
-        ({"mechanism": {"name": "laplace"}}, "of normal noise"),
+        ({"mechanism": {"name": "laplace"}}, "for normal noise"),
         ({"budget": {"name": "uniform", "epsilon": 3.0}}, "not both"),
     ):
         with pytest.raises(UsageError, match=said):

@@ -77,45 +77,54 @@ def audit(
     UsageError for a mechanism of whole texts that offers no rows of any, and for one
     that can only be drawn from where draws is None.
     """
-    losses = _found(mechanism, epsilon, draws, inputs, runs, number, progress)
+    if isinstance(mechanism, TextMechanism):
+        result = _of_texts(mechanism, epsilon)
+    elif isinstance(mechanism, NoiseMechanism):
+        points = (number or DRAWS) // 10
+        result = _of_noise(mechanism, epsilon, draws, runs, points, progress)
+    elif mechanism.has_log_probs:
+        result = _of_rows(mechanism, epsilon, draws, inputs, number, progress)
+    else:
+        result = _of_samples(mechanism, epsilon, draws, runs, progress)
     batches = 0 if draws is None else draws.batches()
-    if losses.program is None or not batches:
-        return losses
+    if result.program is None or not batches:
+        return result
     later = f"a fault that begins after the first {batches:,} batches of words"
-    untested = (*losses.program.untested, later)
-    program = replace(losses.program, batches=batches, untested=untested)
-    return replace(losses, program=program)
+    untested = (*result.program.untested, later)
+    program = replace(result.program, batches=batches, untested=untested)
+    return replace(result, program=program)
 
 
-def _found(
+def _of_samples(
+    mechanism: Mechanism,
+    epsilon: float,
+    draws: AuditDraws | None,
+    runs: int,
+    progress: Progress,
+) -> AuditResult:
+    """Audit a mechanism that can only be drawn from, by pairs of words."""
+    progress(f"drawing pairs of words, {runs:,} draws of each")
+    if draws is None:
+        raise _undrawn(mechanism)
+    result = pairs.audit_samples(mechanism, epsilon, draws.words, runs)
+    program = ProgramTest(
+        False,
+        False,
+        "there is no exact output distribution of a vocabulary of this size",
+        untested=("the program: there is nothing exact to hold it against",),
+    )
+    return _proven(mechanism, epsilon, replace(result, program=program))
+
+
+def _of_rows(
     mechanism: Mechanism,
     epsilon: float,
     draws: AuditDraws | None,
     inputs: int,
-    runs: int,
     number: int | None,
     progress: Progress,
 ) -> AuditResult:
-    if isinstance(mechanism, TextMechanism):
-        program = ProgramTest(
-            False, False, "a mechanism of whole texts is not drawn from"
-        )
-        return replace(_of_texts(mechanism, epsilon), program=program)
-    if isinstance(mechanism, NoiseMechanism):
-        points = (number or DRAWS) // 10
-        return _of_noise(mechanism, epsilon, draws, runs, points, progress)
-    if not mechanism.has_log_probs:
-        progress(f"drawing pairs of words, {runs:,} draws of each")
-        if draws is None:
-            raise _undrawn(mechanism)
-        result = pairs.audit_samples(mechanism, epsilon, draws.words, runs)
-        program = ProgramTest(
-            False,
-            False,
-            "there is no exact output distribution of a vocabulary of this size",
-            untested=("the program: there is nothing exact to hold it against",),
-        )
-        return _proven(mechanism, epsilon, replace(result, program=program))
+    """Audit exact output distributions, then the program by its draws."""
     if isinstance(mechanism, ExponentialMechanism):
         progress("computing the losses of all pairs of words")
         result = exact.audit_all_pairs(mechanism, epsilon)
@@ -181,11 +190,13 @@ def _of_texts(mechanism: TextMechanism, epsilon: float) -> AuditResult:
     tally = LossTally(mechanism, epsilon)
     texts = np.arange(len(log_probs), dtype=np.int32)
     exact.compare(log_probs, texts, tally, bound)
-    return tally.finding(
+    result = tally.finding(
         "exact: public example texts, all outputs",
         len(log_probs),
         named=lambda row: f"example text {row + 1}",
     )
+    drawn = ProgramTest(False, False, "a mechanism of whole texts is not drawn from")
+    return replace(result, program=drawn)
 
 
 def _proven(mechanism: Mechanism, epsilon: float, result: AuditResult) -> AuditResult:

@@ -1,0 +1,180 @@
+"""Excel workbooks: texts change, values of other columns and their formats stay."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import io
+import zipfile
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from dptext.errors import InputError
+from dptext.formats import find
+from dptext.types import Selection, Verbatim
+from tests.formats.pipe import copied_names, faults, items, records, texts, through
+
+openpyxl = pytest.importorskip("openpyxl")
+
+DAY = datetime.datetime(2026, 3, 1)
+HEAD = ["id", "day", "text", "paid", "ok", "late"]
+LATE = datetime.time(12, 30)
+
+
+def spelled(*rows: Sequence[Any], head: Sequence[Any] = HEAD) -> bytes:
+    """Write a workbook with these rows below the names of columns."""
+    book = openpyxl.Workbook()
+    for row in (head, *rows):
+        book.active.append(list(row))
+    return saved(book)
+
+
+def saved(book: Any) -> bytes:
+    """Return the bytes of a workbook."""
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+def back(data: bytes) -> list[list[Any]]:
+    """Read the values of the first sheet."""
+    book = openpyxl.load_workbook(io.BytesIO(data))
+    return [[cell.value for cell in row] for row in book.worksheets[0].iter_rows()]
+
+
+def test_only_texts_change() -> None:
+    """Numbers, dates, times, truth values, errors and empty cells stay."""
+    rows: list[Any] = [
+        [1, DAY, "the <film> & \n more", 12.5, True, LATE],
+        ["007", None, "  the film", 0.1 + 0.2, False, datetime.timedelta(hours=30)],
+        [None, DAY.replace(hour=7), None, -3, None, "#N/A"],
+    ]
+    data = spelled(*rows)
+    out = through("xlsx", data, str.upper)
+    upper = [[*row[:2], row[2] and row[2].upper(), *row[3:]] for row in back(data)[1:]]
+    assert back(out) == [HEAD, *upper]
+    assert texts("xlsx", data)[0] == ("the <film> & \n more",)
+    assert through("xlsx", out) == through("xlsx", through("xlsx", data, str.upper))
+
+
+def test_number_formats_stay() -> None:
+    """A date is shown as before, an amount with its currency."""
+    book = openpyxl.load_workbook(io.BytesIO(spelled([1, DAY, "x", 2.5, True, LATE])))
+    shown = {"B2": "dd/mm/yyyy", "D2": '#,##0.00 "EUR"'}
+    for name, code in shown.items():
+        book.active[name].number_format = code
+    again = openpyxl.load_workbook(io.BytesIO(through("xlsx", saved(book))))
+    assert {name: again.active[name].number_format for name in shown} == shown
+
+
+def test_nothing_else_of_a_workbook_comes_along() -> None:
+    """Other sheets, comments, properties and old strings are not in the output."""
+    book = openpyxl.load_workbook(
+        io.BytesIO(spelled([1, DAY, "SECRET", 2, True, LATE]))
+    )
+    book.active["A1"].comment = openpyxl.comments.Comment("SECRET", "SECRET")
+    book.create_sheet("SECRET").append(["SECRET"])
+    book.properties.title = "SECRET"
+    data = saved(book)
+    out = through("xlsx", data, lambda text: "new")
+    with zipfile.ZipFile(io.BytesIO(out)) as archive:
+        assert all(b"SECRET" not in archive.read(name) for name in archive.namelist())
+        assert not any("SECRET" in name for name in archive.namelist())
+    head = items("xlsx", data)[0]
+    assert isinstance(head, Verbatim)
+    assert head.note == "in: the first sheet is read, others (1) are left out"
+
+
+def test_the_result_of_a_formula_is_read() -> None:
+    """Its saved value is copied; without one the workbook is refused, not emptied."""
+    data = spelled([1, DAY, "x", "=1+1", True, LATE])
+    with pytest.raises(InputError, match="a formula has no saved result"):
+        items("xlsx", data)
+    for given, value in ((b"<v>2</v>", 2), (b"<v></v>", None)):
+        kind = b' t="str"' if value is None else b""
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            parts = {name: archive.read(name) for name in archive.namelist()}
+        sheet = parts["xl/worksheets/sheet1.xml"]
+        begin, end = sheet.index(b'<c r="D2"'), sheet.index(b'<c r="E2"')
+        cell = b'<c r="D2"%b><f>1+1</f>%b</c>' % (kind, given)
+        parts["xl/worksheets/sheet1.xml"] = sheet[:begin] + cell + sheet[end:]
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w") as archive:
+            for name, content in parts.items():
+                archive.writestr(name, content)
+        assert back(through("xlsx", out.getvalue()))[1][3] == value
+
+
+def test_columns_are_named_by_the_first_row() -> None:
+    """Private, id and copied ones; an absent, unnamed or repeated one is refused."""
+    data = spelled([7, DAY, "x", 2, True, LATE], [7.5, DAY, "y", 2, True, LATE])
+    chosen = Selection(id_field="id")
+    assert [record.identity for record in records("xlsx", data, chosen)] == ["7", "7.5"]
+    assert copied_names("xlsx", data) == ["id", "day", "paid", "ok", "late"]
+    assert find(None, "xlsx").candidates(io.BytesIO(data), Selection()) == HEAD
+    for head, said in (
+        (["id", "body"], "no column 'text'"),
+        (["id", "text", "text"], "'text' occurs more than once"),
+        (["id", None, "text"], "column 2 has no name in the first row"),
+    ):
+        with pytest.raises(InputError, match=said):
+            items("xlsx", spelled([1, "x", "y"], head=head))
+
+
+def test_rows_keep_their_numbers_in_messages() -> None:
+    """Empty rows are left out; a row with more cells than names is a fault."""
+    data = spelled([None], ["x"], [None], ["y", None, "z"], head=["text"])
+    assert [record.texts for record in records("xlsx", data)] == [("x",)]
+    (fault,) = faults("xlsx", data)
+    assert fault.location == "in: row 5"
+    assert fault.reason == "3 cells where the first row has 1 names"
+
+
+def test_numbers_and_dates_of_a_private_column_become_text() -> None:
+    """They are read as text, so that the mechanism may replace them."""
+    rows: list[Any] = [[42], [DAY], [DAY.replace(hour=7)], [True], [LATE]]
+    assert [text for (text,) in texts("xlsx", spelled(*rows, head=["text"]))] == [
+        *("42", "2026-03-01", "2026-03-01 07:00:00", "TRUE", "12:30:00")
+    ]
+
+
+@pytest.mark.parametrize("data", [b"", b"PK\x03\x04", b"no workbook", b"PK" * 99])
+def test_what_is_no_workbook(data: bytes) -> None:
+    """It is refused in one line."""
+    with pytest.raises(InputError, match="not a workbook"):
+        items("xlsx", data)
+
+
+def test_a_damaged_workbook_is_refused() -> None:
+    """Cut off anywhere, or with a flipped byte, it never ends in a traceback."""
+    data = spelled(*([k, DAY, "the film", 2, True, LATE] for k in range(50)))
+    for cut in range(0, len(data), 97):
+        for broken in (data[:cut], data[:cut] + b"\xff" + data[cut + 1 :]):
+            with contextlib.suppress(InputError):
+                items("xlsx", broken)
+
+
+def test_equal_inputs_give_equal_bytes() -> None:
+    """No time of writing is in the output, and two inputs make one sheet."""
+    data = spelled([1, DAY, "x", 2, True, LATE])
+    assert through("xlsx", data) == through("xlsx", data)
+    assert len(back(through("xlsx", [data, data]))) == 3
+    with pytest.raises(InputError, match="columns of the inputs differ"):
+        through("xlsx", [data, spelled(["x"], head=["text"])])
+
+
+def test_characters_that_xml_cannot_hold() -> None:
+    """They are escaped as Excel does; an escape that is there stays as it is."""
+    data = spelled(["x"], head=["text"])
+    for text, wanted in (
+        ("a\x0bb", "a_x000B_b"),
+        ("a\r\nb", "a_x000D_\nb"),
+        ("_x000D_", "_x000D_"),
+        (" a\tb ", " a\tb "),
+    ):
+        out = through("xlsx", data, lambda _, new=text: new)  # type: ignore[misc]
+        assert back(out)[1] == [wanted]
+    with pytest.raises(InputError, match="does not fit into a cell"):
+        through("xlsx", data, lambda text: text * 32_768)
