@@ -21,7 +21,7 @@ def command(
     profile: options.ProfileArgument = "balanced",
     mechanism: Annotated[
         str | None,
-        typer.Option(help="Use this mechanism with its default parameters, or all."),
+        typer.Option(help="Mechanism with its default parameters, or all of them."),
     ] = None,
     lexicon: options.Lexicon = None,
     set_: options.Set = None,

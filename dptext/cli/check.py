@@ -162,7 +162,7 @@ def _on_disk(
         if path.name.endswith(exports.SIDECAR):
             continue
         reported = exports.beside(path).exists()
-        wanted = exports.is_export(path, accepted, reported=reported)
+        wanted = exports.is_export(path, accepted, reported, bytes)
         if not wanted and exports.is_document(path):
             note(f"{path}: not checked, since its name is not that of an export")
         elif wanted or not exports.excluded(path, accepted):

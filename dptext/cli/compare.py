@@ -218,7 +218,7 @@ def _computed(
 
     done = {} if resume is None else comparison.finished_rows(resume)
     keep = None if resume is None else partial(comparison.keep_row, resume)
-    forecast = comparison.Forecast(grid, sample, jobs)
+    forecast = comparison.Forecast(grid, sample, settings, jobs)
     progress.say(
         f"comparing {len(grid)} cells, each a mechanism at a level, on "
         f"{len(sample.texts):,} texts, about "

@@ -152,7 +152,7 @@ def command(
     from dptext import progress, streams
     from dptext.engine import language
     from dptext.engine.job import Job
-    from dptext.report import build, document, signatures, views
+    from dptext.report import build, document, signatures
     from dptext.vectors import columns, job, release
     from dptext.vectors.settings import check_text
 
@@ -195,9 +195,8 @@ def command(
         if sidecar is not None:
             encoded = document.encode(document.public(result))
             sidecar.stream.write(signatures.signed(encoded, reports.key))
-        view = views.report(result, signatures.of_signer(reports.key))
-        internal.write(result, view)
+        internal.write(result)
         opened.commit()
     copied = [name for name in (records.id,) if name is not None]
     released = outputs.released([chosen], reports, copied)
-    answer.show(result, view, released, counts.identifying)
+    answer.show(result, released, counts.identifying)

@@ -65,8 +65,8 @@ def command(
 ) -> None:
     """Compare a private file with its original: quality, utility and attacks.
 
-    All figures are computed from the private text: keep them to yourself. With --label,
-    --attribute, --id and --masked-model, texts are held in memory.
+    All figures are computed from the private text: keep them to yourself. Texts are
+    held in memory with --label, --attribute, --id and --masked-model.
 
     Example: dptext evaluate reviews.jsonl reviews.private.jsonl --label stars
     """

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from dptext.cli import configuration, options, preview, screen
+from dptext.cli import configuration, options, outputs, preview, screen
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
@@ -31,7 +31,10 @@ _HEAD = (
 
 
 def command(
-    file: Annotated[str, typer.Argument(help="File with texts to make private.")],
+    file: Annotated[
+        str,
+        typer.Argument(help="File, or folder of files, with texts to make private."),
+    ],
     *,
     layout: options.Layout,
 ) -> None:
@@ -47,8 +50,14 @@ def command(
     from dptext.engine.job import Job
 
     if streams.is_standard(file):
-        raise UsageError("init reads a file several times: name one")
-    job = Job((file,), None, layout.selection(), format=layout.format)
+        raise UsageError(
+            "init reads its input several times: save standard input to a file, and "
+            "name that"
+        )
+    first, *others = outputs.files_of([file], layout.format)
+    if first != file:
+        _note(f"dptext: {file}: looking at {first}, {len(others)} more not looked at")
+    job = Job((first,), None, layout.selection(), format=layout.format)
     columns = survey.survey(job)
     names = layout.field or [each.name for each in columns if each.is_private]
     if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
@@ -56,13 +65,17 @@ def command(
         typer.echo(_settings(job, columns, layout, _USUAL), nl=False)
         return
     try:
-        _ask(job, columns, names, layout)
+        _ask(file, job, columns, names, layout)
     except typer.Abort:  # the end of the input, or an interrupt
         raise KeyboardInterrupt from None
 
 
 def _ask(
-    job: Job, columns: Sequence[Column], names: Sequence[str], layout: options.Layout
+    source: str,
+    job: Job,
+    columns: Sequence[Column],
+    names: Sequence[str],
+    layout: options.Layout,
 ) -> None:
     """Show fields and previews, ask for choices, and write the file."""
     from dptext.engine import identifying
@@ -91,8 +104,8 @@ def _ask(
         _note("nothing was written")
         return
     screen.write_file(path, text.encode())
-    file = shlex.quote(job.inputs[0])
-    _note(f"next: dptext sanitize {file} -o OUTPUT, then dptext check OUTPUT")
+    source = shlex.quote(source)
+    _note(f"next: dptext sanitize {source} -o OUTPUT, then dptext check OUTPUT")
     copied = _identifying(columns, chosen.selection.fields)
     if copied:
         _note(f"dptext: {identifying.warning(copied)}")

@@ -68,7 +68,7 @@ def import_(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="File of words and vectors.")
     ],
-    name: Annotated[str, typer.Option("--name", help="Name of the new lexicon.")],
+    name: Annotated[str, typer.Option("--name", help="Name to save it under.")],
     *,
     format: Annotated[
         str | None,
@@ -137,7 +137,7 @@ def import_(
 
 def ngrams(
     files: Annotated[list[str], typer.Argument(help="Public texts: JSONL, CSV, text.")],
-    name: Annotated[str, typer.Option("--name", help="Name of the new model.")],
+    name: Annotated[str, typer.Option("--name", help="Name to save it under.")],
     *,
     lexicon: Annotated[str, typer.Option(help=options.LEXICON)] = "builtin",
     field: options.Fields = None,
@@ -187,7 +187,7 @@ def ngrams(
 
 def adapt(
     files: Annotated[list[str], typer.Argument(help="Public texts: JSONL, CSV, text.")],
-    name: Annotated[str, typer.Option("--name", help="Name of the new lexicon.")],
+    name: Annotated[str, typer.Option("--name", help="Name to save it under.")],
     *,
     lexicon: Annotated[str, typer.Option(help=options.LEXICON)] = "builtin",
     from_text: Annotated[

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from dptext.profile import Choices
     from dptext.randomness import RunKey
     from dptext.report.answer import Released
-    from dptext.report.blocks import Page
     from dptext.report.document import Document
     from dptext.types import JsonObject, Selection
 
@@ -41,14 +40,14 @@ setting_option = partial(typer.Option, rich_help_panel="Guarantee")
 measure_option = partial(typer.Option, rich_help_panel="Measures")
 output_option = partial(typer.Option, rich_help_panel="Output and report")
 
-PROFILE = "Name of a profile (see `dptext list`) or a .yaml file."
+PROFILE = "Profile of `dptext list`, or a .yaml file."
 EPSILON = "Epsilon per word."
 RISK = (
-    "Choose epsilon by risk: how often the best guess of a word from its output may "
-    "be right, as in 10%."
+    "Choose epsilon so that the best guess of a word is right at most this often, as "
+    "in 10%."
 )
 _READ = "Most words that measured readers of whole texts find, as in 25%."
-LEXICON = "Name of a lexicon (see `dptext lexicon list`) or a file."
+LEXICON = "Lexicon of `dptext lexicon list`, or a file."
 positive = Number(float, 0, above=True)
 
 Files = Annotated[
@@ -89,7 +88,7 @@ Epsilon = Annotated[
 Risk = Annotated[str | None, setting_option(metavar="SHARE", help=RISK)]
 Mechanism = Annotated[
     str | None,
-    setting_option(metavar="NAME", help="Mechanism, with its default parameters."),
+    setting_option(metavar="NAME", help="Mechanism with its default parameters."),
 ]
 Lexicon = Annotated[str | None, setting_option(metavar="NAME", help=LEXICON)]
 Set = Annotated[
@@ -118,8 +117,7 @@ Report = Annotated[
     Path | None,
     output_option(
         metavar="FILE",
-        help="Write the internal report as JSON. It holds private figures: do not "
-        "publish it.",
+        help="Write the internal report (private figures!) as JSON.",
     ),
 ]
 PublicTextFile = Annotated[
@@ -127,8 +125,7 @@ PublicTextFile = Annotated[
     measure_option(
         "--public-text",
         metavar="FILE",
-        help="Public texts of the same kind: measure a reader that knows their pairs "
-        "of words.",
+        help="Public text of the same kind, for one more reader.",
     ),
 ]
 Jobs = Annotated[
@@ -288,8 +285,8 @@ class Changes:
     mask_list: Annotated[
         list[str] | None,
         setting_option(
-            help="File of public words and phrases, one per line, to replace with "
-            "[masked]; repeatable.",
+            help="File of public words and phrases, one per line, to replace with a "
+            "fixed symbol; repeatable.",
             hidden=True,
         ),
     ] = None
@@ -394,18 +391,10 @@ class Work:
         bool,
         output_option(
             "--json",
-            help="Print the short answer as JSON on standard error.",
+            help="Print JSON: the short answer, on standard error.",
             hidden=True,
         ),
     ] = False
-    progress: Annotated[
-        bool | None,
-        output_option(
-            "--progress/--no-progress",
-            help="Show progress on standard error. Default: on a terminal only.",
-            hidden=True,
-        ),
-    ] = None
 
     @property
     def says_steps(self) -> bool:
@@ -414,8 +403,8 @@ class Work:
 
     def bar(self, console: Console) -> AbstractContextManager[Progress | None]:
         """Show records and words so far for a block, if that is wanted."""
-        shown = sys.stderr.isatty() if self.progress is None else self.progress
-        return screen.progress_bar(console, shown and self.says_steps)
+        shown = sys.stderr.isatty() and self.says_steps
+        return screen.progress_bar(console, shown)
 
 
 class Answer:
@@ -447,7 +436,6 @@ class Answer:
     def show(
         self,
         document: Document,
-        report: Page,
         released: Released,
         copied: Mapping[str, Kind],
     ) -> None:
@@ -458,7 +446,10 @@ class Answer:
         if copied:
             self._waiting[identifying.warning(copied)] = None
         if self._work.verbose:
-            screen.show(report, on=self.console)
+            from dptext.report import signatures, views
+
+            signed = released.signed or signatures.UNSIGNED
+            screen.show(views.report(document, signed), on=self.console)
             return
         lines = answer.answer(document, released)
         warnings, self._waiting = list(self._waiting), {}

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from dptext.engine.job import Job, Written
     from dptext.engine.run import Reports
     from dptext.report.answer import Released
-    from dptext.report.blocks import Page
     from dptext.report.document import Document
 
 _PATH = str | Path
@@ -151,16 +150,18 @@ class Internal:
             None if path is None else release.open(str(path))
             for path in (reports.internal, reports.page)
         )
+        self._key = reports.key
 
-    def write(self, result: Document, page: Page) -> None:
+    def write(self, result: Document) -> None:
         """Write what is asked for."""
         from dptext.report import document
 
         if self._json is not None:
             self._json.stream.write(document.encode(result))
         if self._page is not None:
-            from dptext.report import html
+            from dptext.report import html, signatures, views
 
+            page = views.report(result, signatures.of_signer(self._key))
             self._page.stream.write(html.render(page))
 
 

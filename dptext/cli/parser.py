@@ -49,8 +49,13 @@ REMOVED = {
         f"--{key.replace('_', '-')}": f"write --set {key}=VALUE"
         for key in ("notion", "max_epsilon", "max_loss", "max_risk", "allow")
     },
+    **dict.fromkeys(
+        ("--progress", "--no-progress"),
+        "progress is shown on a terminal; --quiet leaves it out",
+    ),
     "--unverified": "write --set unverified=VALUE",
     "--wordnet": "write --english, which needs no WordNet",
+    "--text": "calibrate takes --public-text in its place",
     "--ruler": "this option is now --bayes-risk",
     "--no-ruler": "this option is now --no-bayes-risk",
     **dict.fromkeys(

@@ -191,7 +191,6 @@ def command(
     from dptext.engine.fields import SAMPLE
     from dptext.engine.job import Job
     from dptext.engine.run import Opened, Run
-    from dptext.report import signatures, views
 
     over = changes.overrides()
     answer = options.Answer(work, context)
@@ -257,12 +256,11 @@ def command(
                 if not written:
                     return
             result = run.report(job, written)
-            view = views.report(result, signatures.of_signer(reports.key))
-            internal.write(result, view)
+            internal.write(result)
             release.complete()
             charging.leave()
             release.commit()
     exact = all(each.copied is not None for each in written)
     most = 0 if exact or run.tally.records <= SAMPLE else SAMPLE
     released = outputs.released(planned, reports, run.tally.copied, most)
-    answer.show(result, view, released, run.tally.identifying)
+    answer.show(result, released, run.tally.identifying)

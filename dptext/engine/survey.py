@@ -93,20 +93,20 @@ def survey(job: Job) -> list[Column]:
 
     Raises InputError where no record can be read, UsageError for an unknown format.
     """
-    name, every = job.inputs[0], Selection()
+    name, every = job.inputs[0], Selection(fields=())
     module = formats.find(name, job.format)
     if module.name == "text":
         return []
     selection = replace(job.selection, fields=())
     identifying, values = Identifying(), dict[str, _Values]()
-    with streams.open_input(name) as stream:
+    with streams.open_input(name, selection.encoding) as stream:
         items = module.read(stream, selection, name)
         for record in islice(_records(items), RECORDS):
             fields = list(module.others(record, every))
             identifying.add(fields)
             for path, text in fields:
                 values.setdefault(path, _Values()).add(text)
-    with streams.open_input(name) as stream:
+    with streams.open_input(name, selection.encoding) as stream:
         names = dict.fromkeys([*values, *module.copied(stream, selection)])
     kinds = identifying.kinds(names)
     return [
@@ -138,7 +138,7 @@ def with_missing(job: Job) -> Job:
 
 def _read(job: Job, selection: Selection) -> Iterator[Record]:
     name = job.inputs[0]
-    with streams.open_input(name) as stream:
+    with streams.open_input(name, selection.encoding) as stream:
         items = formats.find(name, job.format).read(stream, selection, name)
         yield from _records(items)
 

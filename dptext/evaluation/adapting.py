@@ -18,11 +18,11 @@ from pathlib import Path
 
 from dptext import pipeline, profile
 from dptext.errors import UsageError
-from dptext.evaluation.readers import KIND, PublicText, counted, halves, sample
+from dptext.evaluation.readers import PublicText, counted, halves, sample
 from dptext.lexicons import from_text, importing, store
 from dptext.lexicons.from_text import Texts, count_words, vectors_from_text
 from dptext.measures import context_risk, ladder
-from dptext.measures.context_risk import InContext, Reading
+from dptext.measures.context_risk import PUBLIC_TEXT, InContext, Reading
 from dptext.measures.kept import AllMetrics
 from dptext.metrics import Batch
 from dptext.pipeline import Pipeline
@@ -175,7 +175,7 @@ def _measured(
         )
         digest = general.digest if general is not None else ""
         source = str(lexicon.meta["adapted"])
-        one = InContext(source, digest, readings, KIND, other.words)
+        one = InContext(source, digest, readings, PUBLIC_TEXT, other.words)
         key = context_risk.key_of(ready)
         readers[key] = [asdict(one)]
         rungs[f"{risk:g}"] = key

@@ -97,9 +97,12 @@ class Row:
 class Forecast:
     """About how long a comparison takes, from its cells and the pace so far."""
 
-    def __init__(self, cells: Sequence[Cell], sample: Sample, jobs: int) -> None:
+    def __init__(
+        self, cells: Sequence[Cell], sample: Sample, settings: Settings, jobs: int
+    ) -> None:
         words = sum(len(text.split()) for text in sample.texts)
-        self._left = {id(cell): _seconds(cell, words) / jobs for cell in cells}
+        reads = settings.public_text is not None
+        self._left = {id(cell): _seconds(cell, words, reads) / jobs for cell in cells}
         self._most = max(self._left.values(), default=0.0) * jobs
         self._began, self._done = time.monotonic(), 0.0
 
@@ -115,14 +118,16 @@ class Forecast:
         return left * (time.monotonic() - self._began) / self._done
 
 
-def _seconds(cell: Cell, words: int) -> float:
+def _seconds(cell: Cell, words: int, reads: bool) -> float:
     name, _, parameters = cell.mechanism.partition(":")
     if name not in registry.names("mechanisms"):
         return _SHIPPED
     params: type[Params] = registry.find("mechanisms", name).Params
     usual = cell.profile == "balanced" and cell.lexicon == "builtin" and not parameters
     quick = name == "rank" or (usual and cell.level in _LEVELS)
-    return (_SHIPPED if quick else _SEARCHED) + words / _SPEED[params.family]
+    # A reader needs a table of all words.
+    table = _SEARCHED * (reads and name != "rank" and params.family is Family.WORDS)
+    return (_SHIPPED if quick else _SEARCHED) + table + words / _SPEED[params.family]
 
 
 def run(

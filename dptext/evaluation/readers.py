@@ -21,23 +21,21 @@ from numpy.typing import NDArray
 from dptext import pipeline, progress, streams
 from dptext.budgets import uniform
 from dptext.errors import InputError, UsageError
-from dptext.evaluation.rows import texts_of
+from dptext.evaluation.rows import one_text, records, texts_of
 from dptext.lexicons.from_text import Texts
 from dptext.measures import context_risk
-from dptext.measures.context_risk import SAME_KIND, InContext, Reading
+from dptext.measures.context_risk import PUBLIC_TEXT, SAME_KIND, InContext, Reading
 from dptext.pipeline import Pipeline
 from dptext.profile import Part, Profile
 from dptext.randomness import RunKey
 from dptext.readers import Reader, ngrams
 from dptext.readers.ngrams import Ngrams
 from dptext.readers.training import PairCounts, SameKindReader
-from dptext.types import Lexicon
+from dptext.types import Lexicon, Selection
 
 # Words of a public text whose pairs are counted, and that are read, about.
 _COUNTED, _READ = 2_000_000, 50_000
 _CHARACTERS = 6  # of a word, with its space
-# What public text is to a report, which names the kind of each corpus.
-KIND = "public text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +80,17 @@ class PublicText:
         """Read the texts, some at a time."""
         return texts_of([self.path], self.fields, self.format, 256)
 
+    def joined(self) -> Iterator[Sequence[str]]:
+        """Read the texts of each record as one."""
+        selection = Selection(fields=self.fields, missing="pass")
+        for row in records(self.path, selection, (), self.format):
+            yield [one_text(row.texts)]
+
+    def known(self) -> KnownTexts:
+        """Return what tells which texts occur here, alone or as a whole record."""
+        several = [self.joined] if len(self.fields) > 1 else []
+        return KnownTexts(self.texts, *several)
+
     def none(self) -> InputError:
         """Return the error of a file without texts to count or to read."""
         named = ", ".join(self.fields)
@@ -92,10 +101,10 @@ class PublicText:
 
 
 class KnownTexts:
-    """Tells which texts occur in public ones, but for capitals and spaces."""
+    """Tells which texts occur in public ones, whatever their capitals and spaces."""
 
-    def __init__(self, texts: Texts) -> None:
-        batches = [_hashes(batch) for batch in texts()]
+    def __init__(self, *public: Texts) -> None:
+        batches = [_hashes(batch) for texts in public for batch in texts()]
         self._hashes = np.unique(np.concatenate([np.empty(0, np.uint64), *batches]))
 
     def hold(self, texts: Sequence[str]) -> NDArray[np.bool_]:
@@ -192,7 +201,7 @@ def read_by_halves(pipeline: Pipeline, public: PublicText) -> InContext:
     readings = _read(pipeline, [pairs.reader(pipeline)], sample(second))
     if not readings:
         raise public.none()
-    return InContext(public.name, "", readings, KIND, pairs.words)
+    return InContext(public.name, "", readings, PUBLIC_TEXT, pairs.words)
 
 
 def _read(
@@ -210,6 +219,11 @@ def calibrated(
 
     About 50,000 words are read. Raises UsageError and InputError.
     """
+    if reader != SAME_KIND and public.digest in lexicon.meta.get("adapted_sha256", ()):
+        raise UsageError(
+            f"--reader {reader}: the pairs of lexicon {lexicon.name!r} have counted "
+            f"{public.name}; leave the option out, which divides the text into halves"
+        )
     ready = pipeline.build(recipe, lexicon)
     pairs = None
     if reader == SAME_KIND:

@@ -10,7 +10,7 @@ from dptext import models
 from dptext.errors import UsageError
 from dptext.evaluation import OWNER, classify
 from dptext.evaluation.classify import Baseline, Task, check_classifier, make_classifier
-from dptext.evaluation.readers import KnownTexts, Pairs, PublicText
+from dptext.evaluation.readers import Pairs, PublicText
 from dptext.evaluation.rows import Pair, one_text
 from dptext.measures import attacks, context_risk
 from dptext.measures.attacks import Guessed, Guesses
@@ -245,7 +245,7 @@ class _Readers:
         self.attack = ContextAttack(writer, readers)
         self._randomness = writer.randomness(RunKey.fresh())
         self._public, self._counted = public, counted
-        self._occurring = None if public is None else KnownTexts(public.texts)
+        self._occurring = None if public is None else public.known()
         self._records = self._texts = self._repeated = 0
 
     @classmethod

@@ -128,10 +128,10 @@ class Format(formats.Format):
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
         """Give the columns of a record that are copied, with their names."""
         assert isinstance(record.rest, Row)
-        for name, cell in zip(
-            record.rest.columns.names, record.rest.cells, strict=True
-        ):
-            if name not in selection.named:
+        cells, columns = record.rest
+        selected = {*columns.texts, columns.identity, columns.subject}
+        for index, (name, cell) in enumerate(zip(columns.names, cells, strict=True)):
+            if index not in selected:
                 yield name, _text(cell)
 
 

@@ -45,6 +45,8 @@ Count = Annotated[int, Meta(ge=0)]
 # Classes of words; rare ones are those beyond the thousand most frequent.
 ALL, CONTENT, RARE = "all words", "content words", BAND_NAMES[-1]
 SAME_KIND = SameKindReader.name
+# The kind of a public text that the user gave, to measure by or to adapt a lexicon to.
+PUBLIC_TEXT = "public text"
 # Of a normal distribution, what holds 95% to both sides.
 _WIDE = 1.959964
 

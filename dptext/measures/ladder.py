@@ -65,7 +65,7 @@ def risk_for(settings: Mapping[str, object], lexicon: Lexicon, target: float) ->
     if not measured:
         raise UsageError(
             "reader-risk: no reader was measured with these settings and lexicon "
-            f"{lexicon.name!r}; use dptext calibrate --reader, or give a risk"
+            f"{lexicon.name!r}; use dptext calibrate --public-text, or give a risk"
         )
     met = [risk for risk, high in measured.items() if high <= target]
     if not met:

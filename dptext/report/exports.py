@@ -47,6 +47,9 @@ _POINTER = re.compile(
     rb"oid sha256:([0-9a-f]{64})\nsize ([0-9]+)\n"
 )
 _LONGEST_POINTER = 1024
+# A .json file that begins so holds records; others are settings as often.
+_RECORDS = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*\{")
+_BEGINNING = 4096  # bytes
 # Names of fields that are shown; others could hold text.
 _NAME = re.compile(r"[\w.\\ -]{1,40}")
 _SHOWN = 5
@@ -87,7 +90,8 @@ def inside(folder: Path, policy: ExportPolicy) -> Iterator[tuple[Path, OSError |
         failed.clear()
         for name in sorted(names):
             path = Path(place, name)
-            if is_export(path, policy, reported=name + SIDECAR in names):
+            reported = name + SIDECAR in names
+            if is_export(path, policy, reported, partial(_beginning, path)):
                 yield path, None
     yield from ((Path(error.filename), error) for error in failed)
 
@@ -116,15 +120,31 @@ def digest_named(report: bytes) -> str:
     return named if isinstance(named, str) else ""
 
 
-def is_export(path: PurePath, policy: ExportPolicy, *, reported: bool) -> bool:
-    """Tell whether a file is an export.
+def _beginning(path: Path) -> bytes:
+    """Return the first bytes of a file, none of a device or where that fails."""
+    with contextlib.suppress(OSError):
+        if path.is_file():
+            with path.open("rb") as file:
+                return file.read(_BEGINNING)
+    return b""
 
-    Those are what the policy includes, files with a suffix of a format, compressed or
-    not, and files with a report beside them (reported), but for what it excludes.
+
+def is_export(
+    path: PurePath,
+    policy: ExportPolicy,
+    reported: bool,
+    head: Callable[[], bytes | None],
+) -> bool:
+    """Tell whether a file is an export; head gives its first bytes, if it can.
+
+    Exports are files that the policy includes, files with a suffix of a format,
+    compressed or not, and files with a report beside them (reported). Files that the
+    policy excludes are not.
     """
     if path.name.endswith(SIDECAR) or excluded(path, policy):
         return False
-    return reported or _matches(path, policy.include) or has_suffix(path.name)
+    known = reported or _matches(path, policy.include) or has_suffix(path.name)
+    return known or (_is_json(path.name) and _RECORDS.match(head() or b"") is not None)
 
 
 def excluded(path: PurePath, policy: ExportPolicy) -> bool:
@@ -140,10 +160,15 @@ def is_document(path: PurePath) -> bool:
 def has_suffix(name: str) -> bool:
     """Tell whether a name ends as those of a format's files do, and of records alone.
 
-    What ends in .json holds settings as often as records.
+    Names in .json do not tell, unless the file is packed.
     """
+    is_plain = streams.plain_name(name) == name
+    return formats.by_suffix(name) is not None and not (is_plain and _is_json(name))
+
+
+def _is_json(name: str) -> bool:
     format = formats.by_suffix(name)
-    return format is not None and format.name != "json"
+    return format is not None and format.name == "json"
 
 
 def _matches(path: PurePath, patterns: Iterable[str]) -> bool:
@@ -183,7 +208,8 @@ class GitIndex:
             path = PurePosixPath(name)
             if inside and not any(path.is_relative_to(each) for each in inside):
                 continue
-            if is_export(path, policy, reported=name + SIDECAR in self._files):
+            reported = name + SIDECAR in self._files
+            if is_export(path, policy, reported, partial(self.content, name)):
                 yield name
 
     def export(self, path: str) -> Export:

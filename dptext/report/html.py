@@ -168,9 +168,10 @@ def drawn(chart: Chart) -> Drawn:
             marks.append((x, y, f"{name}: {shown}".rstrip()))
         path = " ".join(f"{x:g},{y:g}" for x, y, _ in marks)
         named = points if chart.labelled and not number else ()
+        before = [y for _, y, _ in marks[:1] + marks]
         labels = tuple(
-            _label(x, y, point.note)
-            for point, (x, y, _) in zip(named, marks, strict=False)
+            _label(x, y, point.note, y > last)
+            for point, (x, y, _), last in zip(named, marks, before, strict=False)
         )
         return Curve(name, number % SERIES, path, tuple(marks), labels)
 
@@ -182,9 +183,9 @@ def drawn(chart: Chart) -> Drawn:
     )
 
 
-def _label(x: float, y: float, note: str) -> tuple[float, float, str]:
-    """Place a note above its marker, to the left: a line that rises is not there."""
-    return x - 5, y - 8, note
+def _label(x: float, y: float, note: str, falls: bool) -> tuple[float, float, str]:
+    """Place a note to the left of its marker, above or below the line that comes."""
+    return x - 5, y + 17 if falls else y - 8, note
 
 
 def _ticks(scale: Scale, axis: Axis) -> tuple[tuple[float, str], ...]:

@@ -11,7 +11,7 @@ from dptext import progress
 from dptext.guarantees.statement import Statement
 from dptext.measures import public
 from dptext.measures.bayes_risk import Risk
-from dptext.measures.context_risk import InContext
+from dptext.measures.context_risk import PUBLIC_TEXT, InContext
 from dptext.measures.public import Deniability, PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
@@ -232,8 +232,21 @@ def view(result: Plan) -> Page:
     )
 
 
+def _of_kind(read: ReaderFigures) -> str:
+    """Say what the strongest reader finds in the user's own public text."""
+    rare = f", {figures.share(read.rare)} of rare ones" if read.rare is not None else ""
+    return (
+        f"in {read.corpus} a reader with {figures.count(read.counted)} other words of "
+        f"it finds {figures.share(read.success)} of words (95% limits "
+        f"{figures.between(read.low, read.high)}){rare}, or more"
+    )
+
+
 def _figures(result: Plan) -> Iterator[tuple[str | Code, Cell]]:
     """Yield what a run will be like and cost."""
+    for each in ReaderFigures.of(result.in_context):
+        if each.kind == PUBLIC_TEXT and each.counted:
+            yield "this kind", _of_kind(each)
     yield "mechanism", f"{result.mechanism}, epsilon {result.epsilon:g}"
     if result.changed is not None:
         drawn = " as drawn, before decoding" * (result.guarantee.decoder != "none")

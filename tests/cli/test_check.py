@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -764,6 +765,30 @@ def test_private_columns_that_the_file_has_not(
     ran = here("check", "out.csv")
     assert ran.code == 1
     assert b"its fields cannot be read, or differ from those in its report" in ran.out
+
+
+@pytest.mark.parametrize("staged", [False, True])
+def test_an_array_of_objects_is_an_export(export: Path, staged: bool) -> None:
+    """A .json file of records needs a report in a folder, too; settings do not."""
+    for name, content in (
+        ("settings.json", '{"a": [{"b": 1}]}'),
+        ("list.json", "[1, 2]"),
+        ("records.json", '\ufeff [\n {"text": "the film"}]'),
+    ):
+        Path(name).write_text(content, "utf-8")
+    arguments = ["."]
+    if staged:
+        for git in (["init", "-q"], ["add", "."]):
+            subprocess.run(["git", *git], check=True)
+        arguments = ["--staged"]
+    ran = here("check", *arguments)
+    assert ran.code == 1
+    (line,) = ran.out.decode().splitlines()
+    assert "records.json: no public report" in line
+    Path(".dptext.yaml").write_text("check: {exclude: [records.json]}\n")
+    if staged:
+        subprocess.run(["git", "add", "."], check=True)
+    assert here("check", *arguments).code == 0
 
 
 def test_documents_are_no_exports(export: Path) -> None:

@@ -99,6 +99,41 @@ def test_runs_need_no_options_afterwards(suffix: str, folder: Path) -> None:
         assert b"Virtanen" not in Path(out).read_bytes()
 
 
+def test_the_first_file_of_a_folder_is_looked_at(folder: Path) -> None:
+    """Its settings hold for all; a line names it and says how many there are."""
+    (folder / "in").mkdir()
+    for name in ("b.csv", "a.csv"):
+        (folder / "in" / name).write_text("text\nThe broken lamp was late again.\n" * 3)
+    ran = here("init", "in")
+    assert ran.err == "dptext: in: looking at in/a.csv, 1 more not looked at\n"
+    Path(".dptext.yaml").write_bytes(ran.out)
+    assert here("sanitize", "in", "-o", "out").code == 0
+    assert here("check", "out").code == 0
+    ran = here("init", "-", given=b"text\n")
+    assert (ran.code, ran.out) == (2, b"")
+    assert "save standard input to a file" in ran.err
+
+
+def test_a_column_of_any_name_and_encoding_is_surveyed(folder: Path) -> None:
+    """One that is called text, in Parquet and in a workbook; and one in UTF-16."""
+    rows: dict[str, list[Any]] = {"text": ["The broken lamp was late again."] * 3}
+    rows["n"] = [1, 2, 3]
+    wanted = {"field": ["text"], "risk": "20%"}
+    pa = pytest.importorskip("pyarrow")
+    pa.parquet.write_table(pa.table(rows), "a.parquet")
+    book = pytest.importorskip("openpyxl").Workbook()
+    for row in (["text", "n"], *zip(*rows.values(), strict=True)):
+        book.active.append(list(row))
+    book.save("a.xlsx")
+    for name in ("a.parquet", "a.xlsx"):
+        assert yaml.safe_load(here("init", name).out)["sanitize"] == wanted
+    Path("a.csv").write_text(f"text\n{rows['text'][0]}\n", "utf-16")
+    ran = here("init", "a.csv", "--encoding", "utf-16")
+    assert wanted.items() <= yaml.safe_load(ran.out)["sanitize"].items()
+    Path(".dptext.yaml").write_bytes(ran.out)
+    assert here("sanitize", "a.csv", "-o", "o.csv").code == 0
+
+
 def test_layout_and_missing_fields_are_kept(folder: Path) -> None:
     """Options that say how a file is read, and records without a text, are settings."""
     path = folder / "in.dat"
@@ -120,7 +155,7 @@ def test_layout_and_missing_fields_are_kept(folder: Path) -> None:
         ("in.jsonl", '{"id":1}\n', ("-f", "idd"), 2, "did you mean 'id'"),
         ("in.jsonl", "zqxjkmarker7\n", (), 4, "in.jsonl:1: not valid JSON"),
         ("in.xyz", "\0", (), 2, "choose one with --format"),
-        ("-", "", (), 2, "name one"),
+        ("-", "", (), 2, "save standard input to a file"),
         ("absent.csv", None, (), 2, "absent.csv"),
     ],
 )

@@ -168,7 +168,7 @@ def test_a_record_about_nobody_is_not_released(
         (("--limit", "9", "--seed", "1"), 2, "--seed"),
         (("--limit", "9", "--line-buffered"), 2, "--line-buffered"),
         (("--limit", "9", "--set", "strategy=data-set"), 2, "data-set"),
-        (("--limit", "9", "--epsilon", "40"), 3, "promise nothing"),
+        (("--limit", "9", "--epsilon", "40"), 3, "have no guarantee"),
         (("--limit", "9", "-f", "user", "--subject", "user"), 2, "both a text and"),
         (("--limit", "9", "--format", "text"), 2, "no fields"),
         (("--limit", "9", "-o", "spent.db.key"), 2, "spent.db.key"),

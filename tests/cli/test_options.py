@@ -71,7 +71,7 @@ def test_a_format_is_checked_in_one_way(command: str, tmp_path: Path) -> None:
     """A format that is not there is refused before anything is read."""
     files = ["nowhere.jsonl"] * (2 if command == "evaluate" else 1)
     ran = here(command, *files, "--format", "xml")
-    said = "--format xml: choose csv, json, jsonl, parquet, text or tsv"
+    said = "--format xml: choose csv, json, jsonl, parquet, text, tsv or xlsx"
     assert (ran.code, ran.err) == (2, f"dptext: {said}\n")
 
 

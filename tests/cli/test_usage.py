@@ -40,7 +40,7 @@ def _refused(ran: Ran, code: int, *said: str) -> None:
         (("--epsilon", "0"), "epsilon"),
         (("--epsilon", "-1"), "epsilon"),
         (("--epsilon", "1e300"), "epsilon"),
-        (("--epsilon", "501"), "beyond any meaning"),
+        (("--epsilon", "501"), "too large to mean anything"),
         (("--epsilon-per-text", "1"), "write --set"),
         (("--risk", "0"), "--risk"),
         (("--risk", "nan"), "--risk"),
@@ -207,7 +207,7 @@ def test_every_record_left_out(options: tuple[str, ...], tmp_path: Path) -> None
     source.write_bytes(b'{"txt":"%s"}\n' % MARKER.encode() * 3)
     run = ("sanitize", str(source), *options, "-f", "text", "-o")
     run = (*run, str(tmp_path / "o.jsonl"))
-    said = ("no record could be read", "of 3 the first is", "in.jsonl:1", "'txt'")
+    said = ("no record could be read", "the first of 3 is", "in.jsonl:1", "'txt'")
     _refused(here(*run, "--on-error", "skip"), 4, *said)
     _refused(here(*run, "--quarantine", str(aside)), 4, *said)
     aside.write_bytes(b"before\n")

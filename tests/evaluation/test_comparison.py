@@ -16,6 +16,7 @@ from dptext import profile
 from dptext.cli import compare
 from dptext.evaluation import comparison, views
 from dptext.evaluation.comparison import Cell, Row, Sample
+from dptext.evaluation.readers import PublicText
 from dptext.evaluation.run import Settings
 from dptext.report import html
 from tests.cli import running
@@ -124,11 +125,18 @@ def test_nothing_is_computed_for_all_words_of_the_lexicon(
 def test_a_forecast_follows_the_pace(folder: Path) -> None:
     """The least estimate is that of the longest cell; done cells are no part of it."""
     planned, given = cells(folder, "rank", "laplace"), sample(folder)
-    forecast = comparison.Forecast(planned, given, 2)
+    forecast = comparison.Forecast(planned, given, Settings(), 2)
     assert 90.0 < forecast.seconds() < 100.0
     for cell in planned:
         forecast.finished(cell)
     assert forecast.seconds() == 0.0
+    reads = Settings(public_text=PublicText("public.txt", ("text",), ""))
+    planned = cells(folder, "rank", "tem")
+    alone, read = (
+        comparison.Forecast(planned, given, each, 1).seconds()
+        for each in (Settings(), reads)
+    )
+    assert read > alone + 60.0
 
 
 def _never(key: str, row: Row) -> None:

@@ -83,6 +83,15 @@ def test_a_text_is_known_whatever_its_capitals_and_spaces() -> None:
     assert not readers.KnownTexts(lambda: []).hold(asked).any()
 
 
+def test_records_of_several_fields_are_known(tmp_path: Path) -> None:
+    """Each of their texts, and all of them as one, as `compare` reads them."""
+    path = tmp_path / "public.jsonl"
+    path.write_text('{"a": "the film", "b": "was good"}\n')
+    known = readers.PublicText.of(str(path), ["a", "b"]).known()
+    asked = ["the film", "was good", "the film\nwas good", "was good\nthe film"]
+    assert known.hold(asked).tolist() == [True, True, True, False]
+
+
 def test_evaluate_reads_with_public_text(files: tuple[Path, Path, Path]) -> None:
     """The reader of the kind finds more than others, with intervals, and is named."""
     data, said = evaluated(files)
@@ -181,7 +190,9 @@ def test_a_plan_reads_one_half_with_the_other(files: tuple[Path, Path, Path]) ->
     assert reading["reader"] == "same-kind"
     words = reading["classes"][0]["words"]
     assert words + corpus["counted"] == COUNTED * 17
-    assert "public.jsonl" in here("plan", *usual).out.decode()
+    shown = " ".join(here("plan", *usual).out.decode().split())
+    counted = f"{corpus['counted']:,} other words of it finds"
+    assert f"this kind in public.jsonl a reader with {counted}" in shown
 
 
 def test_an_epsilon_for_the_reader_of_the_kind(files: tuple[Path, Path, Path]) -> None:

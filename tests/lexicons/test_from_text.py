@@ -29,14 +29,14 @@ TEXTS = [
 def english() -> Lexicon:
     """Return a small lexicon of frequent words, which are measured in no time."""
     base = lexicons.find("builtin")
-    rows = [row for row, word in enumerate(base.words[:10_000]) if word.isalpha()]
+    rows = [row for row, word in enumerate(base.words[:5_000]) if word.isalpha()]
     assert base.counts is not None
     raw = RawVectors(
         [base.words[row] for row in rows],
         np.asarray(base.vectors[rows, :50]),
         np.asarray(base.counts[rows], np.float64),
     )
-    settings = importing.Settings(outputs=3000, listed=30, language="en")
+    settings = importing.Settings(outputs=2000, listed=30, language="en")
     return importing.from_vectors(raw, "small", settings, {}, "words")
 
 
@@ -137,21 +137,19 @@ def test_an_adapted_lexicon_is_measured_and_stated(
     store.save(base, store.folder_of("small"))
     rng = np.random.default_rng(4)
     lines = [
-        " ".join(base.words[row] for row in rng.zipf(1.1, 80) if row < 3000)
+        " ".join(base.words[row] for row in rng.zipf(1.1, 80) if row < 2000)
         for _ in range(60)
     ]
     public = tmp_path / "tickets.txt"
     public.write_text("\n".join(lines) + "\nMy Fritzbox.\nThe Fritzbox.\nA Fritzbox.\n")
     digest = hashlib.sha256(public.read_bytes()).hexdigest()
-    adapt_ = ("lexicon", "adapt", str(public), "--lexicon", "small", "--name", "mine")
-    ran = here(*adapt_)
+    ran = here("lexicon", "adapt", str(public), "--lexicon", "small", "--name", "mine")
     assert ran.code == 0, ran.err
     shown = " ".join(ran.out.decode().split())
     assert "decoded by pairs of this text" in shown
     assert "words guessed by same-kind" in shown
     assert "1 of them new" in shown
     assert shown.count("%") > 8
-    assert json.loads(here(*adapt_, "--json").out)["new_words"] == 1
     private, output = tmp_path / "private.txt", tmp_path / "output.txt"
     private.write_text("My router lost the network.\n")
     ran = here("sanitize", str(private), "-o", str(output), "--lexicon", "mine")
@@ -167,6 +165,10 @@ def test_an_adapted_lexicon_is_measured_and_stated(
     assert ran.code == 0, ran.err
     report = json.loads(Path(f"{vectors}.dptext.json").read_bytes())
     assert said in report["guarantee"]["conditions"]
+    calibrate = ("calibrate", "--risk", "20%", "--lexicon", "mine", "--reader", "ngram")
+    ran = here(*calibrate, "--public-text", str(public))
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "have counted tickets.txt" in ran.err
 
 
 @pytest.mark.slow
@@ -192,7 +194,7 @@ def test_a_language_from_manuals_alone(
     )
     assert ran.code == 0, ran.err
     gained = json.loads(ran.out)
-    assert gained["adapted"]["meaning"] > gained["drawn"]["meaning"]
+    assert gained["adapted"]["changed"] < gained["drawn"]["changed"] - 0.05
     # More than who always says the most frequent word, and not everything.
     assert 0.1 < gained["reading"]["classes"][0]["success"] < 0.8
     private = tmp_path / "private.txt"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import dptext
-from dptext.report import answer, plan, views
+from dptext.report import answer, html, plan, views
 from dptext.report.blocks import Chart
 from dptext.report.document import Document
 from tests.report.test_figures import panel, planned
@@ -79,6 +80,16 @@ def test_the_plan_says_it_in_the_same_words() -> None:
     lines = {line.name: line.sentence for line in answer.answer(measured())}
     for name in ("one word", "a person", "a reader"):
         assert rows[name] == lines[name]
+
+
+def test_labels_of_the_picture_keep_apart() -> None:
+    """No two stand in one another's box, some 30 wide and 12 high."""
+    chart, _ = views.trade(measured())
+    assert isinstance(chart, Chart)
+    labels = [each for line in html.drawn(chart).lines for each in line.labels]
+    assert len(labels) > 5
+    for (x, y, _), (other_x, other_y, _) in itertools.combinations(labels, 2):
+        assert abs(x - other_x) > 30 or abs(y - other_y) > 12
 
 
 def test_the_picture_marks_the_setting_of_a_run() -> None:
