@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -113,16 +113,15 @@ def of(file: Path | None, *, ignored: bool = False) -> Configuration:
 
     file is that of `--config`; without it DPTEXT_CONFIG names one. Raises UsageError.
     """
-    named = os.environ.get(VARIABLE)
+    path = file or os.environ.get(VARIABLE)
     if ignored:
         return Configuration()
-    if file is not None or named:
-        path = file if file is not None else Path(str(named))
-        configuration = read(path)
-        if configuration is None:
-            raise UsageError(f"{path}: it has no table [tool.dptext]")
-        return configuration
-    return nearest()
+    if not path:
+        return nearest()
+    configuration = read(Path(path))
+    if configuration is None:
+        raise UsageError(f"{path}: it has no table [tool.dptext]")
+    return configuration
 
 
 def is_named() -> bool:
@@ -131,30 +130,20 @@ def is_named() -> bool:
 
 
 def nearest() -> Configuration:
-    """Return the configuration of the working folder, or of one above it."""
-    for path in _candidates():
-        configuration = read(path)
-        if configuration is not None:
-            _check_owner(path)
-            return configuration
-    return Configuration()
+    """Return the configuration of the working folder, or of one above it.
 
-
-def folders() -> Iterator[Path]:
-    """Yield the working folder and those above it, to the root of the repository.
-
-    Without a repository, to the home folder, else to the root of the file system.
+    Up to the root of the repository; without one to the home folder, else to the root
+    of the file system.
     """
-    start = Path.cwd()
-    for folder in (start, *start.parents):
-        yield folder
+    for folder in (Path.cwd(), *Path.cwd().parents):
+        for path in (folder / name for name in NAMES):
+            configuration = read(path) if path.is_file() else None
+            if configuration is not None:
+                _check_owner(path)
+                return configuration
         if (folder / ".git").exists() or folder == Path.home():
-            return
-
-
-def _candidates() -> Iterator[Path]:
-    for folder in folders():
-        yield from (path for name in NAMES if (path := folder / name).is_file())
+            break
+    return Configuration()
 
 
 def _check_owner(path: Path) -> None:
@@ -211,23 +200,17 @@ def sections(data: object, name: str) -> dict[str, JsonObject]:
     if not isinstance(data, dict):
         raise UsageError(f"{name}: give sections: {' and '.join(SECTIONS)}")
     others = [str(key) for key in data if key not in SECTIONS]
-    if others and len(others) == len(data):
-        return {"check": _policy_alone(data, others, name)}
-    if others:
-        raise UsageError(f"{name}: {_advice(others)}")
+    unknown = [key for key in others if key not in _policy_keys()]
+    if others and (unknown or len(others) < len(data)):
+        raise UsageError(f"{name}: {_advice((unknown or others)[0])}")
+    if others:  # a policy alone
+        return {"check": data}
     for section, keys in data.items():
         if not isinstance(keys, dict):
             raise UsageError(f"{name}: {section}: give keys and values")
     return {
         section: _plain(keys, f"{name}: {section}") for section, keys in data.items()
     }
-
-
-def _policy_alone(data: JsonObject, keys: Iterable[str], name: str) -> JsonObject:
-    unknown = [key for key in keys if key not in _policy_keys()]
-    if unknown:
-        raise UsageError(f"{name}: {_advice(unknown)}")
-    return data
 
 
 def _policy_keys() -> tuple[str, ...]:
@@ -238,11 +221,10 @@ def _policy_keys() -> tuple[str, ...]:
     return tuple(each.name for each in fields(ExportPolicy))
 
 
-def _advice(keys: list[str]) -> str:
+def _advice(key: str) -> str:
     """Say where a key belongs that stands in no section."""
     from dptext import registry
 
-    key = keys[0]
     if key in _policy_keys():
         return f"{key}: this key now belongs under check:; move it there"
     near = registry.suggest(key, (*_policy_keys(), *SECTIONS))
@@ -303,11 +285,6 @@ def kept(named: Iterable[str], below: Iterable[Layer]) -> dict[str, Setting]:
     return left
 
 
-def keys() -> tuple[str, ...]:
-    """Return the keys of the section `sanitize`."""
-    return tuple(sorted(name.rstrip("_") for name in BY_FILE["sanitize"]))
-
-
 def variable_of(name: str) -> str:
     """Return the environment variable of a parameter."""
     return f"DPTEXT_{name.rstrip('_').upper()}"
@@ -327,8 +304,9 @@ def _split(text: str, variable: str) -> list[str]:
 def _check_keys(file: Configuration) -> None:
     from dptext import registry
 
+    known = tuple(sorted(name.rstrip("_") for name in BY_FILE["sanitize"]))
     for key in file.sections.get("sanitize", {}):
-        if key in keys():
+        if key in known:
             continue
         where = f"{file.shown}: sanitize.{key}"
         if key in _SECRET:
@@ -336,7 +314,7 @@ def _check_keys(file: Configuration) -> None:
                 f"{where}: a shared file must not name a secret; use "
                 f"--{key.replace('_', '-')} or {variable_of(key)}"
             )
-        near = registry.suggest(key, keys())
+        near = registry.suggest(key, known)
         raise UsageError(f"{where}: not a setting for files; {near}")
 
 

@@ -188,7 +188,14 @@ def outputs_of(
         pairs += [
             (str(path), str(Path(out_dir, path.relative_to(name)))) for path in known
         ]
-    _check_names([output for _, output in pairs], out_dir)
+    taken: set[str] = set()
+    for _, output in pairs:
+        if output in taken:
+            name = os.path.relpath(output, out_dir)
+            raise UsageError(
+                f"--out-dir: two inputs are named {name}; run once for each"
+            )
+        taken.add(output)
     return pairs
 
 
@@ -247,18 +254,6 @@ def _inside(folder: Path, out_dir: Path) -> Iterator[Path]:
 
 def _is_shown(name: str) -> bool:
     return not name.startswith((".", "_"))
-
-
-def _check_names(outputs: Sequence[str], out_dir: str) -> None:
-    """Refuse two outputs of one name."""
-    known: set[str] = set()
-    for output in outputs:
-        if output in known:
-            name = os.path.relpath(output, out_dir)
-            raise UsageError(
-                f"--out-dir: two inputs are named {name}; run once for each"
-            )
-        known.add(output)
 
 
 def check_standard(jobs: Sequence[Job], reports: Reports) -> None:

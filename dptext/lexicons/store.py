@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 
 from dptext import cache
 from dptext.errors import LexiconError, OutputError, UsageError
+from dptext.settings import digest_of_path
 from dptext.types import NUMBER, JsonObject, Lexicon
 
 Array = NDArray[Any]  # of the type that _ARRAYS says
@@ -145,7 +146,7 @@ def read_meta(folder: Path) -> Described:
 def digest_of(folder: Path, meta: Meta) -> str:
     """Compute the digest of the files in a folder and of meta."""
     files = [WORDS, *(f"{name}.npy" for name in _present(folder))]
-    return _combined({file: _sha256(folder / file) for file in files}, meta)
+    return _combined({file: digest_of_path(folder / file) for file in files}, meta)
 
 
 def digest_in_memory(lexicon: Lexicon) -> str:
@@ -348,11 +349,6 @@ def _text_of(words: tuple[str, ...]) -> bytes:
     return ("\n".join(words) + "\n").encode()
 
 
-def _sha256(path: Path) -> str:
-    with open(path, "rb", buffering=0) as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
 def _canonical(meta: Meta) -> bytes:
     """Write meta in the one form that is hashed; numpy scalars become numbers."""
     return json.dumps(
@@ -386,8 +382,10 @@ def packaged_folder() -> Path:
 def user_folder() -> Path:
     """Return the folder of imported ones: in $DPTEXT_HOME, else XDG's data folder."""
     home = os.environ.get("DPTEXT_HOME")
-    base = Path(home) if home else _xdg("XDG_DATA_HOME", ".local/share") / "dptext"
-    return base / "lexicons"
+    # The XDG rules: a relative path in the variable is to be ignored.
+    data = os.environ.get("XDG_DATA_HOME", "")
+    base = Path(data) if os.path.isabs(data) else Path.home() / ".local/share"
+    return (Path(home) if home else base / "dptext") / "lexicons"
 
 
 def cached_folder() -> Path:
@@ -409,9 +407,3 @@ def folder_of(name: str) -> Path:
 def is_name(text: str) -> bool:
     """Tell whether a text can be the name of an imported lexicon."""
     return _NAME.fullmatch(text) is not None
-
-
-def _xdg(variable: str, default: str) -> Path:
-    # The XDG rules: a relative path in the variable is to be ignored.
-    value = os.environ.get(variable, "")
-    return Path(value) if os.path.isabs(value) else Path.home() / default

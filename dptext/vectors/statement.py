@@ -184,21 +184,17 @@ def build(
         loss=claim.loss,
         worst_loss=None if claim.none or math.isinf(far) else far,
         text_loss=claim.text_loss,
-        equal_parts=False,
         strength=claims.judge(claim.notion, claim.level, claim.loss, claim.text_loss),
         strategy=Strategy.TOKEN,
         unprotected=(),
         numerical_slack=claim.slack,
         sentence=_sentence(release, claim, key),
         text_level=_several(release, claim),
-        translation="",
         adjacency=adjacency,
         covered=covered,
         conditions=conditions,
         not_covered=_not_covered(release, identified),
         source=promise.source,
-        decoder="none",
-        decoding="",
     )
 
 
