@@ -286,7 +286,7 @@ class Server:
             except _UnansweredError as error:
                 if not error.refused:
                     raise DptextError(self._stopped(str(error))) from None
-                reason = f", at last with {error}"
+                reason = f" (the last one: it {error})"
                 continue
             if not dialect.schema or object_of(content) == _TEST:
                 how = dialect.schema or "no schema"
@@ -308,7 +308,8 @@ class Server:
             except _UnansweredError as error:
                 self._failures += 1
                 if self._failures >= _GIVE_UP:
-                    raise DptextError(self._stopped(str(error))) from None
+                    hint = " (is a request longer than its context?)" * error.refused
+                    raise DptextError(self._stopped(f"{error}{hint}")) from None
                 return None
             self._failures = 0
             # A small model may repeat what it is told.
