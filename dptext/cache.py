@@ -24,7 +24,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, BinaryIO, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,6 +124,40 @@ def numbers(
     return _entry(_NUMBERS, key, compute, holds, what) if known is None else known
 
 
+def table(
+    key: str,
+    compute: Callable[[], NDArray[Any]],
+    holds: Callable[[NDArray[Any]], bool],
+    what: str,
+) -> NDArray[Any]:
+    """Return a large array of a key, mapped from its file, which processes share.
+
+    Parts of it are read where they are used, so that no digest of the whole tells
+    damage: holds must look at it. In memory where it cannot be kept; else as `arrays`.
+    """
+    path = folder() / f"{key}.table"
+    kept = _mapped(path, holds)
+    if kept is not None:
+        return kept
+    with progress.step(what):
+        computed = compute()
+    with contextlib.suppress(OSError):
+        _write(path, lambda file: np.save(file, computed))
+        kept = _mapped(path, holds)
+    return computed if kept is None else kept
+
+
+def _mapped(path: Path, holds: Callable[[NDArray[Any]], bool]) -> NDArray[Any] | None:
+    """Map the array of a file; None where it is no good."""
+    try:
+        if _private(path.stat(), stat.S_ISREG):
+            kept: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+            return np.asarray(kept) if holds(kept) else None
+    except Exception:  # noqa: S110 - however it fails, it is no good
+        pass
+    return None
+
+
 class _Kind(NamedTuple, Generic[T]):
     """What is kept: the suffix of its file, how to read and how to write it."""
 
@@ -194,12 +228,17 @@ def _header(key: str, content: bytes) -> bytes:
 
 
 def _keep(path: Path, key: str, content: bytes) -> None:
-    """Write an entry; it appears whole or not at all."""
+    """Write an entry."""
+    _write(path, lambda file: file.write(_header(key, content) + b"\n" + content))
+
+
+def _write(path: Path, write: Callable[[BinaryIO], object]) -> None:
+    """Write a file; it appears whole or not at all."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle, beside = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(_header(key, content) + b"\n" + content)
+            write(file)
         os.replace(beside, path)
     except OSError:
         with contextlib.suppress(OSError):

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from dptext import cache
 from dptext.exponential import losses
@@ -145,6 +146,31 @@ def test_damaged_entries_are_computed_anew(
     if damage is not a_folder:
         # They are whole again: nothing but their kind was wrong.
         assert all(path.is_file() for path in entries)
+
+
+@pytest.mark.parametrize("damage", [truncated, emptied, a_folder, a_pipe])
+def test_a_table_is_made_once_and_anew_where_it_is_damaged(
+    damage: Callable[[Path], None], folder: Path
+) -> None:
+    """It is mapped from its file while that holds, and right in any case."""
+    values = np.arange(-100, 100, dtype=np.int8)
+    computed = []
+
+    def use() -> NDArray[Any]:
+        def compute() -> NDArray[Any]:
+            computed.append(values)
+            return values.copy()
+
+        return cache.table(
+            "key", compute, lambda kept: np.array_equal(kept, values), "making a table"
+        )
+
+    assert not use().flags.writeable
+    np.testing.assert_array_equal(use(), values)
+    assert len(computed) == 1
+    damage(folder / "key.table")
+    np.testing.assert_array_equal(use(), values)
+    assert len(computed) == 2
 
 
 def test_an_entry_in_the_place_of_another_is_not_taken(folder: Path) -> None:

@@ -71,6 +71,7 @@ def command(
         *_versions(),
         *_lexicons(),
         *_ngrams(),
+        _kernel(),
         *_models(),
         *_keys(),
         *_configuration(context),
@@ -155,6 +156,20 @@ def _ngrams() -> Iterator[Line]:
         mend = "make it again: dptext lexicon ngrams"
         mend = "install dptext again" if name == ngrams.ENGLISH else mend
         yield _line(f"n-gram model {name}", partial(look, folder), mend)
+
+
+def _kernel() -> Line:
+    """Look at the loops of readers: in C where they were compiled, else in numpy."""
+    from dptext.readers import kernel
+
+    what = "decoding kernel"
+    if kernel.library is not None:
+        return Line(what, _OK, "compiled")
+    seen = "numpy, which writes the same words and takes two to three times as long"
+    if os.environ.get(kernel.VARIABLE) == "numpy":
+        return Line(what, _ABSENT, seen, f"unset {kernel.VARIABLE}")
+    mend = "install a C compiler, then dptext again: pip install --no-cache-dir "
+    return Line(what, _ABSENT, seen, f"{mend}--force-reinstall --no-deps dptext")
 
 
 def _models() -> Iterator[Line]:

@@ -67,7 +67,7 @@ REMOVED = {
 _SETTINGS = "dptext.settings"
 _LOCAL = "use --engine local"
 # Options of which only one may be given, and what to do.
-_APART = {
+_CONFLICTS = {
     ("key_file", "seed"): "give --key-file or --seed, not both",
     ("quiet", "verbose"): "give one of --quiet, --verbose and --json",
     ("quiet", "json"): "give one of --quiet, --verbose and --json",
@@ -172,21 +172,22 @@ def check_together(options: Sequence[Parsed], values: dict[str, Parsed]) -> None
 
     For folders, --output names the folder of their outputs.
     """
-    if any(map(os.path.isdir, values.get("files") or ())) and values.get("output"):
-        if values.get("out_dir"):
-            raise UsageError(_APART["out_dir", "output"])
+    has_folder = any(map(os.path.isdir, values.get("files") or ()))
+    if has_folder and "out_dir" in values and values["output"]:
+        if values["out_dir"]:
+            raise UsageError(_CONFLICTS["out_dir", "output"])
         values["out_dir"], values["output"] = values["output"], None
     usual = {option.name: option.default for option in options}
-    given = {
+    used = {
         name
         for name, value in values.items()
         if value not in (None, (), []) and value != usual.get(name)
     }
-    for pair, problem in _APART.items():
-        if given.issuperset(pair):
+    for pair, problem in _CONFLICTS.items():
+        if used.issuperset(pair):
             raise UsageError(problem)
     for (name, *others), problem in _NEEDS.items():
-        if name in given and usual.keys() >= set(others) and not given & set(others):
+        if name in used and usual.keys() >= set(others) and not used & set(others):
             raise UsageError(problem)
 
 

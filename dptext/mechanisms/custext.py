@@ -36,7 +36,7 @@ Example: dptext sanitize reviews.jsonl --field text --mechanism custext --epsilo
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Annotated, Literal
 
 import numpy as np
@@ -329,5 +329,5 @@ def _directions(space: Space) -> Space:
         space,
         name=f"directions of {space.name}",
         metric=f"angle in the {space.metric}",
-        vectors=unit.Params().transform(space.vectors),
+        transformed=partial(unit.Params().transform, space.vectors),
     )

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -60,7 +60,7 @@ class Params(mechanisms.Params):
             space,
             name="projected",
             metric=f"{space.metric}, projected",
-            vectors=noise.product(space.vectors, drawn).astype(np.float32),
+            transformed=partial(_product, space, drawn),
             params=json.dumps(settings, sort_keys=True),
             published=None,
         )
@@ -70,6 +70,10 @@ class Params(mechanisms.Params):
             "published": lambda: 1.0 + self.beta,
         }[self.constant]()
         return PrivEmb(self, projected, space, stretch or 1.0, drawn)
+
+
+def _product(space: Space, drawn: Floats) -> NDArray[np.float32]:
+    return noise.product(space.vectors, drawn).astype(np.float32)
 
 
 def constant(space: Space, projected: Space) -> Constant:

@@ -17,6 +17,7 @@ those parts that are looked at.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -27,7 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import settings
+from dptext import cache, settings
 from dptext.errors import LexiconError, UsageError
 from dptext.lexicons import store
 from dptext.lexicons.store import save_array
@@ -332,7 +333,7 @@ def _opened(name_or_path: str, channel: Channel) -> tuple[Ngrams | None, float]:
 
 # Words with a row in the table, and one row for all others.
 SLOTS = 8192
-_CONTEXTS = 256  # whose pairs are put into the table at once, for less memory
+_LOOKED_AT = 16  # rows of a table that was kept
 
 
 class Gains:
@@ -340,31 +341,55 @@ class Gains:
 
     To another power than 1 each is rounded to the nearest code: at most 6.1% off, and
     from 2^-16 to 2^16. slot_of (V + 2,) int32 is the slot of each row, 0 for the rows
-    that share one; table (width * width,) int8 the codes of pairs of slots.
+    that share one; table (width * width,) int8 the codes of pairs of slots, which are 0
+    for slot 0.
     """
 
     def __init__(self, model: Ngrams, power: float = 1.0, slots: int = SLOTS) -> None:
-        rows = model.size + 2
-        likely = np.argsort(-model.alone[: model.size], kind="stable")[: slots - 3]
-        listed = np.append(likely, [model.size, model.size + 1])
-        self.slot_of = np.zeros(rows, np.int32)
-        self.slot_of[listed] = np.arange(1, len(listed) + 1)
-        self.width = len(listed) + 1
+        size = model.size
+        likely = np.argsort(-model.alone[:size], kind="stable")[: slots - 3]
+        self._listed = np.append(likely, [size, size + 1])
+        self._model = model
+        self.slot_of = np.zeros(size + 2, np.int32)
+        self.slot_of[self._listed] = np.arange(1, len(self._listed) + 1)
+        self.width = len(self._listed) + 1
         codes = np.arange(256).astype(np.uint8).view(np.int8)
         if power != 1.0:
             codes = coded(power * np.log(decoded(codes)))
-        self.table = np.zeros(self.width**2, np.int8)
-        ends = np.append(0, model.ends.astype(np.int64))
-        for begin in range(0, rows, _CONTEXTS):
-            end = min(begin + _CONTEXTS, rows)
-            pairs = slice(ends[begin], ends[end])
-            first = self.slot_of[begin:end].astype(np.int64) * self.width
-            at = np.repeat(first, np.diff(ends[begin : end + 1]))
-            at += self.slot_of.take(model.following[pairs])
-            self.table[at] = codes.take(model.gains[pairs].view(np.uint8))
-        # Rows without a slot of their own wrote here.
-        square = self.table.reshape(self.width, self.width)
-        square[0] = square[:, 0] = 0
+        self._codes = codes
+        if self.width < SLOTS:
+            self.table = self._computed()
+            return
+        parts = (model.digest, size, cache.digest(model.ends), power, slots)
+        key = cache.key_of("gains", 1, *parts)
+        self.table = cache.table(key, self._computed, self._holds, "weighing pairs")
+
+    def _computed(self) -> NDArray[np.int8]:
+        square = np.zeros((self.width, self.width), np.int8)
+        for slot in range(1, self.width):
+            square[slot] = self._row(slot)
+        return square.reshape(-1)
+
+    def _row(self, slot: int) -> NDArray[np.int8]:
+        """Return the codes of a slot with each other one: (width,)."""
+        row = int(self._listed[slot - 1])
+        begin, end = int(self._model.ends[row - 1]) if row else 0, self._model.ends[row]
+        codes = np.zeros(self.width, np.int8)
+        following = self.slot_of.take(self._model.following[begin:end])
+        gains = self._model.gains[begin:end].view(np.uint8)
+        codes[following] = self._codes.take(gains)
+        codes[0] = 0  # rows without a slot of their own wrote here
+        return codes
+
+    def _holds(self, kept: NDArray[np.int8]) -> bool:
+        """Tell whether a table is right in a few rows."""
+        width = self.width
+        if kept.dtype != np.int8 or kept.shape != (width**2,):
+            return False
+        square = kept.reshape(width, width)
+        drawn = np.frombuffer(os.urandom(4 * _LOOKED_AT), np.uint32) % width
+        slots = drawn[drawn > 0].tolist()
+        return all(np.array_equal(square[slot], self._row(slot)) for slot in slots)
 
     def of(
         self, contexts: NDArray[np.int32], following: NDArray[np.int32]

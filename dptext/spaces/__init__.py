@@ -18,7 +18,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import ClassVar
 
 import numpy as np
@@ -86,17 +86,30 @@ class Geometry:
 class Space:
     """A public vocabulary and where its words lie.
 
-    vectors (V + 1, d) float32, the last row for unknown words; name and metric as the
-    report prints them; params its parameters in one line, "" where it has none;
-    published the Lipschitz constant that its source prints.
+    transformed makes its vectors when they are first asked for: some mechanisms never
+    look at them. name and metric as the report prints them; params its parameters in
+    one line, "" where it has none; published the Lipschitz constant that its source
+    prints.
     """
 
     lexicon: Lexicon
     name: str
     metric: str
-    vectors: NDArray[np.float32]
+    transformed: Callable[[], NDArray[np.float32]]
     params: str = ""
     published: float | None = None
+
+    @cached_property
+    def vectors(self) -> NDArray[np.float32]:
+        """Return the vectors, (V + 1, d), the last row for unknown words.
+
+        Raises LexiconError where they are too long or too short to be measured.
+        """
+        from dptext.lexicons.orders import check_coordinates
+
+        vectors = self.transformed()
+        check_coordinates(vectors, f"space {self.name} of lexicon {self.lexicon.name}")
+        return vectors
 
     @property
     def size(self) -> int:
@@ -193,7 +206,7 @@ class Space:
         """Return the space of the lexicon's vectors as they are."""
         if self._same:
             return self
-        vectors = np.asarray(self.lexicon.vectors, dtype=np.float32)
+        vectors = partial(np.asarray, self.lexicon.vectors, np.float32)
         return Space(self.lexicon, "identity", ORIGINAL, vectors)
 
     @cached_property
@@ -326,26 +339,24 @@ def stretched(before: NDArray[np.floating], after: NDArray[np.floating]) -> floa
 
 @lru_cache(maxsize=2)
 def prepare(lexicon: Lexicon, name: str, params: Params) -> Space:
-    """Apply a space's transform to a lexicon's vectors, once for all that ask for it.
-
-    Raises LexiconError where vectors are too long or too short to be measured.
-    """
-    from dptext.lexicons.orders import check_coordinates
-
-    vectors = np.asarray(lexicon.vectors, dtype=np.float32)
-    check_coordinates(vectors, f"lexicon {lexicon.name}")
-    moved = np.ascontiguousarray(params.transform(vectors))
-    if moved is not vectors:
-        check_coordinates(moved, f"space {name} of lexicon {lexicon.name}")
+    """Return the space of a lexicon, one for all that ask for it."""
     settings = asdict(params)
     return Space(
         lexicon,
         name,
         params.METRIC,
-        moved,
+        partial(_transformed, lexicon, params),
         params=json.dumps(settings, sort_keys=True) if settings else "",
         published=params.PUBLISHED_CONSTANT,
     )
+
+
+def _transformed(lexicon: Lexicon, params: Params) -> NDArray[np.float32]:
+    from dptext.lexicons.orders import check_coordinates
+
+    vectors = np.asarray(lexicon.vectors, dtype=np.float32)
+    check_coordinates(vectors, f"lexicon {lexicon.name}")
+    return np.ascontiguousarray(params.transform(vectors))
 
 
 # The result is rounded up by this share, and pairs that are beyond by less are equal.

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dptext.cli.app import app
-from dptext.readers import ngrams
+from dptext.readers import kernel, ngrams
 from tests import small
 from tests.cli.running import here
 from tests.readers import models as small_models
@@ -44,6 +44,19 @@ def test_a_sound_installation() -> None:
     assert code == 0
     assert {"Python", "dptext", "numpy", "lexicon builtin", "cache"} <= lines.keys()
     assert lines["wordnet (score ic with source nltk)"][2].startswith("run: ")
+
+
+def test_the_kernel_is_named_and_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether words are decoded by compiled code; without it nothing is wrong."""
+    monkeypatch.delenv(kernel.VARIABLE, raising=False)
+    monkeypatch.setattr(kernel, "library", object())
+    assert _lines()[1]["decoding kernel"] == ("ok", "compiled", "")
+    monkeypatch.setattr(kernel, "library", None)
+    state, seen, advice = _lines()[1]["decoding kernel"]
+    assert (state, seen[:5]) == ("absent", "numpy")
+    assert "install a C compiler" in advice
+    monkeypatch.setenv(kernel.VARIABLE, "numpy")
+    assert _lines()[1]["decoding kernel"][2] == "unset DPTEXT_KERNEL"
 
 
 def test_what_is_wrong_and_what_to_do(

@@ -51,7 +51,10 @@ _WRITTEN_OUT = re.compile(r"\\u00[0-9a-f]{2}")
 def shown(
     lines: list[tuple[str, ...]], columns: int, folder: Path, **env: str
 ) -> list[tuple[str, int]]:
-    """Return what each command line prints on a terminal, and its exit code."""
+    """Return what each command line prints on a terminal, and its exit code.
+
+    Questions are answered with their defaults.
+    """
     import pty
     import termios
 
@@ -70,6 +73,7 @@ def shown(
         stderr=slave,
     )
     os.close(slave)
+    os.write(master, b"\n" * 9)
     parts = []
     with contextlib.suppress(OSError):
         while part := os.read(master, 2**16):

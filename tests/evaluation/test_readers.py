@@ -95,9 +95,9 @@ def test_records_of_several_fields_are_known(tmp_path: Path) -> None:
 def test_evaluate_reads_with_public_text(files: tuple[Path, Path, Path]) -> None:
     """The reader of the kind finds more than others, with intervals, and is named."""
     data, said = evaluated(files)
-    found = {each["reader"]: each["classes"][0] for each in data["in_context"]}
-    assert found["same-kind"]["low"] > found["alone"]["high"]
-    assert found["same-kind"]["words"] == PRIVATE * 17
+    every = {each["reader"]: each["classes"][0] for each in data["in_context"]}
+    assert every["same-kind"]["low"] > every["alone"]["high"]
+    assert every["same-kind"]["words"] == PRIVATE * 17
     known = data["public_text"]
     assert (known["file"], known["counted"]) == ("public.jsonl", COUNTED * 17)
     assert (known["texts"], known["repeated"]) == (PRIVATE, 0)

@@ -546,7 +546,8 @@ def test_gaussian_noise_keeps_epsilon_and_delta(budget: str) -> None:
     # Clipped vectors lie on the same line.
     clipped = each.mechanism.output_vectors
     ready = dataclasses.replace(
-        each.mechanism, space=dataclasses.replace(each.mechanism.space, vectors=clipped)
+        each.mechanism,
+        space=dataclasses.replace(each.mechanism.space, transformed=lambda: clipped),
     )
     laws = {word: _on_a_line(ready, word, stats.norm(scale=sigma)) for word in words}
     assert said.notion == "eps-delta"
