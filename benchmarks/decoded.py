@@ -181,6 +181,14 @@ def corpus_figures(ready: Pipeline, corpus: str, arguments: argparse.Namespace) 
                 both = learned(ready, source, labels, version.corpus, answers)
                 shown += "     {:.3f} / {:.3f}".format(*both)
         print(f"{spec[:33]:34s}{shown}", flush=True)
+        if decoder is not None and decoder.used is not None:
+            used, share = decoder.used, version.seconds / len(texts)
+            print(
+                f"    {used.unanswered} of {used.texts} texts unanswered, in part "
+                f"or in all; {used.requests} requests, "
+                f"{used.tokens_sent} tokens sent, {used.tokens_received} received; "
+                f"{share:.1f} s a text"
+            )
     shown = perplexities(texts, arguments.measure, "")
     if plain is not None:
         both = learned(ready, plain, labels, untouched(ready, texts), answers)

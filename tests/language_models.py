@@ -56,6 +56,11 @@ def bloom(folder: Path, seed: int = 0) -> str:
     return _causal("Bloom", folder, seed, **sizes, initializer_range=1.0)
 
 
+def mamba(folder: Path, seed: int = 0) -> str:
+    """Save a Mamba, which keeps a state in place of keys and values."""
+    return _causal("Mamba", folder, seed, hidden_size=16, num_hidden_layers=2)
+
+
 def _causal(kind: str, folder: Path, seed: int, **sizes: Any) -> str:
     library, split = _library(), byte_tokenizer()
     heads = {"GPT2": "GPT2LMHeadModel"}

@@ -70,9 +70,9 @@ class Recorded:
 
 
 @contextmanager
-def serving(answer: Answer = chosen) -> Iterator[Recorded]:
-    """Serve for a block; answer is given each request but those that test."""
-    server, recorded = _server(answer)
+def serving(answer: Answer = chosen, test: Answer = chosen) -> Iterator[Recorded]:
+    """Serve for a block; test is given the requests that test, answer all others."""
+    server, recorded = _server(answer, test)
     try:
         yield recorded
     finally:
@@ -83,14 +83,16 @@ def serving(answer: Answer = chosen) -> Iterator[Recorded]:
 @cache
 def always() -> str:
     """Return the address of a server that lives as long as the tests do."""
-    return _server(chosen)[1].url
+    return _server(chosen, chosen)[1].url
 
 
-def _server(answer: Answer) -> tuple[ThreadingHTTPServer, Recorded]:
+def _server(answer: Answer, test: Answer) -> tuple[ThreadingHTTPServer, Recorded]:
     recorded = Recorded("")
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        # Seconds for what a client sends.
+        timeout = 30
 
         def do_POST(self) -> None:
             size = int(self.headers["Content-Length"])
@@ -102,9 +104,9 @@ def _server(answer: Answer) -> tuple[ThreadingHTTPServer, Recorded]:
                 recorded.most = max(recorded.most, recorded.under_way)
             try:
                 request = json.loads(body)
-                told = chosen(request) if is_test(request) else answer(request)
+                reply = test(request) if is_test(request) else answer(request)
                 with suppress(OSError):
-                    self._send(told if isinstance(told, Reply) else Reply(told))
+                    self._send(reply if isinstance(reply, Reply) else Reply(reply))
             finally:
                 with recorded.lock:
                     recorded.under_way -= 1

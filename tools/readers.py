@@ -3,6 +3,8 @@
     python -m tools.readers --risk 20% --kind news          # one cell of the ladder
     python -m tools.readers                                 # all of it
     python -m tools.readers --profile strict --profile readable
+    python -m tools.readers --risk 20% --kind sentences --texts 60
+        --endpoint http://localhost:11434/v1 --model NAME       # writes no file
 
 Writes dptext/data/readers.json, which plans and reports show beside the exact risk: for
 each kind of text what readers find, of all words, of content words and by frequency,
@@ -27,10 +29,12 @@ from benchmarks.private_rows import privatized, rows_of
 from dptext import open_pipeline, profile
 from dptext.evaluation.classify import Baseline, make_classifier
 from dptext.measures import context_risk, ladder
-from dptext.measures.context_risk import InContext, Learned
+from dptext.measures.context_risk import InContext, Learned, Reading
+from dptext.models.endpoint import Server
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.readers import ngrams
+from dptext.readers import Reader, ngrams
+from dptext.readers.endpoint import EndpointReader
 from dptext.readers.training import PairCounts, SameKindReader
 from dptext.settings import share
 
@@ -55,6 +59,8 @@ KINDS = {
 # Without any output a guess is right for 5.2% of words.
 RISKS = ("6%", "8%", "10%", "13%", "16%", "20%", "25%", "30%")
 _COUNTED = 500_000
+# Words of one request to a server, requests under way, and seconds of each.
+_ASKED, _CONCURRENCY, _TIMEOUT = 40, 4, 600.0
 _LEARNED = 2000  # texts for classifiers
 _BATCH = 500
 
@@ -73,25 +79,40 @@ def counted(corpus: Corpus, pipeline: Pipeline) -> PairCounts:
     return counts
 
 
+def read(
+    kind: str, pipeline: Pipeline, strongest: Reader, most: int = 10_000
+) -> tuple[Reading, ...]:
+    """Return and print what the usual readers and one more find in a kind of text."""
+    corpus = KINDS[kind]
+    rows = rows_of(corpus.read)[: min(most, corpus.texts)]
+    readings = context_risk.measure(
+        pipeline,
+        [*context_risk.available(pipeline), strongest],
+        _batches([str(row["text"]) for row in rows], _BATCH),
+        pipeline.randomness(RunKey.from_seed(0)),
+    )
+    for each in readings:
+        print(f"  {kind}: {each.reader} {each.success:.1%}", flush=True)
+    return readings
+
+
+def attack(kind: str, pipeline: Pipeline, server: Server, most: int) -> None:
+    """Print what readers find, and a model on a server, with 95% intervals."""
+    strongest = EndpointReader(pipeline.channel, server, _ASKED)
+    for each in read(kind, pipeline, strongest, most):
+        print(f"{each.reader}: {each.assumes}")
+        for one in each.classes:
+            span = f"{one.low:.1%} to {one.high:.1%}"
+            print(f"  {one.name}: {one.success:.1%} ({span}) of {one.words:,}")
+
+
 def cell(kind: str, pipeline: Pipeline) -> InContext:
     """Return what readers find in a kind of text, and what classifiers keep of it."""
     corpus = KINDS[kind]
     counts = counted(corpus, pipeline)
     shipped = ngrams.find_model(ngrams.ENGLISH, pipeline.channel)
     own = counts.model(1, {}, shipped)
-    readers = [
-        *context_risk.available(pipeline),
-        SameKindReader.strongest(pipeline.channel, own),
-    ]
-    texts = [str(row["text"]) for row in rows_of(corpus.read)[: corpus.texts]]
-    readings = context_risk.measure(
-        pipeline,
-        readers,
-        _batches(texts, _BATCH),
-        pipeline.randomness(RunKey.from_seed(0)),
-    )
-    for each in readings:
-        print(f"  {kind}: {each.reader} {each.success:.1%}", flush=True)
+    readings = read(kind, pipeline, SameKindReader.strongest(pipeline.channel, own))
     return InContext(
         corpus.name,
         shipped.digest,
@@ -127,6 +148,9 @@ def main() -> None:
     parser.add_argument("--profile", action="append", help="default: balanced")
     parser.add_argument("--risk", action="append", help="default: all of the ladder")
     parser.add_argument("--kind", action="append", choices=KINDS)
+    parser.add_argument("--endpoint", help="only print what a model on a server finds")
+    parser.add_argument("--model", default="")
+    parser.add_argument("--texts", type=int, default=100, help="those sent to a server")
     arguments = parser.parse_args()
     path = ladder.shipped_file()
     for name in arguments.profile or ("balanced",):
@@ -137,6 +161,11 @@ def main() -> None:
             epsilon = pipeline.budget.description.high
             print(f"{name}, risk {risk}, epsilon {epsilon:g}", flush=True)
             for kind in arguments.kind or KINDS:
+                if arguments.endpoint:
+                    url, model = arguments.endpoint, arguments.model
+                    server = Server(url, model, _CONCURRENCY, _TIMEOUT, "--endpoint")
+                    attack(kind, pipeline, server, arguments.texts)
+                    continue
                 one = cell(kind, pipeline)
                 data = json.loads(path.read_bytes())
                 before = data["readers"].get(key, ())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dptext.cli import options, outputs
-from dptext.cli.options import setting_option
+from dptext.cli.options import rare_measure, rare_setting, setting_option
 from dptext.cli.values import Number, one_of
 from dptext.errors import UsageError
 
@@ -38,26 +38,23 @@ class Pooled:
     ] = None
     subject: Annotated[
         str | None,
-        setting_option(
+        rare_setting(
             help="Field with the person that a record is about. The report then bounds "
             "the loss of all vectors of one person.",
-            hidden=True,
         ),
     ] = None
     most: Annotated[
         int,
-        setting_option(
+        rare_setting(
             parser=Number(int, 1, 1_000_000),
             help="Most vectors of one subject, which share epsilon (or mu).",
-            hidden=True,
         ),
     ] = 1
     public: Annotated[
         Path | None,
-        options.measure_option(
+        rare_measure(
             help="Public texts, one per line, to measure sentence vectors on. Default: "
             "frequent words.",
-            hidden=True,
         ),
     ] = None
 
@@ -79,10 +76,9 @@ class Noise:
     risk: options.Risk = None
     mu: Annotated[
         float | None,
-        setting_option(
+        rare_setting(
             parser=Number(float, 1e-6, 1000),
             help="Instead of an epsilon: mu of Gaussian differential privacy.",
-            hidden=True,
         ),
     ] = None
     clip: Annotated[

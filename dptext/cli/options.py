@@ -39,6 +39,10 @@ input_option = partial(typer.Option, rich_help_panel="Input")
 setting_option = partial(typer.Option, rich_help_panel="Guarantee")
 measure_option = partial(typer.Option, rich_help_panel="Measures")
 output_option = partial(typer.Option, rich_help_panel="Output and report")
+rare_input = partial(input_option, hidden=True)
+rare_setting = partial(setting_option, hidden=True)
+rare_measure = partial(measure_option, hidden=True)
+rare_output = partial(output_option, hidden=True)
 
 PROFILE = "Profile of `dptext list`, or a .yaml file."
 EPSILON = "Epsilon per word."
@@ -73,9 +77,8 @@ Format = Annotated[
 ]
 Id = Annotated[
     str | None,
-    input_option(
+    rare_input(
         help="Field with a unique id per record. Default: its position.",
-        hidden=True,
     ),
 ]
 Profile = Annotated[
@@ -102,10 +105,9 @@ Set = Annotated[
 ]
 BayesRisk = Annotated[
     bool,
-    measure_option(
+    rare_measure(
         "--bayes-risk/--no-bayes-risk",
         help="Measure the risk, or leave it out.",
-        hidden=True,
     ),
 ]
 Json = Annotated[bool, output_option("--json", help="Print JSON.")]
@@ -158,32 +160,29 @@ class Layout:
     field: Fields = None
     format: Format = None
     delimiter: Annotated[
-        str | None, input_option(help="Field delimiter of CSV or TSV.", hidden=True)
+        str | None, rare_input(help="Field delimiter of CSV or TSV.")
     ] = None
     quoting: Annotated[
         bool,
-        input_option(
+        rare_input(
             "--quoting/--no-quoting",
             help="Quotes enclose fields in CSV and TSV, or are ordinary characters.",
-            hidden=True,
         ),
     ] = True
     header: Annotated[
         bool,
-        input_option(
+        rare_input(
             "--header/--no-header",
             help="CSV and TSV begin with column names, or not: then --field 1 is the "
             "first column.",
-            hidden=True,
         ),
     ] = True
     encoding: Annotated[
         str | None,
-        input_option(
+        rare_input(
             help="Encoding of text files, input and output, such as cp1252 or utf-16. "
             "Default: UTF-8.",
             parser=encoding,
-            hidden=True,
         ),
     ] = None
 
@@ -207,33 +206,29 @@ class Records(Layout):
     id: Id = None
     missing: Annotated[
         str,
-        input_option(
+        rare_input(
             help="If a text field is absent or null: fail or pass.",
             parser=one_of("fail", "pass"),
-            hidden=True,
         ),
     ] = "fail"
     max_record_bytes: Annotated[
         int,
-        input_option(
+        rare_input(
             parser=Number(int, 1, 2**40),
             help="Longest record to read, in bytes.",
-            hidden=True,
         ),
     ] = 16 * 2**20
     on_error: Annotated[
         str,
-        input_option(
+        rare_input(
             help="If a record cannot be read: fail, skip or quarantine.",
             parser=one_of("fail", "skip", "quarantine"),
-            hidden=True,
         ),
     ] = "fail"
     quarantine: Annotated[
         str | None,
-        input_option(
+        rare_input(
             help="Write unreadable records to this file, unchanged (original text!).",
-            hidden=True,
         ),
     ] = None
 
@@ -263,31 +258,28 @@ class Changes:
 
     risk: Risk = None
     epsilon: Epsilon = None
-    reader_risk: Annotated[str | None, setting_option(help=_READ, hidden=True)] = None
+    reader_risk: Annotated[str | None, rare_setting(help=_READ)] = None
     mechanism: Mechanism = None
     decode: Annotated[
         str | None,
-        setting_option(
+        rare_setting(
             help="Decoder, such as ngram, or none to write words as drawn. The "
             "guarantee is the same.",
-            hidden=True,
         ),
     ] = None
     lexicon: Lexicon = None
     keep_list: Annotated[
         list[str] | None,
-        setting_option(
+        rare_setting(
             help="File of public words and phrases, one per line, to copy without "
             "protection; repeatable.",
-            hidden=True,
         ),
     ] = None
     mask_list: Annotated[
         list[str] | None,
-        setting_option(
+        rare_setting(
             help="File of public words and phrases, one per line, to replace with a "
             "fixed symbol; repeatable.",
-            hidden=True,
         ),
     ] = None
     set_: Set = None
@@ -312,10 +304,9 @@ class Keys:
     ] = None
     seed: Annotated[
         int | None,
-        setting_option(
+        rare_setting(
             help="For tests and papers: repeatable draws, without any privacy.",
             parser=Number(int),
-            hidden=True,
         ),
     ] = None
 
@@ -336,24 +327,20 @@ class Reported:
     html: Html = None
     public_report: Annotated[
         Path | None,
-        output_option(
+        rare_output(
             help="Write the public report here instead of beside the output.",
-            hidden=True,
         ),
     ] = None
     sidecar: Annotated[
         bool,
-        output_option(
+        rare_output(
             "--sidecar/--no-sidecar",
             help="Write the public report OUTPUT.dptext.json, or not.",
-            hidden=True,
         ),
     ] = True
     sign_key: Annotated[
         Path | None,
-        output_option(
-            help="Sign the public report with this Ed25519 key (PEM).", hidden=True
-        ),
+        rare_output(help="Sign the public report with this Ed25519 key (PEM)."),
     ] = None
 
     def reports(self, key_file: Path | None) -> Reports:
@@ -379,20 +366,18 @@ class Work:
     jobs: Jobs = 1
     batch_size: Annotated[
         int,
-        output_option(
+        rare_output(
             parser=Number(int, 1),
             help="Most records in a batch. The output is the same.",
-            hidden=True,
         ),
     ] = 4096
     quiet: Quiet = False
     verbose: Verbose = False
     json: Annotated[
         bool,
-        output_option(
+        rare_output(
             "--json",
             help="Print JSON: the short answer, on standard error.",
-            hidden=True,
         ),
     ] = False
 
@@ -486,38 +471,33 @@ class Measured:
     ] = None
     classifier: Annotated[
         str,
-        measure_option(
+        rare_measure(
             metavar="NAME",
             help="tfidf, vectors, or the folder of a model.",
-            hidden=True,
         ),
     ] = "tfidf"
     splits: Annotated[
         int,
-        measure_option(
+        rare_measure(
             parser=Number(int, 1, 100),
             help="Number of splits into training and test texts.",
-            hidden=True,
         ),
     ] = 3
     alpha: Annotated[
         list[float] | None,
-        measure_option(
+        rare_measure(
             parser=Number(float, 0, 1),
             help="Weight of utility against privacy; repeatable. Default: 0.25, 0.5, "
             "0.75.",
-            hidden=True,
         ),
     ] = None
     encoder: Annotated[
         str | None,
-        measure_option(help="Sentence model for CS: a folder or package.", hidden=True),
+        rare_measure(help="Sentence model for CS: a folder or package."),
     ] = None
     masked_model: Annotated[
         str | None,
-        measure_option(
-            help="Folder of a masked language model to attack with.", hidden=True
-        ),
+        rare_measure(help="Folder of a masked language model to attack with."),
     ] = None
 
     def settings(self) -> Settings:

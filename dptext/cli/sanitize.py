@@ -11,7 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dptext.cli import options, outputs, preview
-from dptext.cli.options import output_option, setting_option
+from dptext.cli.options import (
+    output_option,
+    rare_output,
+    rare_setting,
+)
 from dptext.cli.values import Number, one_of
 
 if TYPE_CHECKING:
@@ -43,27 +47,23 @@ class Outputs:
     ] = None
     in_place: Annotated[
         bool,
-        output_option(
+        rare_output(
             "--in-place",
             help="Replace the original files with their private versions. A file "
             "with a report beside it is private already and stays.",
-            hidden=True,
         ),
     ] = False
     resume: Annotated[
         bool,
-        output_option(
+        rare_output(
             "--resume",
             help="With --out-dir and --key-file: skip finished files, to continue an "
             "interrupted run.",
-            hidden=True,
         ),
     ] = False
     line_buffered: Annotated[
         bool,
-        output_option(
-            "--line-buffered", help="Write each record immediately.", hidden=True
-        ),
+        rare_output("--line-buffered", help="Write each record immediately."),
     ] = False
 
 
@@ -73,33 +73,28 @@ class Budget:
 
     ledger: Annotated[
         Path | None,
-        setting_option(
+        rare_setting(
             help="File that records the losses of each subject over all runs. "
             "Created if missing, with its key FILE.key beside it.",
-            hidden=True,
         ),
     ] = None
     subject: Annotated[
         str | None,
-        setting_option(
-            help="Field with the person that a record is about.", hidden=True
-        ),
+        rare_setting(help="Field with the person that a record is about."),
     ] = None
     limit: Annotated[
         float | None,
-        setting_option(
+        rare_setting(
             parser=Number(float, 1e-9, 100_000),
-            hidden=True,
             help="Most nats that a subject may lose in all recorded runs. A run that "
             "would exceed it writes nothing and ends with exit code 3.",
         ),
     ] = None
     limit_delta: Annotated[
         float | None,
-        setting_option(
+        rare_setting(
             parser=Number(float, 1e-18, 1),
             help="The same for deltas, if the settings have one.",
-            hidden=True,
         ),
     ] = None
 
@@ -124,19 +119,17 @@ class Cluster:
 
     engine: Annotated[
         str,
-        output_option(
+        rare_output(
             help="local, or spark to run each file of --out-dir as a task of a "
             "cluster. The output is the same.",
             parser=one_of("local", "spark"),
-            hidden=True,
         ),
     ] = "local"
     master: Annotated[
         str | None,
-        output_option(
+        rare_output(
             help="URL of Spark's master, such as spark://host:7077, yarn or local[4]. "
             "Default: that of spark-submit, else all cores of this machine.",
-            hidden=True,
         ),
     ] = None
 

@@ -107,7 +107,6 @@ class Endpoint(decoders.Decoder):
             self._offline = pairs.prepare(channel)
         self._weigher = Weigher(channel, model)
         self._chooser = Chooser(server, channel, params.words)
-        self._texts = self._unanswered = 0
 
     @property
     def content(self) -> dict[str, str]:
@@ -139,8 +138,8 @@ class Endpoint(decoders.Decoder):
         return ServerUse(
             self._server.host,
             self._server.model,
-            self._texts,
-            self._unanswered,
+            self._chooser.texts,
+            self._chooser.unanswered,
             *self._server.traffic,
         )
 
@@ -151,10 +150,7 @@ class Endpoint(decoders.Decoder):
             return first
         options = self._options(released, first, self._params.candidates)
         with progress.step(self._step(len(released.ends))):
-            choice = self._chooser.choose(released, first, options)
-        self._texts += choice.texts
-        self._unanswered += choice.unanswered
-        return choice.words
+            return self._chooser.choose(released, first, options)
 
     def rewrite(
         self, texts: list[str], spelled: Sequence[str], released: Released
@@ -169,8 +165,8 @@ class Endpoint(decoders.Decoder):
         following, rewritten = iter(answers), []
         for each in parts:
             new = [next(following) if part.question else part.text for part in each]
-            self._texts += any(part.question for part in each)
-            self._unanswered += None in new
+            self._chooser.texts += any(part.question for part in each)
+            self._chooser.unanswered += None in new
             lines = zip(each, new, strict=True)
             rewritten.append(
                 "".join(part.text if n is None else n for part, n in lines)

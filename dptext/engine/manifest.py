@@ -69,7 +69,9 @@ class Manifest:
     def done(self, job: Job, work: str, beside: Path | None) -> int | None:
         """Return how many records an output that is done was made from, else None."""
         line = self._lines.get(self._name(job))
-        if line is None or line.work != work or not self._is_sealed(line):
+        if line is None or line.work != work:
+            return None
+        if not hmac.compare_digest(self._seal(line), line.seal):
             return None
         output = Path(job.output or "")
         if not output.is_file() or settings.digest_of_path(output) != line.sha256:
@@ -105,9 +107,6 @@ class Manifest:
 
     def _seal(self, line: ManifestLine) -> str:
         return self._keyed(msgspec.json.encode(msgspec.structs.replace(line, seal="")))
-
-    def _is_sealed(self, line: ManifestLine) -> bool:
-        return hmac.compare_digest(self._seal(line), line.seal)
 
     def _keyed(self, data: bytes) -> str:
         return hashlib.blake2b(data, key=self._key, digest_size=32).hexdigest()

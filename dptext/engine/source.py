@@ -293,16 +293,14 @@ class Source:
             if isinstance(item, Verbatim):
                 before.append(item)
             yield from self._taken(item)
-            if not isinstance(item, Verbatim) and self._has_begun():
+            # All that needs the first records has seen enough of them.
+            begun = self._records >= SAMPLE and self._texts >= FIRST_TEXTS
+            if begun and not isinstance(item, Verbatim):
                 head = module.head(before)
                 line, start = counted.lines, self._next
                 part = FilePart(module.name, selection, where, head, line, start)
                 yield from self._parts(stream, part)
                 return
-
-    def _has_begun(self) -> bool:
-        """Tell whether all that needs the first records has seen enough of them."""
-        return self._records >= SAMPLE and self._texts >= FIRST_TEXTS
 
     def _parts(self, stream: BinaryIO, part: FilePart) -> Iterator[Record | FilePart]:
         """Yield the rest of an input in parts; from an irregular record on, records."""

@@ -121,6 +121,7 @@ class _Cutter:
         self._skipped: Iterator[bytes] = iter(())
         self._trouble: str | None = None
         self._fields: list[bytes] = []
+        self._too_long = FileRow(line, [], b"", b"", too_long(layout.limit))
         self.line = line
 
     def row(self) -> Iterator[FileRow]:
@@ -128,53 +129,51 @@ class _Cutter:
 
         One that is too long is given before its rest is read: a reader may stop there.
         """
-        delimiter = self._layout.delimiter
+        delimiter, quoting, limit, _ = self._layout
         while True:
             if self._at == len(self._buffer):
                 yield from self._more()
-            yield from self._field()
+            begin = self._at
+            is_quoted = quoting and self._buffer.startswith(QUOTE, begin)
+            yield from self._quoted() if is_quoted else self._plain()
+            if not self._over:
+                field = bytes(self._buffer[begin : self._at])
+                if quoting and not is_quoted and b"\r" in field:
+                    self._trouble = self._trouble or _BARE
+                self._fields.append(field)
             if not self._buffer.startswith(delimiter, self._at):
                 break
             self._at += len(delimiter)
         if self._over:
             return
-        if self._at > self._layout.limit:
-            yield self._too_long()
+        if self._at > limit:
+            yield self._too_long
             return
         raw = bytes(self._buffer)
         yield FileRow(self._first, self._fields, raw[self._at :], raw, self._trouble)
 
-    def _too_long(self) -> FileRow:
-        return FileRow(self._first, [], b"", b"", too_long(self._layout.limit))
-
-    def _field(self) -> Iterator[FileRow]:
-        begin = self._at
-        if self._layout.quoting and self._buffer.startswith(QUOTE, begin):
-            self._at += 1
-            yield from self._quoted()
-        else:
-            yield from self._plain()
-            if self._layout.quoting and not self._over:
-                bare = b"\r" in self._buffer[begin : self._at]
-                self._trouble = self._trouble or (_BARE if bare else None)
-        if not self._over:
-            self._fields.append(bytes(self._buffer[begin : self._at]))
-
     def _quoted(self) -> Iterator[FileRow]:
         """Go past the quote that closes the field."""
-        opened = self.line
+        opened, delimiter = self.line, self._layout.delimiter
+        self._at += 1
         while True:
             at = self._buffer.find(QUOTE, self._at)
             if at < 0 or (self._open() and len(self._buffer) - at < _AHEAD):
                 self._at = len(self._buffer) if at < 0 else at
                 more = yield from self._more()
                 if not more and at < 0:
-                    raise InputError(self._unclosed(opened))
+                    raise InputError(
+                        f"{self._layout.location}:{opened}: a quoted field begins here "
+                        "and is never closed; close it, or read quotes as ordinary "
+                        "characters with --no-quoting"
+                    )
             elif self._buffer.startswith(QUOTE, at + 1):
                 self._at = at + 2
             else:
                 self._at = at + 1
-                if self._field_ends():
+                if self._buffer.startswith(delimiter, self._at):
+                    return
+                if bytes(self._buffer[self._at : self._at + 4]) in _ENDS:
                     return
                 self._trouble = (
                     f"text after the closing quote of the field that begins on line "
@@ -199,11 +198,6 @@ class _Cutter:
             self._at = max(self._at, len(self._buffer) - len(delimiter) + 1)
             yield from self._more()
 
-    def _field_ends(self) -> bool:
-        if self._buffer.startswith(self._layout.delimiter, self._at):
-            return True
-        return bytes(self._buffer[self._at : self._at + 4]) in _ENDS
-
     def _open(self) -> bool:
         """Tell whether the line that is read goes on beyond the buffer."""
         return not (self._line_over or self._at_end)
@@ -214,7 +208,7 @@ class _Cutter:
         if len(self._buffer) > limit and not self._over:
             self._over = True
             self._skipped = skipped(self._stream, self._layout.location)
-            yield self._too_long()
+            yield self._too_long
         if self._over:
             del self._buffer[: self._at]
             self._at = 0
@@ -228,13 +222,6 @@ class _Cutter:
         self._line_over = piece.endswith(b"\n")
         self._buffer += piece
         return True
-
-    def _unclosed(self, opened: int) -> str:
-        return (
-            f"{self._layout.location}:{opened}: a quoted field begins here and is "
-            "never closed; close it, or read quotes as ordinary characters with "
-            "--no-quoting"
-        )
 
 
 # Each as it is typed in a shell.

@@ -286,7 +286,9 @@ def adapt(
     new = vectors_of_new(texts, counted, np.asarray(base.vectors[:size]))
     outputs = int(base.meta.get("outputs", size))
     counts = _counts(base, counted)
-    counts[outputs:] = np.minimum(counts[outputs:], _least_frequent(counts[:outputs]))
+    # The count of the last of the frequent outputs.
+    least = np.sort(counts[:outputs])[::-1][:_BANDS][-1]
+    counts[outputs:] = np.minimum(counts[outputs:], least)
     order = np.concatenate(
         (
             np.argsort(-counts[:outputs], kind="stable"),
@@ -333,11 +335,6 @@ def _counts(base: Lexicon, counted: WordCounts) -> NDArray[np.float64]:
     counts[rows] = [shares[each] for each in names]
     counts[: len(base.words)] += np.count_nonzero(counts) * base.prior
     return counts
-
-
-def _least_frequent(outputs: NDArray[np.float64]) -> float:
-    """Return the count of the last of the frequent outputs."""
-    return float(np.sort(outputs)[::-1][:_BANDS][-1])
 
 
 def _orders(

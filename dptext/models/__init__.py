@@ -14,11 +14,11 @@ import re
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from dptext import settings
 from dptext.errors import DptextError, MissingExtra, UsageError
@@ -37,6 +37,8 @@ NLTK_DATA = {
 }
 # What packages without types give.
 Library = Any
+S = TypeVar("S")
+T = TypeVar("T")
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
 
@@ -199,8 +201,6 @@ def embed(
     Every block is computed by itself and on one thread, several blocks at a time: a
     block's vectors depend neither on other blocks nor on the number of processors.
     """
-    from concurrent.futures import ThreadPoolExecutor
-
     torch = package("torch", "a sentence model", "semantic")
     model = sentence_model(folder, device, digest)
     split = getattr(model, "preprocess", None) or model.tokenize
@@ -219,11 +219,24 @@ def embed(
             )
             return vectors
 
+    return on_one_thread(one, blocks)
+
+
+def on_one_thread(work: Callable[[S], T], items: Iterable[S]) -> list[T]:
+    """Return work(item) of each, several at a time, with torch on one thread for each.
+
+    So the sums of an item are rounded alike whatever the number of processors.
+    """
+    from concurrent.futures import ThreadPoolExecutor
+
+    torch = package("torch", "a language model", "semantic")
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        with ThreadPoolExecutor(_processors()) as pool:
-            return list(pool.map(one, blocks))
+        with ThreadPoolExecutor(
+            _processors(), initializer=torch.set_num_threads, initargs=(1,)
+        ) as pool:
+            return list(pool.map(work, items))
     finally:
         torch.set_num_threads(threads)
 

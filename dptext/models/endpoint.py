@@ -46,9 +46,10 @@ _TRIES, _WAIT, _LONGEST = 4, 0.5, 60.0
 _GIVE_UP = 16
 # Answers that are remembered, so that equal questions are asked once.
 _REMEMBERED = 20_000
-_LATER = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 # In the place of a status, where there is no answer.
 _SLOW, _CLOSED = -1, -2
+# After these a request is sent again.
+_LATER = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529, _SLOW, _CLOSED})
 _REASONS = {
     _SLOW: "took too long to answer",
     _CLOSED: "cannot be reached, or closed the connection",
@@ -123,11 +124,11 @@ class _Completion(msgspec.Struct):
 
 
 class _UnansweredError(Exception):
-    """A question that was not answered; reached, whether the server did answer."""
+    """A question without an answer; refused, for the form of the request."""
 
-    def __init__(self, reason: str, *, reached: bool) -> None:
+    def __init__(self, reason: str, *, refused: bool) -> None:
         super().__init__(reason)
-        self.reached = reached
+        self.refused = refused
 
 
 def address(url: str, setting: str) -> SplitResult:
@@ -278,20 +279,22 @@ class Server:
             20,
             lambda answer: answer or None,
         )
+        reason = ""
         for dialect in _DIALECTS:
             try:
                 content = await self._content(client, question, dialect, "")
             except _UnansweredError as error:
-                if not error.reached:
+                if not error.refused:
                     raise DptextError(self._stopped(str(error))) from None
+                reason = f" (the last one: it {error})"
                 continue
             if not dialect.schema or object_of(content) == _TEST:
                 how = dialect.schema or "no schema"
                 progress.say(f"{self.host} answers ({how})")
                 return dialect
         raise UsageError(
-            f"{self._setting}: {self.host} refuses every form of request; is the model "
-            "named as the server names it (decoder.model)?"
+            f"{self._setting}: {self.host} refuses every form of request{reason}; is "
+            "the model named as the server names it (decoder.model)?"
         )
 
     async def _answer(
@@ -305,7 +308,8 @@ class Server:
             except _UnansweredError as error:
                 self._failures += 1
                 if self._failures >= _GIVE_UP:
-                    raise DptextError(self._stopped(str(error))) from None
+                    hint = " (is a request longer than its context?)" * error.refused
+                    raise DptextError(self._stopped(f"{error}{hint}")) from None
                 return None
             self._failures = 0
             # A small model may repeat what it is told.
@@ -367,30 +371,23 @@ class Server:
 
     async def _post(self, client: httpx.AsyncClient, body: bytes) -> bytes:
         """Send a request until it is answered, later each time."""
-        reason, reached, tries = "", False, _TRIES
+        reason, refused, tries = "", False, _TRIES
+        # A slow server stays slow; some fail at a form that they do not know.
+        twice = {_SLOW} if self._dialect else {_SLOW, 500}
         while tries > 0:
-            await self._until(self._resume)
+            await asyncio.sleep(max(0.0, self._resume - time.monotonic()))
             wait = min(_WAIT * 2 ** (_TRIES - tries), _LONGEST)
             status, after, reply = await self._once(client, body)
             if status == 200:
                 return reply
-            reason, reached = _REASONS.get(status, f"answers with HTTP {status}"), True
             self._refuse(status)
-            if status in _REASONS:
-                # A slow server stays slow: it gets half of the tries.
-                reached, tries = False, tries - (status == _SLOW)
-            elif status not in _LATER:
-                break
-            elif after is not None:
+            reason = _REASONS.get(status, f"answers with HTTP {status}")
+            refused = status == 500 or status not in _LATER
+            tries = tries - 1 - (status in twice) if status in _LATER else 0
+            if after is not None:
                 wait, self._resume = 0.0, time.monotonic() + after
-            tries -= 1
             await asyncio.sleep(wait if tries > 0 else 0.0)
-        raise _UnansweredError(reason, reached=reached)
-
-    async def _until(self, moment: float) -> None:
-        left = moment - time.monotonic()
-        if left > 0:
-            await asyncio.sleep(left)
+        raise _UnansweredError(reason, refused=refused)
 
     def _refuse(self, status: int) -> None:
         """Raise UsageError for what no later try will change."""

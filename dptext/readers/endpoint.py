@@ -11,7 +11,6 @@ arXiv:2410.12443; Meisenbacher et al. 2025, arXiv:2508.18976).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -110,19 +109,6 @@ def likeliest(
     return Options(rows, valid)
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """The chosen words (n,).
-
-    texts, how many were asked about; unanswered, of these, those with words that the
-    server did not choose.
-    """
-
-    words: Ids
-    texts: int
-    unanswered: int
-
-
 class _Window(NamedTuple):
     """A part of a text: the text's pieces, and the drawn words that are asked about."""
 
@@ -132,7 +118,11 @@ class _Window(NamedTuple):
 
 
 class Chooser:
-    """Asks a server; words, how many are asked about at once; examples come first."""
+    """Asks a server; words, how many are asked about at once; examples come first.
+
+    texts, about how many it was asked; unanswered, of these, those with words that the
+    server did not choose.
+    """
 
     def __init__(
         self,
@@ -142,22 +132,24 @@ class Chooser:
         examples: tuple[tuple[str, str], ...] = (),
     ) -> None:
         self._server, self._words, self._examples = server, words, examples
+        self.texts = self.unanswered = 0
         shown = (numbers.example(word) for word in channel.lexicon.words)
         self._shown = ["10" if word == NUMBER else word for word in shown]
 
-    def choose(self, released: Released, first: Ids, options: Options) -> Choice:
+    def choose(self, released: Released, first: Ids, options: Options) -> Ids:
         """Return a word for each drawn one: first (n,) where there is no answer."""
         windows = [*self._windows(released)]
         questions = [self._question(each, first, options) for each in windows]
         answers = self._server.ask(questions)
-        words, asked, unanswered = first.copy(), set(), set()
+        words, unanswered = first.copy(), set()
         for window, answer in zip(windows, answers, strict=True):
-            asked.add(window.text)
             if answer is None:
                 unanswered.add(window.text)
             else:
                 words[window.drawn] = answer
-        return Choice(words, len(asked), len(unanswered))
+        self.texts += len({window.text for window in windows})
+        self.unanswered += len(unanswered)
+        return words
 
     def questions(
         self, released: Released, first: Ids, options: Options
@@ -253,18 +245,18 @@ class EndpointReader:
         self._weigher = Weigher(channel, ngrams.shipped(channel))
         bare = Chooser(server, channel, words)
         self._chooser = Chooser(server, channel, words, tuple(self._shots(bare)))
-        self._texts = self._unanswered = 0
 
     @property
     def assumes(self) -> str:
         """Say what such an attacker has, and what the guesses cost."""
         requests, sent, received = self._server.traffic
-        other = f", {self._unanswered:,} of them by pairs alone in part or in all"
+        texts, unanswered = self._chooser.texts, self._chooser.unanswered
+        other = f", {unanswered:,} of them by pairs alone in part or in all"
         return (
             "knows mechanism and epsilon; reads all that is released of a text with "
             f"the model {self._server.model} on {self._server.host}, shown "
-            f"{len(_PUBLIC)} public texts with their draws; {self._texts:,} texts"
-            f"{other if self._unanswered else ''}, {requests:,} requests, {sent:,} "
+            f"{len(_PUBLIC)} public texts with their draws; {texts:,} texts"
+            f"{other if unanswered else ''}, {requests:,} requests, {sent:,} "
             f"tokens sent, {received:,} received"
         )
 
@@ -273,10 +265,7 @@ class EndpointReader:
         rows, worth = self._weigher.weighed(released)
         first = best_of(rows, worth)
         options = likeliest(rows, worth, first, _MANY)
-        choice = self._chooser.choose(released, first, options)
-        self._texts += choice.texts
-        self._unanswered += choice.unanswered
-        return choice.words
+        return self._chooser.choose(released, first, options)
 
     def _shots(self, chooser: Chooser) -> Iterator[tuple[str, str]]:
         """Yield public texts drawn anew, as questions with their answers."""

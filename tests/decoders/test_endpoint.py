@@ -311,6 +311,26 @@ def test_a_busy_server_is_asked_later() -> None:
     assert turns[2] - turns[1] >= 0.19
 
 
+@pytest.mark.parametrize(
+    ("status", "error", "said", "most"),
+    [
+        (500, UsageError, "refuses every form of request .the last one: it .* 500", 12),
+        (400, UsageError, "refuses every form of request .the last one: it .* 400", 6),
+        (503, DptextError, "answers with HTTP 503", 4),
+    ],
+)
+def test_a_server_that_answers_no_test_is_asked_a_few_times(
+    status: int, error: type[DptextError], said: str, most: int
+) -> None:
+    """An error for each form ends the run after two tries, a busy server after four."""
+    now = (("Retry-After", "0"),)
+    with serving(test=lambda request: Reply(b"", status, now)) as server:
+        with pytest.raises(error, match=said):
+            written(ready(server.url), LINES[:1])
+        assert len(server.requests) == most
+        assert not server.asked
+
+
 def test_redirects_are_not_followed() -> None:
     """A server that refers to another host is refused; the other one hears nothing."""
     with serving() as other:
@@ -806,22 +826,21 @@ def test_a_real_server_chooses_words(tmp_path: Path) -> None:
         pytest.skip("llama-cpp-python[server] or a GGUF file is absent")
     port = 8731
     command = [sys.executable, "-m", "llama_cpp.server", "--model", path]
-    command += ["--n_ctx", "2048", "--port", str(port)]
-    with subprocess.Popen(
+    command += ["--n_ctx", "8192", "--port", str(port)]
+    process = subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ) as process:
-        try:
-            url = f"http://127.0.0.1:{port}/v1"
-            for _ in range(120):
-                with suppress(DptextError):
-                    decoder = {"name": "endpoint", "url": url, "model": "tiny"}
-                    pipeline = open_pipeline("balanced", {"decoder": decoder})
-                    once = written(pipeline, REAL)
-                    break
-                time.sleep(1.0)
-            used = pipeline.decoder.used
-            assert used is not None
-            assert (used.texts, used.unanswered) == (3, 0)
-            assert once != written(pipeline.offline, REAL)
-        finally:
-            process.terminate()
+    )
+    decoder = {"name": "endpoint", "url": f"http://127.0.0.1:{port}/v1"}
+    pipeline = open_pipeline("balanced", {"decoder": {**decoder, "model": "tiny"}})
+    latest, once = time.monotonic() + 300.0, None
+    try:
+        while once is None and time.monotonic() < latest:
+            with suppress(DptextError):
+                once = written(pipeline, REAL)
+        used = pipeline.decoder.used
+        assert used is not None
+        assert (used.texts, used.unanswered) == (3, 0)
+        assert once != written(pipeline.offline, REAL)
+    finally:
+        process.kill()
+        process.wait(30.0)

@@ -13,16 +13,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import progress
+from dptext import models, progress
 from dptext.readers.causal import network
+from dptext.readers.causal.network import Known, Network
 from dptext.readers.causal.search import (
     DrawnWord,
-    Known,
-    SearchJob,
+    SearchResult,
     Speller,
     Step,
     Text,
-    read_texts,
     search,
     texts_of,
 )
@@ -31,9 +30,6 @@ from dptext.readers.layout import is_clitic
 from dptext.readers.pairs import PairReader
 from dptext.types import Ids, Released
 
-# Words that beams may have unlike each other before one of them goes on alone.
-_APART = 4
-_LEAST, _MOST = 256, 512
 # Known tokens between two drawn words, of which the last are read.
 _KNOWN = 64
 
@@ -123,9 +119,12 @@ class CausalReader:
         what = f"reading {len(best):,} words with {Path(source.path).name}"
         with progress.step(what):
             texts = list(texts_of(released, self.speller))
-            jobs = [self._job(text, rows, evidence) for text in texts]
+            # Tokenizers cannot be used by several threads.
+            steps = [self._steps(text, rows, evidence) for text in texts]
             model = network.load(source.path, source.digest, source.device)
-            read = read_texts(model, jobs)
+            read = models.on_one_thread(
+                lambda each: self._search(model, *each), zip(texts, steps, strict=True)
+            )
         for text, result in zip(texts, read, strict=True):
             for drawn, word, posterior in zip(
                 text.drawn, result.best, result.posterior, strict=True
@@ -142,16 +141,18 @@ class CausalReader:
         lexicon = self.channel.lexicon
         return Speller(split, lexicon.words, lexicon.prior)
 
-    def _job(self, text: Text, rows: Ids, evidence: NDArray[np.float64]) -> SearchJob:
-        settings = self._settings
-        start = [Known(self.speller.start, counts=False), *_last(text.before)]
-        steps = [
+    def _search(self, model: Network, text: Text, steps: list[Step]) -> SearchResult:
+        before = (token for known in _last(text.before) for token in known.tokens)
+        start = (*self.speller.start, *before)
+        return search(model, start, steps, self._settings.beam, self._settings.weight)
+
+    def _steps(
+        self, text: Text, rows: Ids, evidence: NDArray[np.float64]
+    ) -> list[Step]:
+        return [
             self._step(drawn, rows[:, drawn.index], evidence[:, drawn.index])
             for drawn in text.drawn
         ]
-        capacity = capacity_of(start, steps, settings.beam)
-        running = search(start, steps, settings.beam, settings.weight, capacity)
-        return SearchJob(running, len(steps), capacity, len(rows))
 
     def _step(self, drawn: DrawnWord, rows: Ids, evidence: NDArray[np.float64]) -> Step:
         possible = np.isfinite(evidence)
@@ -193,20 +194,3 @@ def _last(known: list[Known]) -> list[Known]:
             break
         kept.append(Known(part.tokens[-_KNOWN:], part.counts))
     return kept[::-1]
-
-
-def capacity_of(start: list[Known], steps: list[Step], beam: int) -> int:
-    """Return the entries for a text: a power of two that follows from it alone."""
-    sizes = [
-        float(np.mean([len(tokens) for tokens in step.spelled]))
-        + sum(len(known.tokens) for known in step.after)
-        for step in steps
-    ]
-    longest = max(
-        max(map(len, step.spelled)) + sum(len(known.tokens) for known in step.after)
-        for step in steps
-    )
-    line = sum(len(known.tokens) for known in start) + sum(sizes)
-    recent = beam * (longest + sum(sorted(sizes)[-_APART:]))
-    needed = min(line, _MOST) + recent + 2
-    return max(_LEAST, 1 << int(np.ceil(np.log2(needed))))

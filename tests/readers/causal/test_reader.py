@@ -155,18 +155,19 @@ def test_long_texts_go_on_with_what_they_ended_in(source: CausalModel) -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "packed", "by_trees"),
+    ("make", "cached"),
     [
-        (language_models.llama, True, True),
-        (language_models.gpt2, True, True),
-        (language_models.gptj, False, True),
-        (language_models.bloom, False, False),
+        (language_models.llama, True),
+        (language_models.gpt2, True),
+        (language_models.gptj, True),
+        (language_models.bloom, True),
+        (language_models.mamba, False),
     ],
 )
 def test_families_are_read_exactly_each_in_its_way(
-    make: Callable[[Path], str], packed: bool, by_trees: bool, tmp_path: Path
+    make: Callable[[Path], str], cached: bool, tmp_path: Path
 ) -> None:
-    """A GPT-2 by its learnt positions; a Bloom, which reads no trees, line by line."""
+    """Learnt, rotary, relative positions, and a Mamba, which has no keys and values."""
     path = make(tmp_path)
     source = CausalModel(path, settings.digest_of_path(path))
     reader = CausalReader(channel_of(Policy()), source, SearchSettings(100, 3))
@@ -174,8 +175,7 @@ def test_families_are_read_exactly_each_in_its_way(
     np.testing.assert_array_equal(
         reader.read(batch).best, brute(reader, source, batch, 1.0)[1]
     )
-    model = network.load(path, source.digest, "cpu")
-    assert (model.way.packed, model.by_trees) == (packed, by_trees)
+    assert network.load(path, source.digest, "cpu").cached == cached
 
 
 def test_a_word_without_candidates_stays(
