@@ -36,10 +36,10 @@ from dptext.vectors.figures import Measures
 # The answer fits on 12 lines of 80 columns, of which names of lines take 11.
 _LINES, _WIDTH = 12, 68
 _OF_WARNINGS = 3  # lines that are kept free for warnings
-# Lines that are cut where there is no room, the first of them first.
+# Lines that are cut where there is no room, the first of them first; but "repeat" goes.
 _SHORTENED = (
-    *("repeat", "private", "report", "send it", "copied", "one word", "one text"),
-    *("kept", "a person", "a reader"),
+    *("private", "report", "copied", "one word", "one text", "kept", "a person"),
+    *("send it", "a reader"),
 )
 _LONGEST = 30  # characters of the name of a field
 _LONG_PATH = 44  # characters of the path of an output
@@ -149,6 +149,8 @@ def blocks(lines: Sequence[Line], warnings: Sequence[str] = ()) -> tuple[Block, 
     """Return the lines for people, warnings last, cut to the lines of a screen."""
     said = {line.name: _cut(line.sentence, 2) for line in lines}
     wanted = min(sum(map(_height, warnings)), _OF_WARNINGS)
+    if sum(map(_height, said.values())) + wanted > _LINES:
+        said.pop("repeat", None)
     for name in _SHORTENED:
         if name in said and sum(map(_height, said.values())) + wanted > _LINES:
             said[name] = _cut(said[name], 1)
@@ -204,9 +206,8 @@ def _some(number: int, one: str) -> str:
 def _private(document: Document, released: Released) -> Line:
     """Say how much became private, and where it is."""
     layout, private = document.run.layout, document.private
-    named = ""
-    if layout.fields:
-        named = " of " + " and ".join(f'"{_name(each)}"' for each in layout.fields)
+    names = " and ".join(f'"{_name(each)}"' for each in layout.fields or ())
+    named = f" of {names}" * bool(names)
     figures: JsonObject = {}
     if private is not None:
         sentence, figures = _counted(private, layout.format == "text", named)

@@ -513,11 +513,11 @@ def trade(document: Document) -> list[Block]:
     across = Axis("words that the strongest measured reader finds", percent)
     lines = [("risk setting", points), (f"this run, {whole(risk)}", mine)]
     note = (
-        "Public news. Topics kept: the share of texts that a classifier, trained on "
-        f"such texts, sorts right; of originals {share(settings[0].original)}."
+        "Public news. Topics kept: the share of texts that a classifier trained on "
+        f"such texts sorts right; {share(settings[0].original)} for originals."
     )
     chart = Chart(title, across, Axis("topics kept", percent), lines, labelled=True)
-    return [chart, Paragraph(note, "note")]
+    return [chart, More((Paragraph(note, "note"),))]
 
 
 def _settings(document: Document) -> list[_Setting]:

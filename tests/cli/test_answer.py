@@ -97,9 +97,10 @@ def test_vectors_are_answered_on_one_screen(pool: str, source: Path) -> None:
         ran = here(*run, "-o", str(out))
     fits(ran.err)
     named = "one word" if pool == "word" else "one text"
-    assert tuple(rows(ran)) == tuple(
-        named if each == "one word" else each for each in NAMES
-    )
+    wanted = [named if each == "one word" else each for each in NAMES]
+    if pool == "mean":  # longer sentences leave no room for it
+        wanted.remove("repeat")
+    assert list(rows(ran)) == wanted
     plain = data(*run, "-o", str(out), "--seed", "1")
     assert plain["private"]["vectors"] == (12 if pool == "word" else 3)
     assert "no guarantee" in plain[named.replace(" ", "_")]["sentence"]
@@ -190,8 +191,10 @@ def test_long_paths_and_many_warnings_fit(tmp_path: Path) -> None:
             out.seek(0)
             shown = out.read()
         fits("\n".join(line.rstrip() for line in shown.splitlines()))
-        names = tuple(dict.fromkeys(re.findall(r"^ (\w.*?)  ", shown, re.M)))
-        assert names[: len(NAMES)] == NAMES
+        names = dict.fromkeys(re.findall(r"^ (\w.*?)  ", shown, re.M))
+        assert [each for each in names if each != "warning"] == [
+            each for each in NAMES if each != "repeat"
+        ], "what goes first"
         assert f"warning {count - 1}" in shown or not count, "the last is kept"
         assert ("--verbose shows all warnings" in shown) == (count == 9)
 
