@@ -1,15 +1,17 @@
 """Every mechanism at equal risk, alone and in context, on real text.
 
-Three steps, of which the first two can be interrupted and go on where they were:
+Four steps, of which the first three can be interrupted and go on where they were:
 
     python -m benchmarks frontier epsilons --jobs 8
     python -m benchmarks frontier cells --jobs 8 [--only rank] [--seeds 2]
+    python -m benchmarks frontier readers [--only rank] [--level "risk 20%"]
     python -m benchmarks frontier page
 
 `epsilons` finds the epsilon of each mechanism at each level, from public data alone;
 `cells` privatizes held-out rows with it, trains and tests classifiers on the private
-texts and counts what can still be read; `page` writes docs/frontier.md from
-docs/results/frontier.jsonl. Reads text/ and nltk_data/ of the test data
+texts and counts what can still be read; `readers` measures what a reader with other
+public texts of the same kind finds; `page` writes docs/frontier.md from these results
+in docs/results/. Reads text/ and nltk_data/ of the test data
 (DPTEXT_TEST_DATA, else ../shared/data), and what benchmarks.perplexity needs.
 """
 
@@ -26,7 +28,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import perplexity
-from benchmarks.frontier.search import epsilons_of, read
+from benchmarks.frontier.search import READ as KINDS_READ
+from benchmarks.frontier.search import epsilons_of, read, read_same_kind
 from benchmarks.frontier.setup import (
     CORPORA,
     DECODED,
@@ -40,6 +43,7 @@ from dptext.measures.kept import PairMeter
 
 EPSILONS = ROOT / "docs" / "results" / "frontier-epsilons.json"
 ROWS = ROOT / "docs" / "results" / "frontier.jsonl"
+READERS = ROOT / "docs" / "results" / "frontier-readers.json"
 # Mechanisms with noise on vectors.
 NOISE = ("laplace", "mahalanobis", "gaussian", "vickrey", "gumbel")
 # What is written after the name of a mechanism whose draws are decoded.
@@ -140,7 +144,7 @@ def steps(seed: int) -> Iterator[tuple[str, str]]:
             continue
         for name in MECHANISMS:
             # At a risk in context others are as they are at that risk alone.
-            if level.startswith("context") and name != "rank":
+            if level.startswith(("context", "kind")) and name != "rank":
                 continue
             # At these losses nothing is left of a text by any noise.
             if level.startswith("loss") and name in NOISE:
@@ -178,6 +182,39 @@ def run_cells(arguments: argparse.Namespace) -> None:
                 print(key, row["tfidf"], row["means"], flush=True)
 
 
+def run_readers(arguments: argparse.Namespace) -> None:
+    """Measure the reader of the kind where it was not measured, one by one."""
+    epsilons, known = all_epsilons(), all_readers()
+    for level, name in steps(1):
+        key = key_of(name, level)
+        at = epsilons.get(key, {"reason": "unknown"})
+        if name.endswith(READ) or key in known or "reason" in at or not at["exact"]:
+            continue
+        if name not in (arguments.only or MECHANISMS):
+            continue
+        if level not in (arguments.level or levels()):
+            continue
+        sanitizer = build(at["mechanism"], {"epsilon": at["epsilon"]})
+        known[key] = {
+            kind: {
+                each.name: [
+                    *(round(v, 4) for v in (each.success, each.low, each.high)),
+                    each.words,
+                ]
+                for each in classes
+            }
+            for kind, classes in read_same_kind(sanitizer, KINDS_READ).items()
+        }
+        text = json.dumps(dict(sorted(known.items())), indent=1)
+        READERS.write_text(text + "\n", encoding="utf-8")
+        print(key, {kind: one["all words"] for kind, one in known[key].items()})
+
+
+def all_readers() -> dict[str, dict[str, dict[str, list[float]]]]:
+    """Read what the reader of the kind finds: share, limits, words, by class."""
+    return json.loads(READERS.read_text("utf-8")) if READERS.is_file() else {}
+
+
 def rows_read(path: Path = ROWS) -> list[dict[str, Any]]:
     """Read the rows that are there."""
     if not path.is_file():
@@ -203,20 +240,22 @@ def _spread(
 def main() -> None:
     """Do what the first argument says."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("epsilons", "cells", "page"))
+    parser.add_argument("what", choices=("epsilons", "cells", "readers", "page"))
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--only", action="append", default=[])
+    parser.add_argument("--level", action="append", help="readers: such as risk 20%%")
     arguments = parser.parse_args()
     if arguments.what == "page":
         from benchmarks.frontier import page as frontier_page
 
-        frontier_page.write(rows_read(), all_epsilons())
+        frontier_page.write(rows_read(), all_epsilons(), all_readers())
         return
     # One thread each: the work is spread over processes.
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = "1"
-    {"epsilons": run_epsilons, "cells": run_cells}[arguments.what](arguments)
+    run = {"epsilons": run_epsilons, "cells": run_cells, "readers": run_readers}
+    run[arguments.what](arguments)
 
 
 if __name__ == "__main__":

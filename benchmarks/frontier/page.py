@@ -13,18 +13,20 @@ from dptext import __version__
 
 DOCS = ROOT / "docs"
 Rows = Sequence[dict[str, Any]]
+# By mechanism and level, kind of text and class of word: share, limits, words.
+Found = dict[str, dict[str, dict[str, list[float]]]]
 CORPORA = ("AG News", "SST-2", "IMDb", "Trustpilot")
 SHORT = {"Trustpilot": "gender (attack)"}
 DECODED = ", decoded"
 
 
-def write(rows: Rows, epsilons: dict[str, dict[str, Any]]) -> None:
-    """Write docs/frontier.md."""
+def write(rows: Rows, epsilons: dict[str, dict[str, Any]], found: Found) -> None:
+    """Write docs/frontier.md; found is what the reader of the kind finds."""
     digests = sorted({row["lexicon"] for row in rows})
     seeds = sorted({row["seed"] for row in rows if row["seed"]})
     text = Path(__file__).with_name("text.md").read_text("utf-8")
     parts = [text.split("<!-- tables -->")[0]]
-    parts += tables(rows, epsilons)
+    parts += tables(rows, epsilons, found)
     parts.append(text.split("<!-- tables -->")[1])
     parts.append(
         f"dptext {__version__}, lexicon english {', '.join(digests)}, seeds {seeds}.\n"
@@ -32,7 +34,9 @@ def write(rows: Rows, epsilons: dict[str, dict[str, Any]]) -> None:
     (DOCS / "frontier.md").write_text("\n".join(parts), encoding="utf-8")
 
 
-def tables(rows: Rows, epsilons: dict[str, dict[str, Any]]) -> Iterator[str]:
+def tables(
+    rows: Rows, epsilons: dict[str, dict[str, Any]], found: Found
+) -> Iterator[str]:
     """Yield one table for each level, rank first, then by mean accuracy."""
     plain = [row for row in rows if row["mechanism"] == "unprotected"]
     yield "| unprotected | " + " | ".join(SHORT.get(c, c) for c in CORPORA) + " |"
@@ -55,14 +59,18 @@ def tables(rows: Rows, epsilons: dict[str, dict[str, Any]]) -> Iterator[str]:
         }
         yield f"### {level}\n"
         here = [r for r in rows if r["level"] == level]
-        if level.startswith("context"):
-            alone = level.replace("context", "risk")
+        finds = {
+            name: _finds(found.get(f"{name} | {level}", {})) for name in epsilon_of
+        }
+        if level.startswith(("context", "kind")):
+            alone = f"risk {level.partition(' ')[2]}"
             others = [r for r in rows if r["level"] == alone]
             here += [r for r in others if not r["mechanism"].startswith("rank")]
             for name in {r["mechanism"].removesuffix(DECODED) for r in here}:
                 if name != "rank":
                     epsilon_of[name] = epsilons[f"{name} | {alone}"]
-        yield from _table(here, epsilon_of)
+                    finds[name] = _finds(found.get(f"{name} | {alone}", {}))
+        yield from _table(here, epsilon_of, finds)
         absent: dict[str, list[str]] = {}
         for name, at in epsilon_of.items():
             if "reason" in at:
@@ -75,20 +83,29 @@ def tables(rows: Rows, epsilons: dict[str, dict[str, Any]]) -> Iterator[str]:
         yield ""
 
 
-def _table(here: Rows, epsilon_of: dict[str, Any]) -> Iterator[str]:
+def _finds(measured: dict[str, dict[str, list[float]]]) -> str:
+    """Write what the reader of the kind finds of each kind of text."""
+    shares = [f"{100 * of_kind['all words'][0]:.0f}" for of_kind in measured.values()]
+    return f"{', '.join(shares)}%" if shares else "not known"
+
+
+def _table(
+    here: Rows, epsilon_of: dict[str, Any], finds: dict[str, str]
+) -> Iterator[str]:
     """Yield the lines of one level: private texts, then a classifier of originals."""
     names = _sorted(here)
     if not names:
         return
     yield (
-        "| mechanism | epsilon | risk | in context | worst loss | "
+        "| mechanism | epsilon | risk | in context | same kind | worst loss | "
         + " | ".join(SHORT.get(c, c) for c in CORPORA)
         + " | exact | CS | part of speech | inflection | perplexity |"
     )
-    yield "| --- |" + " --- |" * (4 + len(CORPORA) + 5)
+    yield "| --- |" + " --- |" * (5 + len(CORPORA) + 5)
     mine = {name: [r for r in here if r["mechanism"] == name] for name in names}
     for name in names:
-        yield _line(name, epsilon_of[name.removesuffix(DECODED)], mine[name])
+        drawn = name.removesuffix(DECODED)
+        yield _line(name, epsilon_of[drawn], finds[drawn], mine[name])
     yield "\nA classifier of originals, applied to private texts:\n"
     yield "| mechanism | " + " | ".join(c for c in CORPORA if c not in SHORT) + " |"
     yield "| --- |" + " --- |" * (len(CORPORA) - len(SHORT))
@@ -102,7 +119,7 @@ def _table(here: Rows, epsilon_of: dict[str, Any]) -> Iterator[str]:
 
 
 def _levels(epsilons: Iterable[str]) -> list[str]:
-    kinds = {"risk": 0, "context": 1, "loss": 2}
+    kinds = {"risk": 0, "context": 1, "kind": 2, "loss": 3}
 
     def position(level: str) -> tuple[int, float]:
         kind, _, value = level.partition(" ")
@@ -119,12 +136,12 @@ def _sorted(here: Rows) -> list[str]:
     return sorted({r["mechanism"] for r in here}, key=worth, reverse=True)
 
 
-def _line(name: str, at: dict[str, Any], mine: Rows) -> str:
+def _line(name: str, at: dict[str, Any], finds: str, mine: Rows) -> str:
     risk = f"{at['risk']:.1%}" if at["exact"] else f"at least {at['risk']:.1%}"
     loss = "none" if at["worst_loss"] is None else f"{at['worst_loss']:.4g}"
     context = [r for r in mine if r.get("context") is not None]
     shown = f"{context[0]['context']:.1%}" if context else "not known"
-    cells = [name, f"{at['epsilon']:.4g}", risk, shown, loss]
+    cells = [name, f"{at['epsilon']:.4g}", risk, shown, finds, loss]
     cells += [_accuracy([r for r in mine if r["corpus"] == c]) for c in CORPORA]
     cells += [_mean(mine, "exact", "{:.1%}"), _mean(mine, "cs", "{:.2f}")]
     cells += [_mean(mine, key, "{:.0%}") for key in ("pos", "tag")]

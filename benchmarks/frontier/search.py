@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import fields
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,28 +16,117 @@ from benchmarks.frontier.setup import (
     IN_CONTEXT,
     MECHANISMS,
     RISK_OF_WEIGHTS,
+    SAME_KIND,
     build,
 )
 from benchmarks.private_rows import rows_of
 from dptext.errors import DptextError
 from dptext.exponential import losses
 from dptext.measures import bayes_risk, context_risk, public
+from dptext.measures.context_risk import Success
+from dptext.mechanisms import Likeliest
 from dptext.mechanisms.santext import SanText
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
+from dptext.readers import ngrams
+from dptext.readers.channel import Candidates, Channel
+from dptext.readers.ngrams import Ngrams
+from dptext.readers.training import SameKindReader
+from dptext.types import Floats, Ids, Record
+from tools import readers
 
 # Public rows on which the risk in context of rank is set: training rows of AG News.
 TRAINING = ("agnews_train19k", 4000, 4600)
+# Rows on which it is set by the reader of the kind, who counted pairs of other ones.
+UNREAD = ("agnews_test5600", 3000, 3600)
+# Rows of each kind of text that the reader of the kind reads.
+READ = {
+    "news": ("agnews_test5600", 0, 300),
+    "reviews": ("imdb_5k", 0, 60),
+    "sentences": ("sst2_dev", 0, 600),
+}
 
 
 def read(sanitizer: Pipeline, rows: tuple[str, int, int]) -> tuple[float, ...]:
     """Return what a reader of pairs finds of all and of content words of rows."""
     file, begin, end = rows
     texts = [row["text"] for row in rows_of(file)[begin:end]]
-    readers = [r for r in context_risk.available(sanitizer) if r.name == "ngram"]
+    named = [r for r in context_risk.available(sanitizer) if r.name == "ngram"]
     randomness = sanitizer.randomness(RunKey.from_seed(11))
-    (reading,) = context_risk.measure(sanitizer, readers, [texts], randomness)
+    (reading,) = context_risk.measure(sanitizer, named, [texts], randomness)
     return tuple(each.success for each in reading.classes[:2])
+
+
+# Of mechanisms without a closed form so many inputs are tried, and so many at once.
+_INPUTS, _AT_ONCE = 15_000, 64
+
+
+@cache
+def _pairs(kind: str) -> Ngrams:
+    """Return the pairs of half a million words of a kind, over those that ship."""
+    sanitizer = build({"name": "rank"}, {"epsilon": 8.0})
+    shipped = ngrams.find_model(ngrams.ENGLISH, sanitizer.channel)
+    return readers.counted(readers.KINDS[kind], sanitizer).model(1, {}, shipped)
+
+
+class PartialChannel(Channel):
+    """The likeliest inputs of some outputs among the most frequent words.
+
+    Of a mechanism without a closed form all inputs of all outputs take minutes.
+    """
+
+    def __init__(self, channel: Channel, outputs: Ids) -> None:
+        super().__init__(
+            **{each.name: getattr(channel, each.name) for each in fields(Channel)}
+        )
+        object.__setattr__(self, "outputs", np.unique(outputs))
+
+    def candidates(
+        self, epsilon: float, count: int, inputs: Floats | None = None
+    ) -> Candidates:
+        """Return the inputs of the outputs; any other output has the first word."""
+        prior = self.inputs if inputs is None else inputs
+        size, outputs = len(prior) - 1, vars(self)["outputs"]
+        likeliest = Likeliest(len(outputs), count)
+        order = np.append(np.argsort(-prior[:size], kind="stable")[:_INPUTS], size)
+        for start in range(0, len(order), _AT_ONCE):
+            rows = order[start : start + _AT_ONCE]
+            rows = rows[prior[rows] > 0.0]
+            ids = np.where(rows < size, rows, -1).astype(np.int32)
+            eps = np.full(len(ids), epsilon)
+            logs = self.mechanism.log_probs(ids, eps)[:, outputs]
+            likeliest.add(rows, prior[rows], logs)
+        table, log_probs = np.zeros((size, count), np.int32), np.zeros((size, count))
+        log_probs[:, 1:] = -np.inf
+        table[outputs], log_probs[outputs] = likeliest.result()
+        return Candidates(table, log_probs)
+
+
+def read_same_kind(
+    sanitizer: Pipeline, rows: dict[str, tuple[str, int, int]]
+) -> dict[str, tuple[Success, ...]]:
+    """Return what the reader of the kind finds of rows of kinds, by class of word."""
+    texts = {
+        kind: [str(row["text"]) for row in rows_of(file)[begin:end]]
+        for kind, (file, begin, end) in rows.items()
+    }
+    randomness = sanitizer.randomness(RunKey.from_seed(11))
+    channel = sanitizer.channel
+    if sanitizer.mechanism.name != "rank":
+        drawn = [
+            sanitizer.draws(
+                [Record(n, (text,), None) for n, text in enumerate(each)], randomness
+            ).drawn
+            for each in texts.values()
+        ]
+        channel = PartialChannel(channel, np.concatenate(drawn))
+    classes = {}
+    for kind, each in texts.items():
+        reader = SameKindReader.strongest(channel, _pairs(kind))
+        parts = [each[at : at + 100] for at in range(0, len(each), 100)]
+        (reading,) = context_risk.measure(sanitizer, [reader], parts, randomness)
+        classes[kind] = reading.classes
+    return classes
 
 
 class Search:
@@ -57,7 +148,16 @@ class Search:
         if kind == "loss":
             mechanism, epsilon = self._at_loss(float(value))
         elif kind == "context":
-            mechanism, epsilon = self._in_context()
+            mechanism, epsilon = self._in_context(
+                IN_CONTEXT, lambda sanitizer: read(sanitizer, TRAINING)[0]
+            )
+        elif kind == "kind":
+            mechanism, epsilon = self._in_context(
+                SAME_KIND,
+                lambda sanitizer: (
+                    read_same_kind(sanitizer, {"news": UNREAD})["news"][0].success
+                ),
+            )
         else:
             mechanism, epsilon = self._at_risk(float(value[:-1]) / 100)
         sanitizer = build(mechanism, {"epsilon": epsilon})
@@ -108,19 +208,21 @@ class Search:
             return self.mechanism, loss / claimed
         return self.mechanism, _crossing(self.worst, AUDITS, loss)
 
-    def _in_context(self) -> tuple[dict[str, Any], float]:
-        """Return the settings at which the reader of pairs finds so many words.
+    def _in_context(
+        self, wanted: float, finds: Callable[[Pipeline], float]
+    ) -> tuple[dict[str, Any], float]:
+        """Return the settings at which a reader finds so many words.
 
         Those of rank are searched. Of the others the reader finds no less than a guess
         of each word alone, so they are compared as they are at that risk.
         """
         if self.mechanism["name"] != "rank":
             raise DptextError("as at a risk of 20%, of which the reader finds no less")
-        low, high = 0.08, IN_CONTEXT
+        low, high = 0.08, wanted
         for _ in range(6):
             middle = round((low + high) / 2, 4)
             sanitizer = build(self.mechanism, {"risk": middle})
-            if read(sanitizer, TRAINING)[0] > IN_CONTEXT:
+            if finds(sanitizer) > wanted:
                 high = middle
             else:
                 low = middle

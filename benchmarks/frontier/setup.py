@@ -13,6 +13,8 @@ RISKS = (0.2, 0.1)
 LOSSES = (8.0, 12.0)
 # The risk in context at which mechanisms are compared, by the n-gram reader.
 IN_CONTEXT = 0.2
+# And by the reader who also has other public texts of the same kind.
+SAME_KIND = 0.2
 # Mechanisms with an output distribution, which can be decoded: what is read beside the
 # draws, at risks alone and in context.
 DECODED = ("rank", "santext", "custext", "syntf", "diffractor")
@@ -75,6 +77,7 @@ def levels() -> Iterator[str]:
     for risk in RISKS:
         yield f"risk {risk:.0%}"
     yield f"context {IN_CONTEXT:.0%}"
+    yield f"kind {SAME_KIND:.0%}"
     for loss in LOSSES:
         yield f"loss {loss:g}"
 

@@ -161,7 +161,7 @@ class Step(NamedTuple):
     tokens as far as known without the model.
     """
 
-    spelled: Sequence[tuple[int, ...]]
+    spelled: Sequence[Tokens]
     evidence: Floats
     ahead: Floats
     after: Sequence[Known]
