@@ -46,7 +46,7 @@ def convert(
             raise UsageError(f"{location}.{key}: unknown key; {hint}")
     for key, value in data.items():
         if isinstance(value, float) and not abs(value) < float("inf"):
-            raise UsageError(f"{location}.{key}: {value} is no finite number")
+            raise UsageError(f"{location}.{key}: {value} is not a finite number")
     plain = {key: _number(value) for key, value in data.items()}
     try:
         return msgspec.convert(plain, kind)

@@ -123,7 +123,7 @@ def test_keys(settings: dict[str, Any], tmp_path: Path) -> None:
         ({"overrides": {"tokens": {"number": "hide"}}}, "tokens"),
         (
             {"overrides": {"budget": {"epsilon": float("inf"), "risk": None}}},
-            "inf is no finite number",
+            "inf is not a finite number",
         ),
     ],
     ids=str,

@@ -55,7 +55,8 @@ def command(
         int,
         options.measure_option(
             parser=Number(int, 1),
-            help="Number of words that it guesses, evenly spread over the texts.",
+            help="Number of words for --masked-model to guess, evenly spread over "
+            "the texts.",
             hidden=True,
         ),
     ] = 2000,

@@ -89,9 +89,9 @@ class Language:
         if self._pieces[kinds.UNKNOWN] < _FEWEST or self._share <= _UNKNOWN:
             return
         self._warn(
-            f"over a third of the first words are not in lexicon {self._lexicon} "
-            "(private figure): another language? Make a lexicon for it: dptext "
-            "lexicon adapt"
+            f"over a third of the first words are not in lexicon {self._lexicon}: "
+            "another language? Then make a lexicon for it: dptext lexicon adapt "
+            "(private)"
         )
 
 

@@ -169,8 +169,8 @@ def repeated(known: Known) -> str:
     verb = "occurs" if known.repeated == 1 else "occur"
     return (
         f"{count(known.repeated)} of {count(known.texts)} private texts {verb} word "
-        f"for word in {known.file}: whoever has that file needs no reader for them, "
-        "so no reader was measured on them"
+        f"for word in {known.file}: anyone with that file knows them, so no reader "
+        "was measured on them"
     )
 
 

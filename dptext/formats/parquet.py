@@ -25,14 +25,15 @@ _GROUP_BYTES = 2**26  # a row group of the output is full at so many bytes
 _GROUP_ROWS = 2**17  # or rows
 
 
-class _OpenStream:
-    """A stream that pyarrow may write to even when a failed run has closed it."""
+class OpenStream:
+    """A stream that a library may write to even when a failed run has closed it."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
         self.closed = False
 
     def write(self, data: bytes) -> int:
+        """Write, or drop what comes after the end."""
         return len(data) if self._stream.closed else self._stream.write(data)
 
     def flush(self) -> None:
@@ -46,7 +47,7 @@ class Writer(formats.Writer):
     """Writes rows in row groups of its own; rows that were faults are left out."""
 
     def __init__(self, stream: BinaryIO, selection: Selection) -> None:
-        self._sink = _OpenStream(stream)
+        self._sink = OpenStream(stream)
         self._private = selection.fields
         self._head: Head | None = None
         self._file: _arrow.File = None
@@ -164,7 +165,7 @@ class Writer(formats.Writer):
 
 
 _MAGIC = b"PAR1"
-_IN_MEMORY = 2**30  # bytes of an input that cannot seek
+IN_MEMORY = 2**30  # bytes of an input that cannot seek
 
 
 class Format(formats.Format):
@@ -254,22 +255,30 @@ def _open(stream: BinaryIO, location: str) -> _arrow.File:
         import pyarrow.parquet as pq
     except ImportError:
         raise MissingExtra.of("Parquet", "parquet") from None
-    if not stream.seekable():
-        # Not a temporary file: private text would stay on the disk.
-        data = stream.read(len(_MAGIC))
-        data += stream.read(_IN_MEMORY) if data == _MAGIC else b""
-        if len(data) > _IN_MEMORY:
-            raise InputError(
-                f"{location}: over {_IN_MEMORY >> 30} GiB cannot be read from a pipe "
-                "or a compressed file; give the path of a plain one"
-            )
-        stream = io.BytesIO(data)
+    stream = seekable(stream, location, _MAGIC)
     try:
         return pq.ParquetFile(stream, pre_buffer=False, buffer_size=2**20)
     except (pa.ArrowException, OSError):
         raise InputError(
             f"{location}: not a Parquet file, or cut off; choose with --format"
         ) from None
+
+
+def seekable(stream: BinaryIO, location: str, magic: bytes) -> BinaryIO:
+    """Return a stream that can seek, in memory if it begins as it should.
+
+    Not a temporary file: private text would stay on the disk. Raises InputError.
+    """
+    if stream.seekable():
+        return stream
+    data = stream.read(len(magic))
+    data += stream.read(IN_MEMORY) if data == magic else b""
+    if len(data) > IN_MEMORY:
+        raise InputError(
+            f"{location}: over {IN_MEMORY >> 30} GiB cannot be read from a pipe or a "
+            "compressed file; give the path of a plain one"
+        )
+    return io.BytesIO(data)
 
 
 def _head(file: _arrow.File, selection: Selection, location: str) -> Head:

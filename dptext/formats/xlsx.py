@@ -12,7 +12,6 @@ bytes. Needs the extra "xlsx".
 from __future__ import annotations
 
 import datetime
-import io
 import re
 import warnings
 import zipfile
@@ -27,12 +26,12 @@ from dptext import formats
 from dptext.errors import InputError, MissingExtra, UsageError
 from dptext.formats import Item, _fields
 from dptext.formats._lines import Unreadable, too_long
+from dptext.formats.parquet import IN_MEMORY, OpenStream, seekable
 from dptext.types import Fault, Record, Selection, Verbatim
 
 if TYPE_CHECKING:
     from openpyxl import Workbook
 
-_IN_MEMORY = 2**30  # bytes of an input that cannot seek, or of a table of strings
 _MAGIC = b"PK\x03\x04"
 _GENERAL = "General"
 _LONGEST = 32_767  # characters that Excel takes in one cell
@@ -115,7 +114,8 @@ class Format(formats.Format):
             head = next(_rows(workbook, "file"), None)
             if head is not None:
                 columns = _columns(_names(head[1], "file"), selection, "file")
-                yield from _others(columns.names, selection)
+                names = columns.names
+                yield from (name for name in names if name not in selection.fields)
 
     def candidates(self, stream: BinaryIO, selection: Selection) -> list[str]:
         """Return the names of the columns."""
@@ -140,7 +140,7 @@ class Writer(formats.Writer):
 
     def __init__(self, stream: BinaryIO, selection: Selection) -> None:
         self._archive = zipfile.ZipFile(
-            cast("IO[bytes]", _Unseekable(stream)), "w", zipfile.ZIP_DEFLATED
+            cast("IO[bytes]", OpenStream(stream)), "w", zipfile.ZIP_DEFLATED
         )
         self._private = selection.fields
         self._names: tuple[str, ...] | None = None
@@ -251,19 +251,6 @@ def _entry(name: str) -> zipfile.ZipInfo:
     return entry
 
 
-class _Unseekable:
-    """A stream that is only written, and not once a failed run has closed it."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-
-    def write(self, data: bytes) -> int:
-        return len(data) if self._stream.closed else self._stream.write(data)
-
-    def flush(self) -> None:
-        """Leave that to the owner of the stream."""
-
-
 @contextmanager
 def _opened(stream: BinaryIO, location: str) -> Iterator[Workbook]:
     """Open a workbook for its values. Raises InputError and MissingExtra."""
@@ -273,15 +260,7 @@ def _opened(stream: BinaryIO, location: str) -> Iterator[Workbook]:
         raise MissingExtra.of("a workbook (.xlsx)", "xlsx") from None
     # Its warnings are about parts that are left out, and may quote a cell.
     warnings.filterwarnings("ignore", module=r"openpyxl\b")
-    if not stream.seekable():
-        # Not a temporary file: private text would stay on the disk.
-        data = stream.read(_IN_MEMORY + 1)
-        if len(data) > _IN_MEMORY:
-            raise InputError(
-                f"{location}: over {_IN_MEMORY >> 30} GiB cannot be read from a pipe "
-                "or a compressed file; give the path of a plain one"
-            )
-        stream = io.BytesIO(data)
+    stream = seekable(stream, location, _MAGIC)
     with _reported(location):
         _check(stream, location)
         workbook = openpyxl.load_workbook(
@@ -317,9 +296,9 @@ def _check(stream: BinaryIO, location: str) -> None:
     with zipfile.ZipFile(stream) as archive:
         for entry in archive.infolist():
             name = entry.filename.lower()
-            if name.endswith("sharedstrings.xml") and entry.file_size > _IN_MEMORY:
+            if name.endswith("sharedstrings.xml") and entry.file_size > IN_MEMORY:
                 raise InputError(
-                    f"{location}: over {_IN_MEMORY >> 30} GiB of strings; save the "
+                    f"{location}: over {IN_MEMORY >> 30} GiB of strings; save the "
                     "sheet as CSV"
                 )
             if "worksheets/" in name and name.endswith(".xml"):
@@ -395,10 +374,6 @@ def _columns(names: tuple[str, ...], selection: Selection, location: str) -> Col
     identity = index_of(selection.id_field)
     subject = index_of(selection.subject_field)
     return Columns(names, tuple(sorted(texts)), identity, subject)
-
-
-def _others(names: Sequence[str], selection: Selection) -> Iterator[str]:
-    return (name for name in names if name not in selection.fields)
 
 
 def _record(

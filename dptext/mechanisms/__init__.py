@@ -162,9 +162,9 @@ class Mechanism(Prepared, ABC):
         """Raise UsageError at an epsilon of a word for which nothing can be drawn."""
         if not LEAST_EPSILON <= epsilon <= LARGEST_EPSILON:
             raise UsageError(
-                f"epsilon: {epsilon:.3g} for a word is outside of what is computed, "
-                f"{LEAST_EPSILON:g} to {LARGEST_EPSILON:g} (a total is shared by up to "
-                "1e9 words)"
+                f"epsilon: {epsilon:.3g} for a word is outside the computed range, "
+                f"{LEAST_EPSILON:g} to {LARGEST_EPSILON:g} (a total is shared by up "
+                "to 1e9 words)"
             )
         self.supports(epsilon)
 

@@ -68,9 +68,9 @@ class SynTF(WordMechanism):
         source = "Weggenmann and Kerschbaum 2018, section 4"
         if self.params.published:
             reason = (
-                "only the word and its own synonyms are candidates, so that an "
-                "output rules out every word that is neither, and a word without "
-                "synonyms is always itself. Leave published: true out instead."
+                "only the word and its own synonyms are candidates, so an output "
+                "rules out every word that is neither, and a word without synonyms "
+                "is always itself. Leave published: true out instead."
             )
             return Guarantee.nothing(reason, source=source)
         return Guarantee.ldp(

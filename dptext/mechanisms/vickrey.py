@@ -80,9 +80,9 @@ class Vickrey(WordMechanism):
     def guarantee(self, epsilon: float) -> Guarantee:
         """Return none, with the reason."""
         reason = (
-            "the input word is left out of the search, so that it is never written "
-            "for itself but may be written for any other word: every output rules "
-            "out one input for sure, at every epsilon. Use laplace with mapping "
+            "the input word is left out of the search, so it is never written for "
+            "itself but may be written for any other word: every output rules out "
+            "one input for sure, at every epsilon. Use laplace with mapping "
             "two-nearest instead."
         )
         return Guarantee.nothing(

@@ -200,7 +200,9 @@ def privatize(
     from dptext.frames.columns import Columns
 
     if NUMBER in df.columns:
-        raise UsageError(f"columns: rename column {NUMBER!r}, whose name is taken")
+        raise UsageError(
+            f"columns: rename column {NUMBER!r}, because dptext uses this name"
+        )
     schema = to_arrow_schema(df.schema)
     paths = [columns] if isinstance(columns, str) else list(columns)
     empty = ArrowTable(pa.Table.from_batches([], schema))

@@ -146,7 +146,7 @@ def _compiled(pattern: str, location: str) -> re.Pattern[str]:
     except (re.error, OverflowError, RecursionError) as error:
         reason = getattr(error, "msg", "too large")
         raise UsageError(
-            f"{location}: {pattern!r} is no regular expression: {reason}"
+            f"{location}: {pattern!r} is not a regular expression: {reason}"
         ) from None
 
 

@@ -81,7 +81,7 @@ def test_another_list_draws_anew_and_another_path_does_not(
     [
         (("--set", "tokens.forms=cards"), "'cards'"),
         (("--keep-list", "nowhere"), "No such file"),
-        (("--set", "tokens.keep.patterns=['(']"), "no regular expression"),
+        (("--set", "tokens.keep.patterns=['(']"), "not a regular expression"),
         (("--set", "tokens.mask={wrods: [x]}"), "unknown key"),
     ],
 )

@@ -392,7 +392,7 @@ def test_a_pipe_is_read_into_memory() -> None:
 def test_a_pipe_is_read_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """More than memory should hold is refused with the way out."""
     module = find("in.parquet")
-    monkeypatch.setattr(parquet, "_IN_MEMORY", 10)
+    monkeypatch.setattr(parquet, "IN_MEMORY", 10)
 
     class Pipe(io.BytesIO):
         def seekable(self) -> bool:

@@ -86,7 +86,7 @@ def test_files_hold_an_entry_a_line(tmp_path: Path) -> None:
     ("data", "reason"),
     [
         ({"wrods": ["x"]}, "unknown key"),
-        ({"patterns": ["("]}, "no regular expression"),
+        ({"patterns": ["("]}, "not a regular expression"),
         ({"files": ["/nowhere"]}, "No such file"),
         ({"files": ["/dev/zero"]}, "a device"),
         ({"words": [" "]}, "an entry of 0 characters"),
