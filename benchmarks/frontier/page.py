@@ -14,19 +14,19 @@ from dptext import __version__
 DOCS = ROOT / "docs"
 Rows = Sequence[dict[str, Any]]
 # By mechanism and level, kind of text and class of word: share, limits, words.
-Found = dict[str, dict[str, dict[str, list[float]]]]
+Shares = dict[str, dict[str, dict[str, list[float]]]]
 CORPORA = ("AG News", "SST-2", "IMDb", "Trustpilot")
 SHORT = {"Trustpilot": "gender (attack)"}
 DECODED = ", decoded"
 
 
-def write(rows: Rows, epsilons: dict[str, dict[str, Any]], found: Found) -> None:
-    """Write docs/frontier.md; found is what the reader of the kind finds."""
+def write(rows: Rows, epsilons: dict[str, dict[str, Any]], shares: Shares) -> None:
+    """Write docs/frontier.md; shares is what the reader of the kind finds."""
     digests = sorted({row["lexicon"] for row in rows})
     seeds = sorted({row["seed"] for row in rows if row["seed"]})
     text = Path(__file__).with_name("text.md").read_text("utf-8")
     parts = [text.split("<!-- tables -->")[0]]
-    parts += tables(rows, epsilons, found)
+    parts += tables(rows, epsilons, shares)
     parts.append(text.split("<!-- tables -->")[1])
     parts.append(
         f"dptext {__version__}, lexicon english {', '.join(digests)}, seeds {seeds}.\n"
@@ -35,7 +35,7 @@ def write(rows: Rows, epsilons: dict[str, dict[str, Any]], found: Found) -> None
 
 
 def tables(
-    rows: Rows, epsilons: dict[str, dict[str, Any]], found: Found
+    rows: Rows, epsilons: dict[str, dict[str, Any]], shares: Shares
 ) -> Iterator[str]:
     """Yield one table for each level, rank first, then by mean accuracy."""
     plain = [row for row in rows if row["mechanism"] == "unprotected"]
@@ -60,7 +60,7 @@ def tables(
         yield f"### {level}\n"
         here = [r for r in rows if r["level"] == level]
         finds = {
-            name: _finds(found.get(f"{name} | {level}", {})) for name in epsilon_of
+            name: _finds(shares.get(f"{name} | {level}", {})) for name in epsilon_of
         }
         if level.startswith(("context", "kind")):
             alone = f"risk {level.partition(' ')[2]}"
@@ -69,7 +69,7 @@ def tables(
             for name in {r["mechanism"].removesuffix(DECODED) for r in here}:
                 if name != "rank":
                     epsilon_of[name] = epsilons[f"{name} | {alone}"]
-                    finds[name] = _finds(found.get(f"{name} | {alone}", {}))
+                    finds[name] = _finds(shares.get(f"{name} | {alone}", {}))
         yield from _table(here, epsilon_of, finds)
         absent: dict[str, list[str]] = {}
         for name, at in epsilon_of.items():
@@ -85,8 +85,8 @@ def tables(
 
 def _finds(measured: dict[str, dict[str, list[float]]]) -> str:
     """Write what the reader of the kind finds of each kind of text."""
-    shares = [f"{100 * of_kind['all words'][0]:.0f}" for of_kind in measured.values()]
-    return f"{', '.join(shares)}%" if shares else "not known"
+    kinds = [f"{100 * of_kind['all words'][0]:.0f}" for of_kind in measured.values()]
+    return f"{', '.join(kinds)}%" if kinds else "not known"
 
 
 def _table(

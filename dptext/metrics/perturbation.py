@@ -35,6 +35,8 @@ class Occurrences(NamedTuple):
 
     def merged(self, other: Occurrences) -> Occurrences:
         """Count the words of both."""
+        if not len(other.rows):  # as in all batches after the first texts
+            return self
         rows, which = np.unique(
             np.concatenate((self.rows, other.rows)), return_inverse=True
         )
