@@ -113,7 +113,7 @@ def spread(
         task, future = under_way.popleft()
         return task, future.result()
 
-    with _one_thread_each(), _workers(recipe, jobs) as workers:
+    with one_thread_each(), _workers(recipe, jobs) as workers:
         try:
             for task in tasks:
                 with signals_held():  # what is submitted may start a process
@@ -142,7 +142,7 @@ def _workers(recipe: AnyRecipe[object], jobs: int) -> ProcessPoolExecutor:
 
 
 @contextlib.contextmanager
-def _one_thread_each() -> Iterator[None]:
+def one_thread_each() -> Iterator[None]:
     """Have processes that start meanwhile use one thread: they share the cores."""
     before = {name: os.environ.get(name) for name in _THREADS}
     os.environ.update(dict.fromkeys(_THREADS, "1"))

@@ -7,6 +7,7 @@ computed again.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import multiprocessing
@@ -151,23 +152,26 @@ def run(
     waiting = [(key, cell) for key, cell in named.items() if key not in known]
     waiting.reverse()
     under_way: dict[object, tuple[str, Cell, _Process]] = {}
-    try:
-        while waiting or under_way:
-            while waiting and len(under_way) < jobs:
-                key, cell = waiting.pop()
-                process = _Process(cell, sample, settings)
-                under_way[process.answer] = key, cell, process
-            for answer in connection.wait(
-                [each.answer for *_, each in under_way.values()]
-            ):
-                key, cell, process = under_way.pop(answer)
-                row = process.row()
-                if keep is not None:
-                    keep(key, row)
-                yield cell, row
-    finally:
-        for *_, process in under_way.values():
-            process.kill()
+    # Threads that wait for others of their product keep a core from the other cells.
+    alone = pool.one_thread_each() if jobs > 1 else contextlib.nullcontext()
+    with alone:
+        try:
+            while waiting or under_way:
+                while waiting and len(under_way) < jobs:
+                    key, cell = waiting.pop()
+                    process = _Process(cell, sample, settings)
+                    under_way[process.answer] = key, cell, process
+                for answer in connection.wait(
+                    [each.answer for *_, each in under_way.values()]
+                ):
+                    key, cell, process = under_way.pop(answer)
+                    row = process.row()
+                    if keep is not None:
+                        keep(key, row)
+                    yield cell, row
+        finally:
+            for *_, process in under_way.values():
+                process.kill()
 
 
 def key_of(cell: Cell, sample: Sample, settings: Settings) -> str:

@@ -406,8 +406,8 @@ def _text(cell: Cell | None) -> str:
         return ""
     value = cell.value
     if isinstance(value, datetime.datetime):
-        whole = value.time() == datetime.time()
-        return value.date().isoformat() if whole else value.isoformat(" ")
+        is_day = value.time() == datetime.time()
+        return value.date().isoformat() if is_day else value.isoformat(" ")
     if isinstance(value, datetime.date | datetime.time):
         return value.isoformat()
     if isinstance(value, bool):
