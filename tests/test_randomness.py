@@ -267,7 +267,7 @@ def test_a_key_is_never_waited_for(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(socket_))
         for path in (pipe, link, socket_):
-            with pytest.raises(UsageError, match="no regular file") as caught:
+            with pytest.raises(UsageError, match="not a regular file") as caught:
                 RunKey.from_file(path)
             assert str(path) in str(caught.value)
 

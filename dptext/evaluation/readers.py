@@ -61,6 +61,7 @@ class PublicText:
         if streams.is_standard(path):
             msg = "public text is read more than once: give a file, not standard input"
             raise UsageError(msg)
+        streams.check_file(path, "public text")
         with Path(path).open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         return cls(path, tuple(fields or ("text",)), digest, format)
