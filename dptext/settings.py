@@ -121,6 +121,8 @@ def decode_yaml(text: bytes, name: str, kind: str) -> JsonObject:
         mark = getattr(error, "problem_mark", None)
         where = f":{mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or "not YAML"
+        if "nesting depth" in problem:  # libyaml reads ahead, and has its own limit
+            problem = f"nested deeper than {_DEEPEST}"
         raise UsageError(f"{name}{where}: {problem}") from None
     if data is None:
         raise UsageError(

@@ -339,9 +339,16 @@ def stretched(before: NDArray[np.floating], after: NDArray[np.floating]) -> floa
 
 @lru_cache(maxsize=2)
 def prepare(lexicon: Lexicon, name: str, params: Params) -> Space:
-    """Return the space of a lexicon, one for all that ask for it."""
+    """Return the space of a lexicon, one for all that ask for it.
+
+    Raises LexiconError where vectors are too long or too short to be measured, and what
+    the transform raises.
+    """
+    from dptext.lexicons.orders import check_coordinates
+
+    check_coordinates(lexicon.vectors, f"lexicon {lexicon.name}")
     settings = asdict(params)
-    return Space(
+    space = Space(
         lexicon,
         name,
         params.METRIC,
@@ -349,13 +356,13 @@ def prepare(lexicon: Lexicon, name: str, params: Params) -> Space:
         params=json.dumps(settings, sort_keys=True) if settings else "",
         published=params.PUBLISHED_CONSTANT,
     )
+    if not space._same:
+        _ = space.vectors  # what a transform refuses is refused before a run
+    return space
 
 
 def _transformed(lexicon: Lexicon, params: Params) -> NDArray[np.float32]:
-    from dptext.lexicons.orders import check_coordinates
-
     vectors = np.asarray(lexicon.vectors, dtype=np.float32)
-    check_coordinates(vectors, f"lexicon {lexicon.name}")
     return np.ascontiguousarray(params.transform(vectors))
 
 

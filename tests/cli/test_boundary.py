@@ -170,7 +170,7 @@ def test_names_of_what_is_not_there(name: str, option: Any, folder: Path) -> Non
     """No name, file or setting ends in a traceback or a bug, or leaves a file."""
     before = sorted(folder.rglob("*"))
     for value in NAMES:
-        if option.name in ("files", "public_text") and value in ("/", ".", "/dev/zero"):
+        if (option.name, value) == ("files", "/"):
             continue  # every file of this machine
         ran = tried(name, option, value)
         if ran.code == 0 or name == "check":  # these print their findings

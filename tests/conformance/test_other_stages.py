@@ -108,10 +108,10 @@ def test_results_of_different_spaces_are_kept_apart(name: str) -> None:
     for params in variants(space_module.Params):
         try:
             space = spaces.prepare(lexicon, name, params)
-            mechanism = module.Params().prepare(space, Aim())
-            moved = space.vectors.tobytes()
         except UsageError:
             continue
+        mechanism = module.Params().prepare(space, Aim())
+        moved = space.vectors.tobytes()
         assert known.setdefault(repr(mechanism.identity), moved) == moved, params
 
 

@@ -31,9 +31,9 @@ _MEMORY = 2**31  # bytes that a run may have here
     [
         (BOMB, "aliases"),
         ("about: &a x\nname: *a\n", "p.yaml:2: aliases"),
-        ("a: " + "[" * 60 + "]" * 60, "nest(ed deeper|ing depth)"),
-        ("a: " + "[" * 100_000, "nest(ed deeper|ing depth)"),
-        ("{a: " * 5_000 + "1" + "}" * 5_000, "nest(ed deeper|ing depth)"),
+        ("a: " + "[" * 60 + "]" * 60, "nested deeper"),
+        ("a: " + "[" * 100_000, "nested deeper"),
+        ("{a: " * 5_000 + "1" + "}" * 5_000, "nested deeper"),
     ],
     ids=["bomb", "alias", "deep", "deeper", "mappings"],
 )

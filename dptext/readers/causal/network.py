@@ -142,7 +142,8 @@ class Lines:
         self._mask = np.concatenate([self._mask, columns >= 0], axis=1)
         options = {
             "position_ids": self._on_device(positions),
-            "past_key_values": self._cache,
+            "cache": self._cache,
+            "past_key_values": self._cache,  # its name before transformers 5.24
             "logits_to_keep": longest,
         }
         logits = network.model(

@@ -175,8 +175,7 @@ def test_families_are_read_exactly_each_in_its_way(
     np.testing.assert_array_equal(
         reader.read(batch).best, brute(reader, source, batch, 1.0)[1]
     )
-    if not cached:
-        assert not network.load(path, source.digest, "cpu").cached
+    assert network.load(path, source.digest, "cpu").cached == cached
 
 
 def test_a_word_without_candidates_stays(
