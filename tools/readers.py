@@ -111,8 +111,8 @@ def cell(kind: str, pipeline: Pipeline) -> InContext:
     corpus = KINDS[kind]
     counts = counted(corpus, pipeline)
     shipped = ngrams.find_model(ngrams.ENGLISH, pipeline.channel)
-    own = counts.model(1, {}, shipped)
-    readings = read(kind, pipeline, SameKindReader.strongest(pipeline.channel, own))
+    public = counts.model(1, {}, shipped)
+    readings = read(kind, pipeline, SameKindReader.strongest(pipeline.channel, public))
     return InContext(
         corpus.name,
         shipped.digest,

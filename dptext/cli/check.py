@@ -136,7 +136,7 @@ def _print_all(
     from dptext import __version__
     from dptext.report import verify
 
-    # Without keys, whoever can write a file beside another is trusted.
+    # Without keys, a file beside another is trusted, and so is its author.
     trust = TRUST if results and not keys else ""
     if trust:
         note(f"dptext: {trust}")

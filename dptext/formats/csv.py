@@ -454,9 +454,9 @@ class Format(formats.Format):
     def _begun(
         self, stream: BinaryIO, selection: Selection, location: str
     ) -> tuple[RowLayout, bytes, bytes, str]:
-        """Return how rows are laid out, and the line that says so, where one does.
+        """Return how rows are laid out, and Excel's line of the delimiter or b"".
 
-        Then the first row's first line, and what is guessed from it.
+        Then the first line of the first row, and a note on a guessed delimiter or "".
         """
         before, first = b"", stream.readline(selection.max_record_bytes + 2)
         layout, note = self._layout(selection, first, location), ""

@@ -8,7 +8,7 @@ lexicon that lacks words of a text, their vectors are the means of the vectors a
 them, mapped as the words that it knows map best (a la carte embedding, Khodak et al.
 2018, ACL, arXiv:1805.05388). All of it needs spaces between words, and no language.
 
-In an adapted lexicon what is written for a word stays the same: vectors, outputs and
+An adapted lexicon writes the same outputs for a word of its base: vectors, outputs and
 orders are those of the base, since orders and outputs by the frequencies of a kind
 gain nothing (docs/lexicons.md). New words are inputs: each has a vector from the words
 around it and an order of the outputs that stand best for it, and is written in place of
@@ -347,9 +347,9 @@ def _orders(
     heads = np.arange(size, size + len(new))[:, None]
     last = base.orders[size:]
     rows = np.concatenate((base.orders[:size], np.hstack((heads, best))))
-    place = np.argsort(order)
-    rows = np.concatenate((place[rows[order]], place[last]))
-    return rows.astype(np.uint16 if len(place) < 2**16 else np.uint32)
+    position = np.argsort(order)
+    rows = np.concatenate((position[rows[order]], position[last]))
+    return rows.astype(np.uint16 if len(position) < 2**16 else np.uint32)
 
 
 def _figures(base: Lexicon, new: int, order: NDArray[np.intp]) -> dict[str, Any]:
@@ -358,12 +358,12 @@ def _figures(base: Lexicon, new: int, order: NDArray[np.intp]) -> dict[str, Any]
     if base.synonym_ends is not None and base.synonyms is not None:
         ends = np.append(base.synonym_ends, np.full(new, base.synonym_ends[-1]))
         begins = np.append(0, ends[:-1])
-        place = np.argsort(order)
+        position = np.argsort(order)
         lists = [base.synonyms[begins[row] : ends[row]] for row in order]
         arrays["synonym_ends"] = np.cumsum([len(each) for each in lists]).astype(
             np.int32
         )
-        arrays["synonyms"] = place[np.concatenate(lists)].astype(np.int32)
+        arrays["synonyms"] = position[np.concatenate(lists)].astype(np.int32)
     if base.information_content is not None:
         content = base.information_content
         most = np.full(new, content.max(), content.dtype)

@@ -187,7 +187,7 @@ class GitIndex:
         """Return what is staged of a file; None where it is not staged."""
         if path not in self._files:
             return None
-        problem = f"{path}: git cannot read what is staged; run git fsck"
+        problem = f"{path}: git cannot read the staged files; run git fsck"
         return _git("cat-file", "blob", self._files[path], problem=problem)
 
     def above(self, names: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:

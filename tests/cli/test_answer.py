@@ -287,10 +287,10 @@ def test_sentences_follow_the_settings(
     more: tuple[str, ...], name: str, said: str, source: Path
 ) -> None:
     """Seeds, noise, budgets of texts and each notion have sentences of their own."""
-    given = () if {"--epsilon", "--set"} & {*more} else ("--epsilon", "3")
+    epsilon = () if {"--epsilon", "--set"} & {*more} else ("--epsilon", "3")
     words = lexicon(source.parent)
     ran = here(
-        *("sanitize", "-f", "text", str(source), "--lexicon", words), *given, *more
+        *("sanitize", "-f", "text", str(source), "--lexicon", words), *epsilon, *more
     )
     assert said in rows(ran)[name]
 
