@@ -116,8 +116,9 @@ def answer(document: Document, released: Released | None = None) -> list[Line]:
         lines.append(_kept(private))
     elif vectors is not None and vectors.measures is not None:
         lines.append(_distances(vectors.measures))
-    lines += _third_party(document)
-    return [*lines, _send(document), _repeat(document), _report(released)]
+    sent = [*_third_party(document)]
+    repeat = _repeat(document, bool(sent))
+    return [*lines, *sent, _send(document), repeat, _report(released)]
 
 
 def verdict(promise: Statement) -> Badge:
@@ -556,14 +557,19 @@ def _send(document: Document) -> Line:
     )
 
 
-def _repeat(document: Document) -> Line:
-    """Say whether another run may give the same output, and at what cost."""
+def _repeat(document: Document, sent: bool) -> Line:
+    """Say whether another run may give the same output, and at what cost.
+
+    sent, whether a third party was asked, whose answers nobody can repeat.
+    """
     drawn = "noise" if document.vectors else "words"
     sentence = {
         "system": f"a new run draws other {drawn}, and losses add up (see --key-file)",
         "key-file": "with the same input, settings and key, at no further cost",
         "seed": "by anyone who knows or guesses the seed",
     }[document.run.key]
+    if sent and document.run.key != "system":
+        sentence += "; the third party may answer otherwise"
     return Line("repeat", sentence, {"key": document.run.key})
 
 

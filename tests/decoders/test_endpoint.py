@@ -516,6 +516,20 @@ def test_no_private_marker_is_ever_sent(mode: str, tmp_path: Path) -> None:
     assert sent >= len(variants) + 4, "most runs did send something"
 
 
+@pytest.mark.parametrize("seeded", [True, False])
+def test_an_answer_promises_no_repetition_of_a_server(
+    seeded: bool, tmp_path: Path
+) -> None:
+    """Where a third party wrote words, a seed repeats the draws and not its answers."""
+    path = tmp_path / "in.txt"
+    path.write_text("the film was good\n")
+    with serving() as server:
+        asked = (*options(server.url, "ngrams=''"), *(["--seed", "3"] * seeded))
+        ran = here("sanitize", str(path), *small(tmp_path), *asked, "--json")
+    repeated = json.loads(ran.err)["repeat"]["sentence"]
+    assert ("the third party may answer otherwise" in repeated) == seeded
+
+
 def test_commands_that_release_nothing_send_nothing(tmp_path: Path) -> None:
     """A plan and a check ask no server; the plan says what a run will cost."""
     path = tmp_path / "in.txt"
