@@ -117,8 +117,8 @@ def answer(document: Document, released: Released | None = None) -> list[Line]:
     elif vectors is not None and vectors.measures is not None:
         lines.append(_distances(vectors.measures))
     sent = [*_third_party(document)]
-    repeat = _repeat(document, bool(sent))
-    return [*lines, *sent, _send(document), repeat, _report(released)]
+    lines += [*sent, _send(document), _repeat(document, bool(sent)), _report(released)]
+    return lines
 
 
 def verdict(promise: Statement) -> Badge:
@@ -531,15 +531,12 @@ def _third_party(document: Document) -> Iterator[Line]:
 def _distances(measures: Measures) -> Line:
     """Say what is left of distances between vectors."""
     errors = measures.distortion
+    names = ("distance", "distance_error", "corrected_error")
     return Line(
         "kept",
         f"distances between vectors: mean {short(errors.distance)}, mean error "
         f"{short(errors.distance_error)}",
-        {
-            "distance": errors.distance,
-            "distance_error": errors.distance_error,
-            "corrected_error": errors.corrected_error,
-        },
+        {name: getattr(errors, name) for name in names},
     )
 
 
@@ -550,18 +547,13 @@ def _send(document: Document) -> Line:
     of_texts = document.vectors and document.guarantee.level is Level.TEXT
     unit = "texts" if of_texts else "words"
     first = "run dptext check" if document.vectors else "read some records"
-    return Line(
-        "send it",
-        f"if what is copied may leave and protecting single {unit} is enough; first "
-        f"{first}; publish only output and public report",
-    )
+    sentence = f"if what is copied may leave and protecting single {unit} is enough; "
+    sentence += f"first {first}; publish only output and public report"
+    return Line("send it", sentence)
 
 
 def _repeat(document: Document, sent: bool) -> Line:
-    """Say whether another run may give the same output, and at what cost.
-
-    sent, whether a third party was asked, whose answers nobody can repeat.
-    """
+    """Say whether another run may give the same output; not if draws were sent."""
     drawn = "noise" if document.vectors else "words"
     sentence = {
         "system": f"a new run draws other {drawn}, and losses add up (see --key-file)",
@@ -602,5 +594,5 @@ def _file(path: str) -> str:
 
 def _shown(path: str) -> str:
     """Return the command that shows a report."""
-    command = f"dptext report {shlex.quote(path.removesuffix(SIDECAR))}"
-    return _file(path) if path == "-" else command
+    name = shlex.quote(path.removesuffix(SIDECAR))
+    return _file(path) if path == "-" else f"dptext report {name}"
