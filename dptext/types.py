@@ -140,12 +140,14 @@ class Verbatim:
     """Something between records that is written back as it is (CSV header, schema).
 
     header marks what a second input repeats and the output carries once; note is a line
-    for people about what was guessed from it.
+    for people about what was guessed from it; copied names the fields that are copied,
+    where a header or a schema names all fields.
     """
 
     rest: object
     header: bool = False
     note: str = ""
+    copied: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

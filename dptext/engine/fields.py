@@ -1,17 +1,15 @@
 """Checks of the fields of records: whether they are there, whether copies repeat them.
 
 A selected field that is in no record was mistyped: its texts would leave as they are.
-Output that cannot be taken back waits until that is ruled out (`HeldBack`). A copied
-field is named in a warning where its words stand in the private text of the same record
-far more often than in that of the record before, in a sample of records (`Copies`).
+A copied field is named in a warning where its words stand in the private text of the
+same record far more often than in that of the record before (`Copies`).
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import BinaryIO
+from collections.abc import Callable, Iterable, Sequence
 
 from dptext.engine.identifying import Identifying, Kind
 from dptext.errors import InputError
@@ -86,7 +84,7 @@ class Fields:
         if self.records <= SAMPLE:
             others = list(self._format.others(record, self._selection))
             self._copies.add(record.texts, others)
-            self._identifying.add([*self._named(record), *others])
+            self._identifying.add(others)
             self._others.update(dict.fromkeys(name for name, _ in others))
             if self.records == SAMPLE:
                 self._warn_of_copies()
@@ -110,9 +108,7 @@ class Fields:
     @property
     def copied(self) -> list[str]:
         """Return the names of the copied fields in the sample of records, in order."""
-        named = (self._selection.id_field, self._selection.subject_field)
-        used = (name for name in named if name is not None)
-        return list(dict.fromkeys([*used, *self._others]))
+        return list(self._others)
 
     def identifying(self, copied: Sequence[str]) -> dict[str, Kind]:
         """Return which copied fields look identifying, by the sample of records."""
@@ -122,27 +118,17 @@ class Fields:
             return kinds
         return {subject: Kind.NUMBER, **kinds}
 
-    def _named(self, record: Record) -> Iterator[tuple[str, str]]:
-        """Give the fields that name the record and its subject."""
-        selection = self._selection
-        if selection.id_field is not None:
-            yield selection.id_field, (record.identity or "").strip('"')
-        if selection.subject_field is not None:
-            yield selection.subject_field, record.subject or ""
-
-    def absent(self) -> list[str]:
-        """Return the selected fields that were in no record so far."""
-        return [name for name, count in self.counts.items() if not count]
-
     def check(self) -> None:
         """Refuse records none of which has a selected field. Raises InputError."""
         if self.records < SAMPLE:
             self._warn_of_copies()
-        for name in self.absent():
-            raise InputError(
-                f"field {name!r} is in none of the {self.records} records, so there is "
-                "no output; give the name of a field that some of them have"
-            )
+        for name, count in self.counts.items():
+            if not count:
+                raise InputError(
+                    f"field {name!r} is in none of the {self.records} records, so "
+                    "there is no output; give the name of a field that some of them "
+                    "have"
+                )
 
     def _warn_of_copies(self) -> None:
         names = self._copies.names()
@@ -152,49 +138,3 @@ class Fields:
                 f"the output will hold copies of {shown}, which repeat words of the "
                 "private text; make them private too (--field), or leave them out"
             )
-
-
-_HELD = 2**26  # bytes that wait for each field to be in a record
-
-
-class HeldBack:
-    """A stream that keeps what is written until each field was in some record."""
-
-    def __init__(self, stream: BinaryIO, fields: Fields) -> None:
-        self._stream = stream
-        self._fields = fields
-        self._waiting: list[bytes] | None = []
-        self._size = 0
-
-    @property
-    def closed(self) -> bool:
-        """Tell whether the stream below is closed."""
-        return self._stream.closed
-
-    def write(self, data: bytes) -> int:
-        """Write, or keep. Raises InputError when too much is kept."""
-        if self._waiting is None:
-            return self._stream.write(data)
-        self._waiting.append(bytes(data))
-        self._size += len(data)
-        absent = self._fields.absent()
-        if self._fields.records and not absent:
-            self.release()
-        elif self._size > _HELD and absent:
-            raise InputError(
-                f"field {absent[0]!r} is in none of the first "
-                f"{self._fields.records} records; with -o FILE all are read before "
-                "there is an output"
-            )
-        return len(data)
-
-    def release(self) -> None:
-        """Write all that was kept."""
-        waiting, self._waiting = self._waiting or [], None
-        for data in waiting:
-            self._stream.write(data)
-
-    def flush(self) -> None:
-        """Send on what was written."""
-        if self._waiting is None:
-            self._stream.flush()

@@ -51,6 +51,8 @@ class Sinks:
     @classmethod
     def of(cls, job: Job, release: streams.Release, *, held: bool = False) -> Sinks:
         """Open what a job writes to, as a part of a release; held as in Output."""
+        # What has left cannot be taken back when a field turns out to be in no record.
+        held = held or job.selection.missing == "pass"
         output = release.open(job.output, job.selection.encoding, held=held)
         if job.on_error == "quarantine" and job.quarantine is not None:
             # For the user's eyes only: it holds original text.

@@ -16,7 +16,7 @@ from pathlib import Path
 from dptext import formats, streams
 from dptext.engine import charging
 from dptext.engine.charging import FREE, Account, Charging
-from dptext.engine.fields import Fields, HeldBack
+from dptext.engine.fields import Fields
 from dptext.engine.job import Job, Progress, Sinks, Warn, Written
 from dptext.engine.language import Language
 from dptext.engine.manifest import Manifest
@@ -72,11 +72,7 @@ def run_job(
         module = source.open(stack)
         selection = job.selection
         fields = Fields(selection, module, warn)
-        # What has left cannot be taken back when a field turns out to be in no record.
-        passes = selection.missing == "pass" and not output.can_be_discarded
-        held = HeldBack(output.stream, fields) if passes else None
-        stream = held or output.stream
-        writer = module.writer(stream, selection)  # type: ignore[arg-type]
+        writer = module.writer(output.stream, selection)
         # A ledger is charged by records, which others would have read.
         parts = job.jobs > 1 and charging.entry is None
         tokenizer = None if job.any_language else pipeline.tokenizer
@@ -95,14 +91,12 @@ def run_job(
                 progress(tally.records, tally.counted.words)
             del task, done  # memory for the next ones
             if job.flush:
-                stream.flush()
+                output.stream.flush()
         source.check_read(fields.records)
         source.check_unchanged()
         fields.check()
         language.close()
         writer.close()
-        if held is not None:
-            held.release()
     output.complete()
     if output.replaced:
         warn(
@@ -111,12 +105,12 @@ def run_job(
         )
     tally.faults += source.faults
     tally.fields.update(fields.counts)
-    copied = fields.copied if writer.copied is None else writer.copied
+    copied = fields.copied if source.copied is None else source.copied
     tally.copied.update(dict.fromkeys(copied))
     tally.identifying.update(fields.identifying(copied))
     tally.seconds += time.monotonic() - began
     used = _since(before, pipeline.decoder.used)
-    return Written(module.name, output.size, output.digest or "", writer.copied, used)
+    return Written(module.name, output.size, output.digest or "", source.copied, used)
 
 
 def _since(before: ServerUse | None, after: ServerUse | None) -> ServerUse | None:

@@ -11,9 +11,11 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from io import BufferedReader
-from itertools import groupby
+from itertools import groupby, islice
 from typing import BinaryIO, NamedTuple, cast
 
 from dptext import formats, streams
@@ -23,11 +25,14 @@ from dptext.engine.job import Job, Warn
 from dptext.engine.tally import Start
 from dptext.engine.worker import FilePart, Task
 from dptext.errors import InputError, UsageError
-from dptext.formats import Format, Regular, _fields
+from dptext.formats import Format, Input, Regular
+from dptext.formats._fields import listed
 from dptext.metrics import FIRST_TEXTS
 from dptext.types import Fault, Record, Selection, Verbatim
 
 _TEXT = "text"
+_LOOKED_AT = 10  # records whose fields are listed
+_IDENTIFIER = re.compile(r"[^\W\d]\w{0,39}(?:[.-]\w+)*")  # surely no text
 
 
 def one_format(paths: Iterable[str], *others: str) -> str:
@@ -73,14 +78,26 @@ def check_fields(
 ) -> None:
     """Refuse records with fields of which none is named, with those to choose from.
 
-    A part of the stream is read, whose errors are raised.
+    They are those with text in the first records; none where the first record may stand
+    as their names.
     """
     if selection.fields or format.name == _TEXT:
         return
-    if format.name != "parquet":
-        stream = cast(io.BufferedReader, io.BytesIO(stream.read(streams.AHEAD)))
-    names = format.candidates(stream, selection)
-    raise UsageError(f"{location}: {_fields.unnamed(names)}")
+    source: BinaryIO = stream
+    if format.IS_TEXT:
+        source = io.BytesIO(stream.read(streams.AHEAD))
+    every = replace(selection, fields=(), id_field=None, subject_field=None)
+    names: dict[str, bool] = {}
+    with contextlib.suppress(InputError):
+        items = format.read(Input(source, every, location))
+        records = (item for item in items if isinstance(item, Record))
+        for record in islice(records, _LOOKED_AT):
+            for name, text in format.others(record, every):
+                names[name] = names.get(name, False) or bool(text)
+    if not (format.HAS_NAMES or all(map(_IDENTIFIER.fullmatch, names))):
+        names.clear()
+    shown = listed(name for name, has_text in names.items() if has_text)
+    raise UsageError(f"{location}: name each private field with --field NAME{shown}")
 
 
 def detect_format(job: Job, stream: io.BufferedReader) -> tuple[str, io.BufferedReader]:
@@ -167,7 +184,8 @@ class Source:
     """Reads records; what cannot be read ends the job, or goes to aside.
 
     Ordinals count from start; faults, how many records were left out; texts, how many
-    texts of the run were read before. warn takes lines about what is guessed.
+    texts of the run were read before; copied, the names of copied fields where a header
+    or a schema names all. warn takes lines about what is guessed.
     """
 
     def __init__(
@@ -189,6 +207,7 @@ class Source:
         self._first_fault: Fault | None = None
         self._is_cut = False
         self.faults = 0
+        self.copied: tuple[str, ...] | None = None
 
     def open(self, stack: contextlib.ExitStack) -> Format:
         """Open the first input and return the format of all.
@@ -285,11 +304,12 @@ class Source:
     ) -> Iterator[Record | FilePart]:
         where, selection, module = location(name), self._job.selection, self._format
         if not parts or module.regular(selection) is None:
-            for item in module.read(stream, selection, where, self._next):
+            for item in module.read(Input(stream, selection, where, self._next)):
                 yield from self._taken(item)
             return
         counted, before = _Counted(stream), list[Verbatim]()
-        for item in module.read(counted, selection, where, self._next):  # type: ignore[arg-type]
+        whole = Input(cast(BinaryIO, counted), selection, where, self._next)
+        for item in module.read(whole):
             if isinstance(item, Verbatim):
                 before.append(item)
             yield from self._taken(item)
@@ -314,9 +334,7 @@ class Source:
         if not pieces.left:
             return
         rest = streams.joined(part.head + pieces.left, stream)
-        items = self._format.read(
-            rest, part.selection, part.location, part.start, part.first_line
-        )
+        items = self._format.read(part.source(rest))
         next(items)  # the head
         for item in items:
             yield from self._taken(item)
@@ -326,6 +344,7 @@ class Source:
         if isinstance(item, Verbatim):
             if item.note:
                 self._warn(item.note)
+            self.copied = item.copied if self.copied is None else self.copied
             yield Record(-1, (), item)
             return
         self._next += 1

@@ -100,7 +100,7 @@ def survey(job: Job) -> list[Column]:
     selection = replace(job.selection, fields=())
     identifying, values = Identifying(), dict[str, _Values]()
     with streams.open_input(name, selection.encoding) as stream:
-        items = module.read(stream, selection, name)
+        items = module.read(formats.Input(stream, selection, name))
         for record in islice(_records(items), RECORDS):
             fields = list(module.others(record, every))
             identifying.add(fields)
@@ -139,8 +139,8 @@ def with_missing(job: Job) -> Job:
 def _read(job: Job, selection: Selection) -> Iterator[Record]:
     name = job.inputs[0]
     with streams.open_input(name, selection.encoding) as stream:
-        items = formats.find(name, job.format).read(stream, selection, name)
-        yield from _records(items)
+        source = formats.Input(stream, selection, name)
+        yield from _records(formats.find(name, job.format).read(source))
 
 
 def _records(items: Iterator[formats.Item]) -> Iterator[Record]:

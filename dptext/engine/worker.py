@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from dptext import formats, metrics
 from dptext.engine.tally import Counted, Meters
@@ -31,10 +31,10 @@ class FilePart(NamedTuple):
     start: int
     data: bytes = b""
 
-    @property
-    def first_line(self) -> int:
-        """Return the number of the first line, those of the head included."""
-        return self.line + 1 - self.head.count(b"\n")
+    def source(self, stream: BinaryIO) -> formats.Input:
+        """Return what reads a stream of the head and whole records."""
+        line = self.line + 1 - self.head.count(b"\n")
+        return formats.Input(stream, self.selection, self.location, self.start, line)
 
 
 class Task(NamedTuple):
@@ -99,10 +99,7 @@ class Worker:
         batch: list[Record] = []
         faults: list[Fault] = []
         present: Counter[tuple[str, ...] | None] = Counter()
-        stream = io.BytesIO(part.head + part.data)
-        for item in module.read(
-            stream, part.selection, part.location, part.start, part.first_line
-        ):
+        for item in module.read(part.source(io.BytesIO(part.head + part.data))):
             if isinstance(item, Fault):
                 faults.append(item)
             elif isinstance(item, Verbatim):

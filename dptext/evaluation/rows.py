@@ -83,10 +83,9 @@ def _passes(
     module = formats.find(path, format)
     with contextlib.ExitStack() as stack:
         passes = [
-            module.read(
-                stack.enter_context(streams.open_input(path, each.encoding)), each, path
-            )
+            module.read(formats.Input(stack.enter_context(opened), each, path))
             for each in selections
+            for opened in (streams.open_input(path, each.encoding),)
         ]
         for first, *others in zip(*passes, strict=True):
             if isinstance(first, Fault):

@@ -12,10 +12,10 @@ import errno
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import BinaryIO, ClassVar
+from typing import BinaryIO, ClassVar, NamedTuple
 
 from dptext import registry, streams
 from dptext.errors import UsageError
@@ -23,17 +23,6 @@ from dptext.types import Fault, Record, Selection, Verbatim
 
 BOM = b"\xef\xbb\xbf"
 _ARRAY = re.compile(rb"\[\s*(?:\{|\]|\Z)")  # text may begin with a bracket, too
-_LINES = "give --format text, which reads each line as a text"
-_SHEET = "save it as .xlsx or CSV (in Excel: CSV UTF-8), and give that file"
-_FITTING = {
-    **dict.fromkeys((".xls", ".xlsm", ".ods"), _SHEET),
-    ".geojson": "give --format json, which reads each object of an array as a record",
-    ".log": _LINES,
-    ".md": _LINES,
-    ".rst": _LINES,
-    ".psv": "give --format csv --delimiter '|'",
-    ".ssv": "give --format csv --delimiter ';'",
-}
 _DELIMITERS = {
     ",": "csv",
     ";": "csv --delimiter ';'",
@@ -50,11 +39,6 @@ Regular = Callable[[bytes, bool], tuple[int, int]]
 
 class Writer(ABC):
     """Writes records back with new texts, in the order in which they were read."""
-
-    @property
-    def copied(self) -> tuple[str, ...] | None:
-        """Return the names of the fields that are copied, where the format has them."""
-        return None
 
     @abstractmethod
     def write(self, record: Record, texts: Sequence[str]) -> None:
@@ -77,6 +61,20 @@ class PieceWriter(Writer):
         """Write what another writer has written for some records, without its head."""
 
 
+class Input(NamedTuple):
+    """An opened stream, the selected fields, and its name in messages.
+
+    start is the first ordinal, line the number of the first line, for formats that are
+    read in parts.
+    """
+
+    stream: BinaryIO
+    selection: Selection
+    location: str
+    start: int = 0
+    line: int = 1
+
+
 @dataclass(frozen=True, slots=True)
 class Format(ABC):
     """A format, under the name that --format takes."""
@@ -84,19 +82,11 @@ class Format(ABC):
     name: str
     SUFFIXES: ClassVar[tuple[str, ...]]
     IS_TEXT: ClassVar = True  # of characters, which have an encoding
+    HAS_NAMES: ClassVar = True  # else the first record may stand as names of fields
 
     @abstractmethod
-    def read(
-        self,
-        stream: BinaryIO,
-        selection: Selection,
-        location: str,
-        start: int = 0,
-        line: int = 1,
-    ) -> Iterator[Item]:
-        """Read a stream; location is its name in messages, start the first ordinal.
-
-        line is the number of its first line, for formats that are read in parts.
+    def read(self, source: Input) -> Iterator[Item]:
+        """Read a stream.
 
         A Fault takes an ordinal too, so that skipping it changes no other record.
         Raises InputError when the input as a whole cannot be read.
@@ -106,13 +96,18 @@ class Format(ABC):
     def writer(self, stream: BinaryIO, selection: Selection) -> Writer:
         """Return a writer of what `read` gave with the same selection."""
 
-    @abstractmethod
-    def copied(self, stream: BinaryIO, selection: Selection) -> Iterator[str]:
-        """Give the names of the fields of a file that are not selected.
+    def copied(self, stream: BinaryIO, selection: Selection) -> Iterable[str]:
+        """Return the names of the fields of a file that are not selected as texts.
 
         `dptext check` holds them against a policy. Raises InputError when the file
         cannot be read with the selection.
         """
+        for item in self.read(Input(stream, selection, "file")):
+            if isinstance(item, Verbatim) and item.copied is not None:
+                return item.copied
+            if isinstance(item, Record):
+                return [name for name, _ in self.others(item, selection)]
+        return ()
 
     def rows(self, stream: BinaryIO) -> int | None:
         """Return how many records a file says it holds; None where it does not say."""
@@ -132,13 +127,6 @@ class Format(ABC):
         written as they are.
         """
         return b"\n"
-
-    def candidates(self, stream: BinaryIO, selection: Selection) -> list[str]:
-        """Return the names of fields that hold strings, by the beginning of a file.
-
-        For the message of a run that names no field.
-        """
-        return []
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
         """Give name and text of each field of a record that is copied.
@@ -223,10 +211,11 @@ def _unknown(path: str) -> str:
     if not suffix and path and not os.path.exists(path):
         return f"{path}: {os.strerror(errno.ENOENT)}"
     what = f"the suffix {suffix!r} of {path}" if suffix else "a name without suffix"
-    if suffix in _FITTING:
-        return f"no format goes with {what}; {_FITTING[suffix]}"
     known = ", ".join(registry.names("formats"))
-    return f"no format goes with {what}; choose one with --format: {known}"
+    return (
+        f"no format goes with {what}; choose one with --format ({known}), or save a "
+        "spreadsheet as .xlsx or CSV"
+    )
 
 
 def _load(name: str) -> Format:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from dptext.errors import InputError
 from dptext.formats import _fields
 from dptext.formats._lines import Unreadable, too_long
-from dptext.types import JsonObject, Selection
+from dptext.types import JsonObject, Record, Selection
 
 _VARIABLE = ("is_string", "is_large_string", "is_binary", "is_large_binary")
 
@@ -58,8 +58,8 @@ def column(
     def number(names: list[str], name: str) -> int:
         if names.count(name) == 1:
             return names.index(name)
-        texts = list(leaf_paths(schema, only_text=True))
-        problem = f"no field {path!r}; {_fields.advice(path, texts)}"
+        texts = leaf_paths(schema, only_text=True)
+        problem = f"no field {path!r}{_fields.listed(texts)}"
         if name in names:
             problem = f"the name {name!r} of field {path!r} occurs twice"
         raise InputError(f"{location}: {problem}")
@@ -87,11 +87,6 @@ def columns(
     """Find the fields of texts, each once, in the order of the file."""
     selected = {column(schema, path, location) for path in paths}
     return tuple(sorted(selected, key=lambda column: (column.index, column.steps)))
-
-
-def identity(schema: Schema, path: str | None, location: str) -> ArrowColumn | None:
-    """Find the field that names records, where there is one."""
-    return None if path is None else column(schema, path, location, is_text=False)
 
 
 def leaf_paths(schema: Schema, *, only_text: bool = False) -> Iterator[str]:
@@ -140,13 +135,6 @@ def _is_text(kind: Kind) -> bool:
 def _shown(kind: Kind) -> str:
     """Name a type; a nested one without what is in it."""
     return str(kind).partition("<")[0]
-
-
-def leaves(kind: Kind) -> int:
-    """Return how many columns of a Parquet file hold a type."""
-    if is_kind(kind, "is_dictionary") or not kind.num_fields:
-        return 1
-    return sum(leaves(field.type) for field in fields_of(kind))
 
 
 def size(array: Array) -> int:
@@ -268,8 +256,27 @@ class Head:
 
     schema: Schema
     columns: tuple[ArrowColumn, ...]
-    codec: str
-    int96: bool
+    identity: ArrowColumn | None
+    subject: ArrowColumn | None
+    codec: str = "NONE"
+    int96: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        schema: Schema,
+        selection: Selection,
+        location: str,
+        codec: str = "NONE",
+        int96: bool = False,
+    ) -> Head:
+        """Find the selected fields in the schema of an input. Raises InputError."""
+        identity, subject = (
+            None if path is None else column(schema, path, location, is_text=False)
+            for path in (selection.id_field, selection.subject_field)
+        )
+        texts = columns(schema, selection.fields, location)
+        return cls(released(schema, texts), texts, identity, subject, codec, int96)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -280,7 +287,50 @@ class RowPage:
     batch: Batch
     values: list[list[Value]]
     identities: Sequence[object] | None
-    subjects: Sequence[object] | None = None
+    subjects: Sequence[object] | None
+
+    @classmethod
+    def of(cls, head: Head, batch: Batch, location: str) -> RowPage:
+        """Take the selected values of rows. Raises InputError for broken UTF-8."""
+
+        def taken(column: ArrowColumn | None) -> Any:
+            if column is None:
+                return None
+            return values(batch.column(column.index), column.steps)
+
+        try:
+            texts, named = list(map(taken, head.columns)), (head.identity, head.subject)
+            return cls(head, batch, texts, *map(taken, named))
+        except UnicodeDecodeError:
+            raise InputError(
+                f"{location}: not valid UTF-8; write the file again with strings as "
+                "UTF-8"
+            ) from None
+
+    def record(self, row: int, selection: Selection, ordinal: int) -> Record:
+        """Return a row as a record. Raises Unreadable, for a null too."""
+        every: list[str] = []
+        for column, values in zip(self.head.columns, self.values, strict=True):
+            value = values[row]
+            for text in (value,) if isinstance(value, str) else texts(value):
+                if text is not None:
+                    every.append(text)
+                elif selection.missing != "pass":
+                    raise Unreadable(f"field {column.path!r} is null")
+        if sum(map(len, every)) > selection.max_record_bytes:
+            raise Unreadable(too_long(selection.max_record_bytes))
+        identity = subject = None
+        if self.identities is not None:
+            name = self.identities[row]
+            if name is None or isinstance(name, (dict, list)):
+                how = "is null" if name is None else "is nested; it must be one value"
+                raise Unreadable(f"id field {selection.id_field!r} {how}")
+            identity = json.dumps(name, ensure_ascii=False, default=str)
+        if self.subjects is not None:
+            path = selection.subject_field or ""
+            subject = _fields.of_value(self.subjects[row], path)
+        rest, fields = PageRow(self, row), selection.fields
+        return Record(ordinal, tuple(every), rest, identity, fields, subject)
 
 
 class PageRow(NamedTuple):
@@ -294,51 +344,6 @@ def other_paths(schema: Schema, fields: tuple[str, ...]) -> Iterator[str]:
     """Give the paths of all leaves that are none of these fields."""
     texts = {_fields.joined(_fields.parse(path)) for path in fields}
     return (path for path in leaf_paths(schema) if path not in texts)
-
-
-def page_of(
-    head: Head,
-    batch: Batch,
-    identity: ArrowColumn | None,
-    location: str,
-    subject: ArrowColumn | None = None,
-) -> RowPage:
-    """Take the selected values of some rows. Raises InputError for broken UTF-8."""
-
-    def of(column: ArrowColumn) -> list[Value]:
-        return values(batch.column(column.index), column.steps)
-
-    try:
-        identities = None if identity is None else of(identity)
-        subjects = None if subject is None else of(subject)
-        return RowPage(head, batch, [of(c) for c in head.columns], identities, subjects)
-    except UnicodeDecodeError:
-        raise InputError(
-            f"{location}: not valid UTF-8; write the file again with strings as UTF-8"
-        ) from None
-
-
-def row_of(
-    page: RowPage, row: int, selection: Selection
-) -> tuple[tuple[str, ...], str | None]:
-    """Return the texts and the identity of a row. Raises Unreadable for a null."""
-    every: list[str] = []
-    for column, values in zip(page.head.columns, page.values, strict=True):
-        value = values[row]
-        for text in (value,) if isinstance(value, str) else texts(value):
-            if text is not None:
-                every.append(text)
-            elif selection.missing != "pass":
-                raise Unreadable(f"field {column.path!r} is null")
-    if sum(map(len, every)) > selection.max_record_bytes:
-        raise Unreadable(too_long(selection.max_record_bytes))
-    if page.identities is None:
-        return tuple(every), None
-    name = page.identities[row]
-    if name is None or isinstance(name, (dict, list)):
-        how = "is null" if name is None else "is nested; it must be one value"
-        raise Unreadable(f"id field {selection.id_field!r} {how}")
-    return tuple(every), json.dumps(name, ensure_ascii=False, default=str)
 
 
 def with_texts(head: Head, batch: Batch, new: Sequence[list[Value]]) -> Batch:

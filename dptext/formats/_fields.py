@@ -7,18 +7,19 @@ encodings of the same accent.
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
-from difflib import get_close_matches
+from typing import NamedTuple
 
 import msgspec
 
-from dptext.errors import UsageError
+from dptext.errors import InputError, UsageError
 from dptext.formats._lines import Unreadable
-from dptext.types import Selection
+from dptext.types import Record, Selection
 
 _PART = re.compile(r"(?:\\.|[^.\\])+", re.DOTALL)
 
@@ -52,11 +53,6 @@ def parse(path: str) -> tuple[str, ...]:
 def joined(names: Sequence[str]) -> str:
     """Return the dotted path of names."""
     return ".".join(name.replace("\\", r"\\").replace(".", r"\.") for name in names)
-
-
-def below(path: str, name: str) -> str:
-    """Return the path of what has a name below a path."""
-    return f"{path}.{joined([name])}" if path else joined([name])
 
 
 def tree(selection: Selection) -> PathNode:
@@ -93,79 +89,97 @@ def _check(node: PathNode) -> None:
 
 
 _LISTED = 12  # names in one message
-_VISITED = 1000  # values of one record that are looked at
 # What is no plain name may be data that stands as a name: it is not shown.
 _PLAIN = re.compile(r"[^\W\d][\w \\.-]{0,60}")
-# A header may be missing: what stands for it is surely names if all of it is these.
-_IDENTIFIER = re.compile(r"[^\W\d]\w{0,39}(?:[.-]\w+)*")
 
 
-def strings(record: object) -> Iterator[tuple[str, str]]:
-    """Give the dotted path and the text of each string in a record of dicts and lists.
+class _Pairs(list[tuple[str, object]]):
+    """The keys and values of an object, those that occur twice included."""
 
-    At most a thousand values are looked at.
+
+# Numbers stay as they are spelled: they may be longer than Python likes.
+_decode = json.JSONDecoder(
+    object_pairs_hook=_Pairs, parse_int=str.encode, parse_float=str.encode
+).decode
+
+
+def leaves(line: str) -> Iterator[tuple[tuple[str, ...], object]]:
+    """Give the path and the value of all in JSON that holds no others, through lists.
+
+    A number is bytes. Raises ValueError and RecursionError.
     """
-    for path, value in values(record):
-        if isinstance(value, str):
-            yield path, value
-
-
-def values(record: object) -> Iterator[tuple[str, object]]:
-    """Give the same of each value that holds no others, null among them."""
-    waiting: list[tuple[str, object]] = [("", record)]
-    for _ in range(_VISITED):
-        if not waiting:
-            return
-        path, value = waiting.pop()
-        if isinstance(value, dict) and value:
-            parts = [(below(path, str(name)), each) for name, each in value.items()]
-            waiting += parts[:_VISITED][::-1]
+    left: list[tuple[tuple[str, ...], object]] = [((), _decode(line))]
+    while left:
+        path, value = left.pop()
+        if isinstance(value, _Pairs) and value:
+            left += [((*path, name), inner) for name, inner in reversed(value)]
         elif isinstance(value, list) and value:
-            waiting += [(path, each) for each in value[:_VISITED][::-1]]
+            left += [(path, inner) for inner in reversed(value)]
         else:
             yield path, value
 
 
-def is_identifier(name: str) -> bool:
-    """Tell whether a name is surely one, and no text."""
-    return len(name) <= 40 and _IDENTIFIER.fullmatch(name) is not None
+def listed(names: Iterable[str]) -> str:
+    """Name the fields that may be chosen, as the end of a message."""
+    plain = [name for name in dict.fromkeys(names) if _PLAIN.fullmatch(name)]
+    shown = ", ".join(map(repr, plain[:_LISTED]))
+    more = f" and {len(plain) - _LISTED} more" if len(plain) > _LISTED else ""
+    return f"; fields with strings: {shown}{more}" if plain else ""
 
 
-def advice(absent: str, names: Sequence[str]) -> str:
-    """Say which field may have been meant, and which hold text."""
-    names = _plain(names)
-    near = nearest(absent, names)
-    meant = f"did you mean {near!r}? " if near else ""
-    if not names:
-        return meant + "choose a field with --field"
-    return f"{meant}with --field choose one that holds text: {_listed(names)}"
+class Columns(NamedTuple):
+    """Where the selected fields stand in a row, from 0; names are those of all."""
 
+    names: tuple[str, ...]
+    texts: tuple[int, ...]
+    identity: int | None
+    subject: int | None
 
-def unnamed(names: Sequence[str]) -> str:
-    """Say that no field is named, and which may be."""
-    names = _plain(names)
-    listed = f"; fields with strings: {_listed(names)}" if names else ""
-    return f"name each private field with --field NAME{listed}"
+    @classmethod
+    def of(
+        cls, names: tuple[str, ...], selection: Selection, where: str, advice: str
+    ) -> Columns:
+        """Find the selected fields; advice is for one that is absent.
 
+        Raises InputError for one that is absent or there twice, UsageError for one that
+        is selected as two things.
+        """
+        for name in selection.named:
+            if name is None:
+                continue
+            if names.count(name) > 1:
+                raise InputError(
+                    f"{where}: column {name!r} occurs more than once; rename one"
+                )
+            if name not in names:
+                raise InputError(f"{where}: no column {name!r}{advice}")
+        at = {name: index for index, name in enumerate(names)}
+        for name in (selection.id_field, selection.subject_field):
+            if name in selection.fields:
+                raise UsageError(
+                    f"field {name!r} cannot be both a text and the id or the subject"
+                )
+        texts = sorted({at[name] for name in selection.fields})
+        named = (selection.id_field, selection.subject_field)
+        identity, subject = (None if name is None else at[name] for name in named)
+        return cls(names, tuple(texts), identity, subject)
 
-def _plain(names: Sequence[str]) -> list[str]:
-    return [name for name in dict.fromkeys(names) if _PLAIN.fullmatch(name)]
+    @property
+    def copied(self) -> tuple[str, ...]:
+        """Return the names of all columns that are not texts."""
+        numbered = enumerate(self.names)
+        return tuple(name for index, name in numbered if index not in self.texts)
 
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(map(repr, names[:_LISTED]))
-    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-    return shown + more
-
-
-def nearest(wanted: str, names: Sequence[str]) -> str | None:
-    """Return the name that is most like the one wanted, or its last part; or None."""
-    for name in names:
-        if name.lower() == wanted.lower() or name.rpartition(".")[2] == wanted:
-            return name
-    lower = {name.lower(): name for name in reversed(names)}
-    near = get_close_matches(wanted.lower(), lower, n=1)
-    return lower[near[0]] if near else None
+    def record(
+        self, text: Callable[[int], str], chosen: Selection, rest: object, ordinal: int
+    ) -> Record:
+        """Return a row as a record; text gives that of a column. Raises Unreadable."""
+        identity = None if self.identity is None else text(self.identity)
+        subject = None
+        if self.subject is not None:
+            subject = of_text(text(self.subject), chosen.subject_field or "")
+        texts = tuple(map(text, self.texts))
+        return Record(ordinal, texts, rest, identity, chosen.fields, subject)
 
 
 _EXACT = 18  # digits up to which a whole number is written out

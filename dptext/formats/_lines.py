@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 from dptext.errors import InputError
-from dptext.formats import BOM, Item, PieceWriter, Regular
+from dptext.formats import BOM, Input, Item, PieceWriter, Regular
 from dptext.types import Fault, Record, Verbatim
 
 _CHUNK = 2**16  # bytes read at once while a record that is too long is skipped
@@ -53,17 +53,16 @@ def decode(raw: bytes) -> str:
         ) from None
 
 
-def skipped(stream: BinaryIO, location: str) -> Iterator[bytes]:
-    """Read a record that is too long on, in parts of lines.
+def skip_line(stream: BinaryIO, location: str) -> None:
+    """Read the rest of a line that is too long.
 
     Raises InputError for one that does not end within a gibibyte.
     """
     size = 0
-    while part := stream.readline(_CHUNK):
+    while (part := stream.readline(_CHUNK)) and not part.endswith(b"\n"):
         size += len(part)
         if size > SKIPPED:
             raise endless(location)
-        yield part
 
 
 def endless(location: str) -> InputError:
@@ -83,28 +82,18 @@ def lines(stream: BinaryIO, limit: int, location: str) -> Iterator[bytes | None]
         if len(line) > limit and len(line.rstrip(b"\r\n")) > limit:
             yield None
             if not line.endswith(b"\n"):
-                for part in skipped(stream, location):
-                    if part.endswith(b"\n"):
-                        break
+                skip_line(stream, location)
         else:
             yield line
 
 
-def read(
-    stream: BinaryIO,
-    limit: int,
-    location: str,
-    start: int,
-    parse: Parse,
-    blank: bytes | None = None,
-    line: int = 1,
-) -> Iterator[Item]:
+def read(source: Input, parse: Parse, blank: bytes | None = None) -> Iterator[Item]:
     """Read one record per line; blank lines and a byte order mark pass verbatim.
 
     blank holds the bytes that a blank line may consist of; by default all white space.
-    line is the number of the first one.
     """
-    ordinal = start
+    stream, selection, location, ordinal, line = source
+    limit = selection.max_record_bytes
     for number, raw in enumerate(lines(stream, limit, location), line):
         if number == 1 and raw is not None and raw.startswith(BOM):
             yield Verbatim(BOM, header=True)

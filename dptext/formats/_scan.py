@@ -10,24 +10,17 @@ import re
 from json.decoder import scanstring  # type: ignore[attr-defined]
 
 from dptext.formats import _fields as subjects
-from dptext.formats._fields import PathNode
+from dptext.formats._fields import PathNode, joined, leaves, listed
 from dptext.formats._lines import Unreadable
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _COLON = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")
 _KEY = re.compile(r'[ \t\r\n]*"([^"\\]*)"[ \t\r\n]*:[ \t\r\n]*')
+_LONGEST = 2**16  # characters of a record whose fields are listed
 _BRACKET = re.compile(r'["{}\[\]]')
 _SCALAR = re.compile(r"[^,\]} \t\r\n]+")
 _ARRAY = "--format json reads an array of objects"
 _KINDS = {"{": "object", "[": "array", "t": "boolean", "f": "boolean", "n": "null"}
-
-
-class Absent(Unreadable):
-    """A record has no such field as that of a node, and must have it."""
-
-    def __init__(self, node: PathNode) -> None:
-        super().__init__(f"field {node.path!r} is absent")
-        self.node = node
 
 
 class Scan:
@@ -87,7 +80,7 @@ class Scan:
     def _check_absent(self, node: PathNode, keys: set[str]) -> None:
         for key, child in node.below.items():
             if key not in keys:
-                self._check_may_lack(child, Absent(child))
+                self._check_may_lack(child, f"field {child.path!r} is absent")
 
     def _value(self, at: int, node: PathNode) -> int:
         """Take the value at `at`, of the field of a node; return where it ends."""
@@ -100,7 +93,7 @@ class Scan:
         if first == "[":
             return self._array(at, node)
         if first == "n":
-            self._check_may_lack(node, Unreadable(f"field {node.path!r} is null"))
+            self._check_may_lack(node, f"field {node.path!r} is null")
             return at + 4
         if node.below:
             if first == "{":
@@ -143,10 +136,21 @@ class Scan:
             self.subject = subjects.of_json(self._line[at:end], node.path)
         return end
 
-    def _check_may_lack(self, node: PathNode, error: Unreadable) -> None:
+    def _check_may_lack(self, node: PathNode, reason: str) -> None:
         """Refuse an absent text unless it may pass; id and subject never may."""
-        if not self._pass_missing or _holds_name(node):
-            raise error
+        if _holds_name(node):
+            raise Unreadable(reason, _advice(self._line))
+        if not self._pass_missing:
+            passes = "; --missing pass lets it be absent, --on-error skip leaves it out"
+            raise Unreadable(reason, _advice(self._line) + passes)
+
+
+def _advice(line: str) -> str:
+    """Say which fields a record has."""
+    if len(line) > _LONGEST:
+        return "choose another with --field"
+    names = (joined(path) for path, value in leaves(line) if isinstance(value, str))
+    return "choose another with --field" + listed(names)
 
 
 def _holds_name(node: PathNode) -> bool:

@@ -15,9 +15,9 @@ from typing import BinaryIO, ClassVar, cast
 
 from dptext import formats
 from dptext.errors import InputError
-from dptext.formats import Item, jsonl
+from dptext.formats import Input, Item, jsonl
 from dptext.formats._lines import SKIPPED, Unreadable, decode, endless, too_long
-from dptext.formats.jsonl import LineRest, Parser
+from dptext.formats.jsonl import LineRest
 from dptext.types import Fault, Record, Selection, Verbatim
 
 _READ = 2**16  # bytes read at once
@@ -156,17 +156,11 @@ class Format(jsonl.Format):
 
     SUFFIXES: ClassVar = (".json",)
 
-    def read(
-        self,
-        stream: BinaryIO,
-        selection: Selection,
-        location: str,
-        start: int = 0,
-        line: int = 1,
-    ) -> Iterator[Item]:
+    def read(self, source: Input) -> Iterator[Item]:
         """Read one record per object."""
+        stream, selection, location, start, _ = source
         values = _Values(stream, selection.max_record_bytes, location)
-        parse, ordinal = Parser(selection, advises=True), start
+        parse, ordinal = jsonl.parser(selection), start
         opening = values.opening()
         yield Verbatim(opening, header=True)
         for before in values.separators(opening.endswith(b"[")):

@@ -10,9 +10,8 @@ occurs twice in one object is a fault: the copy that is not read would leak.
 from __future__ import annotations
 
 import contextlib
-import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from json.encoder import encode_basestring
 from typing import BinaryIO, ClassVar, NamedTuple
@@ -21,16 +20,13 @@ import msgspec
 
 from dptext import formats
 from dptext.errors import InputError
-from dptext.formats import BOM, Item, Regular, _fields, _lines
-from dptext.formats._fields import PathNode
+from dptext.formats import BOM, Input, Item, Regular, _fields, _lines
 from dptext.formats._lines import LineWriter, Unreadable
-from dptext.formats._scan import Absent, Scan
+from dptext.formats._scan import Scan
 from dptext.types import Record, Selection
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-_LOOKED_AT = 2**16  # bytes of a record that is looked at for its fields
-# Numbers beyond those of a float are copied as they stand, so they are no error here.
-_values = msgspec.json.Decoder(float_hook=float).decode
+_LOOKED_AT = 1000  # values of a record
 
 
 class LineRest(NamedTuple):
@@ -46,18 +42,9 @@ class Format(formats.Format):
 
     SUFFIXES: ClassVar[tuple[str, ...]] = (".jsonl", ".ndjson")
 
-    def read(
-        self,
-        stream: BinaryIO,
-        selection: Selection,
-        location: str,
-        start: int = 0,
-        line: int = 1,
-    ) -> Iterator[Item]:
+    def read(self, source: Input) -> Iterator[Item]:
         """Read one record per line that is not blank."""
-        parse = Parser(selection, advises=line == 1)
-        limit = selection.max_record_bytes
-        return _lines.read(stream, limit, location, start, parse, line=line)
+        return _lines.read(source, parser(source.selection))
 
     def writer(self, stream: BinaryIO, selection: Selection) -> formats.Writer:
         """Return a writer of lines."""
@@ -78,12 +65,13 @@ class Format(formats.Format):
         limit = selection.max_record_bytes
         for number, raw in enumerate(self.raw_records(stream, limit), 1):
             try:
-                record = _decode(raw.decode())
+                leaves = list(_fields.leaves(raw.decode()))
             except (ValueError, RecursionError):
                 raise InputError(
                     f"record {number} is not JSON, or nested too deeply"
                 ) from None
-            for path, empty in _leaves(record):
+            for path, value in leaves:
+                empty = value is None or value == []
                 selected = path in texts or (empty and path in above)
                 if path not in yielded and not selected:
                     yielded.add(path)
@@ -94,68 +82,43 @@ class Format(formats.Format):
         lines = (line.removeprefix(BOM) for line in stream)
         return (line for line in lines if line.strip())
 
-    def candidates(self, stream: BinaryIO, selection: Selection) -> list[str]:
-        """Return the paths of the strings of the first record that is whole."""
-        with contextlib.suppress(InputError):
-            for raw in islice(self.raw_records(stream, _LOOKED_AT), 3):
-                with contextlib.suppress(
-                    msgspec.DecodeError, UnicodeDecodeError, RecursionError
-                ):
-                    strings = _fields.strings(msgspec.json.decode(raw))
-                    return [path for path, _ in strings if path]
-        return []
-
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
-        """Give the values of a record that are copied, by paths; no strings as ""."""
+        """Give the values of a record that are copied, by paths; no strings as "".
+
+        At most a thousand values are looked at.
+        """
         assert isinstance(record.rest, LineRest)
-        values = _fields.values(_values(record.rest.line))
-        for path, value in values:
-            if path not in selection.named:
-                yield path, value if isinstance(value, str) else ""
+        leaves = _fields.leaves(record.rest.line)
+        with contextlib.suppress(RecursionError):
+            for names, value in islice(leaves, _LOOKED_AT):
+                path = _fields.joined(names)
+                if path not in selection.fields:
+                    yield path, value if isinstance(value, str) else ""
 
 
-class Parser:
-    """Turns lines into records; where the first lacks a field, it says which are."""
+def parser(selection: Selection) -> Callable[..., Record]:
+    """Return what turns JSON, an ordinal and what stands before it into a record.
 
-    def __init__(self, selection: Selection, advises: bool) -> None:
-        self._root = _fields.tree(selection)
-        self._pass_missing = selection.missing == "pass"
-        # Raw checks the grammar and builds nothing.
-        self._validate = msgspec.json.Decoder(msgspec.Raw).decode
-        self._is_first = advises
+    It raises Unreadable.
+    """
+    root, pass_missing = _fields.tree(selection), selection.missing == "pass"
+    # Raw checks the grammar and builds nothing.
+    validate = msgspec.json.Decoder(msgspec.Raw).decode
 
-    def __call__(self, line: str, ordinal: int, before: str = "") -> Record:
-        """Return the record of an object. Raises Unreadable."""
-        first, self._is_first = self._is_first, False
+    def parse(line: str, ordinal: int, before: str = "") -> Record:
         try:
-            self._validate(line)
-            scan = Scan(line, self._root, self._pass_missing)
+            validate(line)
+            scan = Scan(line, root, pass_missing)
         except msgspec.DecodeError as error:
-            raise Unreadable(_malformed(line, error)) from None
+            # The library's messages hold offsets, never text.
+            lone = "; perhaps a lone surrogate escape" * bool(_SURROGATE.search(line))
+            raise Unreadable(f"not valid JSON: {error}{lone}") from None
         except RecursionError:
             raise Unreadable("nested too deeply") from None
-        except Absent as error:
-            if first:
-                raise Unreadable(str(error), _advice(line, error.node)) from None
-            raise
         texts, rest = tuple(scan.texts), LineRest(line, scan.spans, before)
         return Record(ordinal, texts, rest, scan.identity, scan.present, scan.subject)
 
-
-def _advice(line: str, absent: PathNode) -> str:
-    """Say which fields there are, where the first record lacks one."""
-    named = [name for name, _ in _fields.strings(_values(line))]
-    advice = _fields.advice(absent.path, named)
-    if absent.is_name:
-        return advice
-    return f"{advice}; records without it may pass with --missing pass"
-
-
-def _malformed(line: str, error: msgspec.DecodeError) -> str:
-    """Say why a line is no JSON; the library's messages hold offsets, never text."""
-    if _SURROGATE.search(line):
-        return f"not valid JSON: {error}; perhaps a lone surrogate escape"
-    return f"not valid JSON: {error}"
+    return parse
 
 
 class Writer(LineWriter):
@@ -175,26 +138,3 @@ def filled(rest: LineRest, texts: Sequence[str]) -> str:
         at = end
     parts.append(line[at:])
     return "".join(parts)
-
-
-class _Pairs(list[tuple[str, object]]):
-    """The keys and values of an object, those that occur twice included."""
-
-
-# Numbers stay as they are spelled: they may be longer than Python likes.
-_decode = json.JSONDecoder(
-    object_pairs_hook=_Pairs, parse_int=str, parse_float=str
-).decode
-
-
-def _leaves(record: object) -> Iterator[tuple[tuple[str, ...], bool]]:
-    """Give the path of each value, through lists, and whether it is empty or null."""
-    left: list[tuple[tuple[str, ...], object]] = [((), record)]
-    while left:
-        path, value = left.pop()
-        if isinstance(value, _Pairs) and value:
-            left += [((*path, name), inner) for name, inner in reversed(value)]
-        elif isinstance(value, list) and value:
-            left += ((path, inner) for inner in value)
-        else:
-            yield path, value is None or value == []

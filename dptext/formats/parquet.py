@@ -16,8 +16,8 @@ from typing import BinaryIO, ClassVar
 
 from dptext import formats
 from dptext.errors import InputError, MissingExtra
-from dptext.formats import Item, _arrow, _fields
-from dptext.formats._arrow import ROWS, Head, PageRow, RowPage, page_of, row_of
+from dptext.formats import Input, Item, _arrow, _fields
+from dptext.formats._arrow import ROWS, Head, PageRow, RowPage
 from dptext.formats._lines import Unreadable
 from dptext.types import Fault, Record, Selection, Verbatim
 
@@ -46,9 +46,8 @@ class OpenStream:
 class Writer(formats.Writer):
     """Writes rows in row groups of its own; rows that were faults are left out."""
 
-    def __init__(self, stream: BinaryIO, selection: Selection) -> None:
+    def __init__(self, stream: BinaryIO) -> None:
         self._sink = OpenStream(stream)
-        self._private = selection.fields
         self._head: Head | None = None
         self._file: _arrow.File = None
         self._page: RowPage | None = None
@@ -57,13 +56,6 @@ class Writer(formats.Writer):
         self._new: list[list[_arrow.Value]] = []  # the new values of each column
         self._blocks: list[_arrow.Batch] = []  # rows with new texts
         self._rows, self._bytes = 0, 0  # of all blocks
-
-    @property
-    def copied(self) -> tuple[str, ...] | None:
-        """Return the paths of the columns, and fields in them, that are copied."""
-        if self._head is None:
-            return None
-        return tuple(_arrow.other_paths(self._head.schema, self._private))
 
     def verbatim(self, item: Verbatim) -> None:
         """Take the schema; that of a second input must be the same.
@@ -174,36 +166,20 @@ class Format(formats.Format):
     SUFFIXES: ClassVar = (".parquet", ".pq")
     IS_TEXT: ClassVar = False
 
-    def read(
-        self,
-        stream: BinaryIO,
-        selection: Selection,
-        location: str,
-        start: int = 0,
-        line: int = 1,
-    ) -> Iterator[Item]:
+    def read(self, source: Input) -> Iterator[Item]:
         """Read one record per row."""
+        stream, selection, location, start, _ = source
         file = _open(stream, location)
         head = _head(file, selection, location)
         schema = file.schema_arrow
-
-        def named(path: str | None) -> _arrow.ArrowColumn | None:
-            if path is None:
-                return None
-            return _arrow.column(schema, path, location, is_text=False)
-
-        identity, subject = map(named, (selection.id_field, selection.subject_field))
-        yield Verbatim(head, header=True)
+        copied = tuple(_arrow.other_paths(schema, selection.fields))
+        yield Verbatim(head, header=True, copied=copied)
         number = 0
         for batch in _batches(file, location):
-            where = f"{location}: rows from {number + 1}"
-            page = page_of(head, batch, identity, where, subject)
+            page = RowPage.of(head, batch, f"{location}: rows from {number + 1}")
             for row in range(batch.num_rows):
                 try:
-                    texts, name = row_of(page, row, selection)
-                    about = _subject(page, row, selection)
-                    rest, fields = PageRow(page, row), selection.fields
-                    yield Record(start + number, texts, rest, name, fields, about)
+                    yield page.record(row, selection, start + number)
                 except Unreadable as error:
                     raw = _arrow.json_line(batch, row)
                     yield Fault(f"{location}: row {number + 1}", str(error), raw)
@@ -215,24 +191,7 @@ class Format(formats.Format):
 
     def writer(self, stream: BinaryIO, selection: Selection) -> formats.Writer:
         """Return a writer of rows."""
-        return Writer(stream, selection)
-
-    def copied(self, stream: BinaryIO, selection: Selection) -> Iterator[str]:
-        """Give the paths of all columns, and fields in them, that are not selected.
-
-        Raises InputError when a selected one is not there.
-        """
-        schema = _open(stream, "file").schema_arrow
-        for path in selection.fields:
-            _arrow.column(schema, path, "file")
-        yield from _arrow.other_paths(schema, selection.fields)
-
-    def candidates(self, stream: BinaryIO, selection: Selection) -> list[str]:
-        """Return the paths of strings in the schema, which stands at the end."""
-        if not stream.seekable():
-            return []
-        schema = _open(stream, "file").schema_arrow
-        return list(_arrow.leaf_paths(schema, only_text=True))
+        return Writer(stream)
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
         """Give the strings of a record that are copied, with their paths."""
@@ -240,7 +199,7 @@ class Format(formats.Format):
         page, row = record.rest
         schema = page.head.schema
         for path in _arrow.leaf_paths(schema, only_text=True):
-            if path in selection.named:
+            if path in selection.fields:
                 continue
             column = _arrow.column(schema, path, "")
             (value,) = _arrow.values(
@@ -282,27 +241,18 @@ def seekable(stream: BinaryIO, location: str, magic: bytes) -> BinaryIO:
 
 
 def _head(file: _arrow.File, selection: Selection, location: str) -> Head:
-    schema, metadata = file.schema_arrow, file.metadata
-    columns = _arrow.columns(schema, selection.fields, location)
-    others = _other_leaves(schema, {column.index for column in columns})
-    codec = "SNAPPY"
-    if metadata.num_row_groups and others:
-        codec = metadata.row_group(0).column(others[0]).compression
+    schema, metadata, codec = file.schema_arrow, file.metadata, "SNAPPY"
+    private = {_fields.parse(path)[0] for path in selection.fields}
+    if metadata.num_row_groups:
+        group = metadata.row_group(0)
+        for leaf in map(group.column, range(group.num_columns)):
+            path = leaf.path_in_schema
+            if not any(f"{path}.".startswith(f"{name}.") for name in private):
+                codec = leaf.compression.replace("UNCOMPRESSED", "NONE")
+                break
     leaves = (file.schema.column(i) for i in range(metadata.num_columns))
     int96 = any(leaf.physical_type == "INT96" for leaf in leaves)
-    released = _arrow.released(schema, columns)
-    return Head(released, columns, codec.replace("UNCOMPRESSED", "NONE"), int96)
-
-
-def _other_leaves(schema: _arrow.Schema, selected: set[int]) -> list[int]:
-    """Return the numbers, in the file, of all columns without selected texts."""
-    numbers: list[int] = []
-    number = 0
-    for index, field in enumerate(schema):
-        count = _arrow.leaves(field.type)
-        numbers += () if index in selected else range(number, number + count)
-        number += count
-    return numbers
+    return Head.of(schema, selection, location, codec, int96)
 
 
 def _batches(file: _arrow.File, location: str) -> Iterator[_arrow.Batch]:
@@ -315,10 +265,3 @@ def _batches(file: _arrow.File, location: str) -> Iterator[_arrow.Batch]:
         raise InputError(
             f"{location}: damaged Parquet data; write the file again"
         ) from None
-
-
-def _subject(page: RowPage, row: int, selection: Selection) -> str | None:
-    """Return whom a row is about, where a field says it."""
-    if page.subjects is None:
-        return None
-    return _fields.of_value(page.subjects[row], selection.subject_field or "")

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import BinaryIO, ClassVar
 
 from dptext import formats
-from dptext.formats import Item, Regular, _lines
+from dptext.formats import Input, Item, Regular, _lines
 from dptext.formats._lines import LineWriter
 from dptext.types import Record, Selection
 
@@ -19,18 +19,9 @@ class Format(formats.Format):
 
     SUFFIXES: ClassVar = (".txt", ".text")
 
-    def read(
-        self,
-        stream: BinaryIO,
-        selection: Selection,
-        location: str,
-        start: int = 0,
-        line: int = 1,
-    ) -> Iterator[Item]:
+    def read(self, source: Input) -> Iterator[Item]:
         """Read one text per line."""
-        limit = selection.max_record_bytes
-        blank = b"\r\n"
-        return _lines.read(stream, limit, location, start, _parse, blank, line)
+        return _lines.read(source, _parse, b"\r\n")
 
     def writer(self, stream: BinaryIO, selection: Selection) -> formats.Writer:
         """Return a writer of texts."""
@@ -39,10 +30,6 @@ class Format(formats.Format):
     def regular(self, selection: Selection, head: bytes = b"") -> Regular:
         """Return what finds lines."""
         return _lines.regular_lines(b"\r\n")
-
-    def copied(self, stream: BinaryIO, selection: Selection) -> Iterator[str]:
-        """Give nothing: each line is a text, and there is no other field."""
-        return iter(())
 
 
 def _parse(line: str, ordinal: int) -> Record:

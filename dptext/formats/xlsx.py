@@ -13,18 +13,21 @@ from __future__ import annotations
 
 import datetime
 import re
+import tomllib
 import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, BinaryIO, ClassVar, NamedTuple, cast
 from xml.etree.ElementTree import ParseError
 from xml.sax.saxutils import escape, quoteattr
 
 from dptext import formats
-from dptext.errors import InputError, MissingExtra, UsageError
-from dptext.formats import Item, _fields
+from dptext.errors import InputError, MissingExtra
+from dptext.formats import Input, Item
+from dptext.formats._fields import Columns, listed
 from dptext.formats._lines import Unreadable, too_long
 from dptext.formats.parquet import IN_MEMORY, OpenStream, seekable
 from dptext.types import Fault, Record, Selection, Verbatim
@@ -55,15 +58,6 @@ class Cell(NamedTuple):
     is_error: bool = False
 
 
-class Columns(NamedTuple):
-    """Names of all columns, and which of them are texts, id and subject."""
-
-    names: tuple[str, ...]
-    texts: tuple[int, ...]
-    identity: int | None
-    subject: int | None
-
-
 class Row(NamedTuple):
     """What is kept of a row to write it back."""
 
@@ -77,83 +71,58 @@ class Format(formats.Format):
     SUFFIXES: ClassVar = (".xlsx",)
     IS_TEXT: ClassVar = False
 
-    def read(
-        self,
-        stream: BinaryIO,
-        selection: Selection,
-        location: str,
-        start: int = 0,
-        line: int = 1,
-    ) -> Iterator[Item]:
+    def read(self, source: Input) -> Iterator[Item]:
         """Read one record per row; rows in messages have Excel's numbers."""
+        stream, selection, location, start, _ = source
         with _opened(stream, location) as workbook:
             rows = _rows(workbook, location)
             head = next(rows, None)
             if head is None:
                 return
-            columns = _columns(_names(head[1], location), selection, location)
+            if None in head[1]:
+                column = head[1].index(None) + 1
+                raise InputError(
+                    f"{location}: column {column} has no name in the first row; name it"
+                )
+            names = tuple(map(_text, head[1]))
+            columns = Columns.of(names, selection, location, listed(names))
             others = len(workbook.sheetnames) - 1
             note = (
                 f"{location}: the first sheet is read, others ({others}) are left out"
             )
-            yield Verbatim(columns.names, header=True, note=note * bool(others))
+            yield Verbatim(names, True, note * bool(others), columns.copied)
             for ordinal, (number, cells) in enumerate(rows, start):
                 where = f"{location}: row {number}"
                 try:
                     yield _record(cells, columns, selection, ordinal)
                 except Unreadable as error:
-                    yield Fault(where, str(error), _raw(cells))
+                    raw = "\t".join(map(_text, cells)).encode() + b"\n"
+                    yield Fault(where, str(error), raw)
 
     def writer(self, stream: BinaryIO, selection: Selection) -> formats.Writer:
         """Return a writer of rows."""
-        return Writer(stream, selection)
-
-    def copied(self, stream: BinaryIO, selection: Selection) -> Iterator[str]:
-        """Give the names of the columns that are not selected."""
-        with _opened(stream, "file") as workbook:
-            head = next(_rows(workbook, "file"), None)
-            if head is not None:
-                columns = _columns(_names(head[1], "file"), selection, "file")
-                names = columns.names
-                yield from (name for name in names if name not in selection.fields)
-
-    def candidates(self, stream: BinaryIO, selection: Selection) -> list[str]:
-        """Return the names of the columns."""
-        if not stream.seekable():
-            return []
-        with _opened(stream, "file") as workbook:
-            head = next(_rows(workbook, "file"), None)
-            return [] if head is None else list(_names(head[1], "file"))
+        return Writer(stream)
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
         """Give the columns of a record that are copied, with their names."""
         assert isinstance(record.rest, Row)
         cells, columns = record.rest
-        selected = {*columns.texts, columns.identity, columns.subject}
         for index, (name, cell) in enumerate(zip(columns.names, cells, strict=True)):
-            if index not in selected:
+            if index not in columns.texts:
                 yield name, _text(cell)
 
 
 class Writer(formats.Writer):
     """Writes a workbook of one sheet, as a stream."""
 
-    def __init__(self, stream: BinaryIO, selection: Selection) -> None:
+    def __init__(self, stream: BinaryIO) -> None:
         self._archive = zipfile.ZipFile(
             cast("IO[bytes]", OpenStream(stream)), "w", zipfile.ZIP_DEFLATED
         )
-        self._private = selection.fields
         self._names: tuple[str, ...] | None = None
         self._sheet: IO[bytes] | None = None
         self._row = 0
         self._styles = {_GENERAL: 0}
-
-    @property
-    def copied(self) -> tuple[str, ...] | None:
-        """Return the names of the columns that are copied."""
-        if self._names is None:
-            return None
-        return tuple(name for name in self._names if name not in self._private)
 
     def verbatim(self, item: Verbatim) -> None:
         """Write the names; those of a second input must be the same.
@@ -197,7 +166,7 @@ class Writer(formats.Writer):
             self._sheet = self._archive.open(
                 _entry("xl/worksheets/sheet1.xml"), "w", force_zip64=True
             )
-            self._sheet.write(f"{_XML}<worksheet {_MAIN}><sheetData>".encode())
+            self._sheet.write((_XML + _SHEET).encode())
         if cells:
             self._row += 1
             parts = [
@@ -302,21 +271,15 @@ def _check(stream: BinaryIO, location: str) -> None:
                     "sheet as CSV"
                 )
             if "worksheets/" in name and name.endswith(".xml"):
-                _check_results(archive, entry, location)
-
-
-def _check_results(
-    archive: zipfile.ZipFile, entry: zipfile.ZipInfo, location: str
-) -> None:
-    with archive.open(entry) as part:
-        data = b""
-        while chunk := part.read(_CHUNK):
-            data = data[-_OVERLAP:] + chunk
-            if _NO_RESULT.search(data):
-                raise InputError(
-                    f"{location}: a formula has no saved result; open the workbook in "
-                    "Excel or LibreOffice and save it"
-                )
+                with archive.open(entry) as part:
+                    data = b""
+                    while chunk := part.read(_CHUNK):
+                        data = data[-_OVERLAP:] + chunk
+                        if _NO_RESULT.search(data):
+                            raise InputError(
+                                f"{location}: a formula has no saved result; open the "
+                                "workbook in Excel or LibreOffice and save it"
+                            )
 
 
 def _rows(
@@ -341,41 +304,6 @@ def _rows(
                 yield number, tuple(cells)
 
 
-def _names(head: tuple[Cell | None, ...], location: str) -> tuple[str, ...]:
-    """Return the names of columns. Raises InputError where one has none."""
-    for number, cell in enumerate(head, 1):
-        if cell is None:
-            raise InputError(
-                f"{location}: column {number} has no name in the first row; name it"
-            )
-    return tuple(map(_text, head))
-
-
-def _columns(names: tuple[str, ...], selection: Selection, location: str) -> Columns:
-    """Find the selected columns. Raises InputError for one that is absent or twice."""
-
-    def index_of(name: str | None) -> int | None:
-        if name is None:
-            return None
-        if names.count(name) > 1:
-            raise InputError(
-                f"{location}: column {name!r} occurs more than once; rename one of them"
-            )
-        if name not in names:
-            raise InputError(
-                f"{location}: no column {name!r}; {_fields.advice(name, names)}"
-            )
-        return names.index(name)
-
-    for name in (selection.id_field, selection.subject_field):
-        if name is not None and name in selection.fields:
-            raise UsageError(f"field {name!r} cannot be both a text and a name")
-    texts = {cast(int, index_of(name)) for name in selection.fields}
-    identity = index_of(selection.id_field)
-    subject = index_of(selection.subject_field)
-    return Columns(names, tuple(sorted(texts)), identity, subject)
-
-
 def _record(
     cells: tuple[Cell | None, ...],
     columns: Columns,
@@ -387,17 +315,14 @@ def _record(
     if len(cells) > width:
         raise Unreadable(f"{len(cells)} cells where the first row has {width} names")
     cells += (None,) * (width - len(cells))
-    texts = tuple(_text(cells[index]) for index in columns.texts)
-    if sum(len(text.encode()) for text in texts) > selection.max_record_bytes:
+    size = sum(len(_text(cells[index]).encode()) for index in columns.texts)
+    if size > selection.max_record_bytes:
         raise Unreadable(too_long(selection.max_record_bytes))
-    identity = subject = None
-    if columns.identity is not None:
-        identity = _text(cells[columns.identity])
-    if columns.subject is not None:
-        name = selection.subject_field or ""
-        subject = _fields.of_text(_text(cells[columns.subject]), name)
-    rest = Row(cells, columns)
-    return Record(ordinal, texts, rest, identity, selection.fields, subject)
+
+    def text(index: int) -> str:
+        return _text(cells[index])
+
+    return columns.record(text, selection, Row(cells, columns), ordinal)
 
 
 def _text(cell: Cell | None) -> str:
@@ -415,17 +340,12 @@ def _text(cell: Cell | None) -> str:
     return str(value)
 
 
-def _raw(cells: Sequence[Cell | None]) -> bytes:
-    """Return a row as a line for the file of faults."""
-    return "\t".join(map(_text, cells)).encode() + b"\n"
-
-
 _XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
-_SCHEMAS = "http://schemas.openxmlformats.org"
-_MAIN = f'xmlns="{_SCHEMAS}/spreadsheetml/2006/main"'
-_RELATIONS = f'xmlns="{_SCHEMAS}/package/2006/relationships"'
-_OFFICE = f"{_SCHEMAS}/officeDocument/2006/relationships"
-_KIND = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+_SHEET = (
+    '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
+    "<sheetData>"
+)
+_PARTS = Path(__file__).parents[1] / "data" / "workbook.toml"
 _FIRST = 164  # number formats below it are built in
 
 
@@ -443,40 +363,11 @@ def _parts(used: Sequence[str]) -> dict[str, str]:
     )
     if codes:
         codes = f'<numFmts count="{len(used) - 1}">{codes}</numFmts>'
-    return {
-        "xl/styles.xml": (
-            f"<styleSheet {_MAIN}>{codes}"
-            '<fonts count="1"><font><sz val="11"/><name val="Calibri"/></font></fonts>'
-            '<fills count="2"><fill><patternFill patternType="none"/></fill><fill>'
-            '<patternFill patternType="gray125"/></fill></fills><borders count="1">'
-            '<border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs>'
-            f'<cellXfs count="{len(used)}">{styles}</cellXfs><cellStyles count="1">'
-            '<cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles>'
-            "</styleSheet>"
-        ),
-        "xl/workbook.xml": (
-            f'<workbook {_MAIN} xmlns:r="{_OFFICE}"><sheets>'
-            '<sheet name="Sheet1" sheetId="1" r:id="rId1"/></sheets></workbook>'
-        ),
-        "xl/_rels/workbook.xml.rels": (
-            f"<Relationships {_RELATIONS}>"
-            f'<Relationship Id="rId1" Type="{_OFFICE}/worksheet" '
-            'Target="worksheets/sheet1.xml"/>'
-            f'<Relationship Id="rId2" Type="{_OFFICE}/styles" Target="styles.xml"/>'
-            "</Relationships>"
-        ),
-        "_rels/.rels": (
-            f'<Relationships {_RELATIONS}><Relationship Id="rId1" '
-            f'Type="{_OFFICE}/officeDocument" Target="xl/workbook.xml"/>'
-            "</Relationships>"
-        ),
-        "[Content_Types].xml": (
-            f'<Types xmlns="{_SCHEMAS}/package/2006/content-types"><Default '
-            'Extension="rels" ContentType="application/vnd.openxmlformats-package.'
-            'relationships+xml"/>'
-            f'<Override PartName="/xl/workbook.xml" ContentType="{_KIND}.sheet.main'
-            '+xml"/><Override PartName="/xl/worksheets/sheet1.xml" '
-            f'ContentType="{_KIND}.worksheet+xml"/><Override '
-            f'PartName="/xl/styles.xml" ContentType="{_KIND}.styles+xml"/></Types>'
-        ),
+    parts = tomllib.loads(_PARTS.read_text(encoding="utf-8"))
+    joined = {
+        name: "".join(map(str.strip, part.splitlines())) for name, part in parts.items()
     }
+    filled = joined["xl/styles.xml"].format(
+        formats=codes, count=len(used), styles=styles
+    )
+    return joined | {"xl/styles.xml": filled}

@@ -103,16 +103,12 @@ def _field(path: str, every: Sequence[str]) -> str:
     field = _fields.joined([path]) if path in every else path
     name = _fields.parse(field)[0]
     if every.count(name) != 1:
-        raise UsageError(_problem(name, every))
+        if name in every:
+            problem = f"column {name!r} occurs more than once; rename one of them"
+        else:
+            problem = f"there is no column {name!r}; name columns that hold text"
+        raise UsageError(problem)
     return field
-
-
-def _problem(name: str, every: Sequence[str]) -> str:
-    if name in every:
-        return f"column {name!r} occurs more than once; rename one of them"
-    near = _fields.nearest(name, every)
-    meant = f"did you mean {near!r}?" if near else "name columns that hold text"
-    return f"there is no column {name!r}; {meant}"
 
 
 def library_of(frame: object) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from dptext import pipeline as pipelines
@@ -10,7 +11,7 @@ from dptext.engine.language import Language
 from dptext.engine.tally import Tally
 from dptext.errors import InputError, MissingExtra
 from dptext.formats import _arrow
-from dptext.formats._arrow import ROWS, Head, PageRow, RowPage, page_of, row_of
+from dptext.formats._arrow import ROWS, Head, PageRow, RowPage
 from dptext.formats._lines import Unreadable
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
@@ -51,17 +52,15 @@ class Columns:
         """
         import pyarrow as pa
 
-        schema = table.schema
-        columns = self.selected(schema)
-        released = _arrow.released(schema, columns).remove_metadata()
-        head = Head(released, columns, "NONE", int96=False)
+        head = Head.of(table.schema, self._selection, _LOCATION)
+        head = replace(head, schema=head.schema.remove_metadata())
         batches = list(self._batches(head, table, start))
         self._language.close()
         self.rows += table.num_rows
         if self._tally is not None:
             counts = dict.fromkeys(self._selection.fields, table.num_rows)
             self._tally.fields.update(counts)
-        return pa.Table.from_batches(batches, schema=released).unify_dictionaries()
+        return pa.Table.from_batches(batches, schema=head.schema).unify_dictionaries()
 
     def selected(self, schema: _arrow.Schema) -> tuple[_arrow.ArrowColumn, ...]:
         """Return where the texts stand in a table. Raises InputError."""
@@ -97,24 +96,19 @@ class Columns:
             yield _arrow.with_texts(head, page.batch, new)
 
     def _records(self, head: Head, table: _arrow.Table, start: int) -> Iterator[Record]:
-        selection, number = self._selection, start
-        identity = _arrow.identity(table.schema, selection.id_field, _LOCATION)
+        number = start
         for batch in table.to_batches(max_chunksize=ROWS):
-            page = page_of(head, batch, identity, f"{_LOCATION}: rows from {number}")
+            page = RowPage.of(head, batch, f"{_LOCATION}: rows from {number}")
             for row in range(batch.num_rows):
                 try:
-                    texts, name = row_of(page, row, selection)
+                    yield page.record(row, self._selection, number)
                 except Unreadable as error:
-                    raise InputError(_described(number, error, selection)) from None
-                yield Record(number, texts, PageRow(page, row), name, selection.fields)
+                    is_id = str(error).startswith("id field")
+                    advice = "" if is_id else "; missing='pass' leaves nulls unchanged"
+                    raise InputError(
+                        f"row {number}, counted from 0: {error}{advice}"
+                    ) from None
                 number += 1
-
-
-def _described(number: int, error: Unreadable, selection: Selection) -> str:
-    """Say what is wrong with a row, and what to do."""
-    is_id = str(error).startswith("id field")
-    advice = "" if is_id else "; missing='pass' leaves nulls unchanged"
-    return f"row {number}, counted from 0: {error}{advice}"
 
 
 def _needs_arrow() -> None:

@@ -296,14 +296,14 @@ def named(layout: Layout, export: Export) -> tuple[str, ...] | None:
     Raises InputError and UsageError when its first record is not as the layout says.
     """
     with _opened(layout, export) as (module, stream, selection):
-        writer = module.writer(io.BytesIO(), selection)
-        for item in module.read(stream, selection, "file"):
+        for item in module.read(formats.Input(stream, selection, "file")):
             if isinstance(item, Fault):
                 raise InputError("its first record does not match its report")
             if isinstance(item, Record):
                 break
-            writer.verbatim(item)
-        return writer.copied
+            if item.copied is not None:
+                return item.copied
+    return None
 
 
 def copied(layout: Layout, export: Export) -> Iterator[str]:

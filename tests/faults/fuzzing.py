@@ -62,7 +62,7 @@ def read(name: str) -> Target:
     def target(data: bytes) -> None:
         module = formats.find(None, name)
         selection = Selection(max_record_bytes=200)
-        for item in module.read(io.BytesIO(data), selection, "in"):
+        for item in module.read(formats.Input(io.BytesIO(data), selection, "in")):
             assert isinstance(item, Record | Verbatim | Fault)
 
     return target

@@ -18,7 +18,7 @@ TEXT = Selection()
 
 def items(name: str, data: bytes, selection: Selection = TEXT) -> Items:
     """Read everything in data, under the name "in"."""
-    return list(find(None, name).read(io.BytesIO(data), selection, "in"))
+    return list(find(None, name).read(formats.Input(io.BytesIO(data), selection, "in")))
 
 
 def records(name: str, data: bytes, selection: Selection = TEXT) -> list[Record]:
@@ -46,7 +46,7 @@ def through(
     module, out = find(None, name), io.BytesIO()
     writer = module.writer(out, selection)
     for data in [inputs] if isinstance(inputs, bytes) else inputs:
-        for item in module.read(io.BytesIO(data), selection, "in"):
+        for item in module.read(formats.Input(io.BytesIO(data), selection, "in")):
             if isinstance(item, Record):
                 writer.write(item, [change(text) for text in item.texts])
             elif isinstance(item, Verbatim):

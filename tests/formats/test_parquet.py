@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dptext.errors import InputError, MissingExtra
-from dptext.formats import _arrow, find, parquet
+from dptext.formats import Input, _arrow, find, parquet
 from dptext.formats import parquet as _parquet_writer
 from dptext.types import Record, Selection, Verbatim
 from tests.formats.pipe import TEXT, faults, items, records, texts, through
@@ -321,12 +321,11 @@ def test_identity_is_spelled_as_json() -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        (("txt",), r"in: no field 'txt'; did you mean 'text'\?"),
+        (("txt",), "no field 'txt'; fields with strings: 'text', 'deep.note'"),
         (("n",), "in: field 'n' is of type int64, not text"),
         (("s",), "in: field 's' is of type struct, not text"),
         (("n.x",), "in: field 'n.x' leads into int64, not a struct"),
         (("s.y",), "in: no field 's.y'"),
-        (("NOTE",), r"did you mean 'deep.note'\? with --field .*: 'text', 'deep"),
     ],
 )
 def test_columns_that_cannot_be_read(fields: tuple[str, ...], message: str) -> None:
@@ -381,7 +380,7 @@ def test_a_pipe_is_read_into_memory() -> None:
     thread = threading.Thread(target=feed)
     thread.start()
     with open(reading, "rb") as pipe:
-        read = list(find("in.parquet").read(pipe, TEXT, "in"))
+        read = list(find("in.parquet").read(Input(pipe, TEXT, "in")))
     thread.join()
     assert [item.texts for item in read if isinstance(item, Record)] == [
         ("a",),
@@ -399,7 +398,7 @@ def test_a_pipe_is_read_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
             return False
 
     with pytest.raises(InputError, match="path of a plain one"):
-        list(module.read(Pipe(spelled(pa.table({"text": ["a"]}))), TEXT, "in"))
+        list(module.read(Input(Pipe(spelled(pa.table({"text": ["a"]}))), TEXT, "in")))
 
 
 def test_an_abandoned_writer_is_silent() -> None:
@@ -424,4 +423,4 @@ def test_without_pyarrow_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(builtins, "__import__", absent)
     with pytest.raises(MissingExtra, match=r"dptext\[parquet\]"):
-        next(find("a.parquet").read(io.BytesIO(b""), TEXT, "in"))
+        next(find("a.parquet").read(Input(io.BytesIO(b""), TEXT, "in")))

@@ -5,7 +5,7 @@ import io
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dptext.formats import BOM, find
+from dptext.formats import BOM, Input, find
 from dptext.types import Fault, Record, Selection
 from tests.formats.pipe import Endless, faults, items, records, texts, through
 
@@ -50,7 +50,7 @@ def test_line_break_in_a_new_text_becomes_a_space() -> None:
 def test_ordinals_count_from_start_and_faults_take_one() -> None:
     """Skipping a fault leaves the ordinals of all other records unchanged."""
     data = b"a\n\n\xff\nb\n"
-    read = list(find(None, "text").read(io.BytesIO(data), Selection(), "in", 7))
+    read = list(find(None, "text").read(Input(io.BytesIO(data), Selection(), "in", 7)))
     assert [item.ordinal for item in read if isinstance(item, Record)] == [7, 9]
 
 
@@ -89,7 +89,9 @@ def test_line_too_long_takes_constant_memory() -> None:
     stream = Endless(b"a\n", b"x", 10**8, b"\nb")
     selection = Selection(max_record_bytes=1000)
     tracemalloc.start()
-    read = list(find(None, "text").read(io.BufferedReader(stream), selection, "in"))
+    read = list(
+        find(None, "text").read(Input(io.BufferedReader(stream), selection, "in"))
+    )
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2**21
@@ -105,7 +107,9 @@ def test_line_too_long_takes_constant_memory() -> None:
 def test_default_limit_is_named_in_mebibytes() -> None:
     """The reason names the limit as a person would."""
     stream = Endless(b"", b"x", 17 * 2**20, b"\n")
-    (fault,) = find(None, "text").read(io.BufferedReader(stream), Selection(), "in")
+    (fault,) = find(None, "text").read(
+        Input(io.BufferedReader(stream), Selection(), "in")
+    )
     assert isinstance(fault, Fault)
     assert fault.reason.startswith("longer than 16 MiB (--max-record-bytes)")
 

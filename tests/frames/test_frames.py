@@ -183,7 +183,7 @@ def test_dtypes_of_pandas(settings: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("columns", "others", "said"),
     [
-        ("txt", {}, "there is no column 'txt'; did you mean 'text'?"),
+        ("txt", {}, "there is no column 'txt'; name columns"),
         ("number", {}, "field 'number' is of type int64, not text"),
         ("mixed", {}, "column 'mixed' holds values of several types"),
         ("twice", {}, "column 'twice' occurs more than once"),
