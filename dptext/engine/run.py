@@ -32,7 +32,7 @@ from dptext.report import build, document, signatures
 from dptext.report.document import Document, Recorded
 from dptext.report.exports import SIDECAR
 from dptext.report.signatures import Key
-from dptext.types import Fault, ServerUse, Verbatim
+from dptext.types import Fault, Verbatim
 
 # Records of a batch that a third party is asked about.
 _ASKED = 256
@@ -120,13 +120,9 @@ def run_job(
     tally.copied.update(dict.fromkeys(copied))
     tally.identifying.update(fields.identifying(copied))
     tally.seconds += time.monotonic() - began
-    used = _since(before, pipeline.decoder.used)
+    after = pipeline.decoder.used
+    used = None if before is None or after is None else after.since(before)
     return Written(module.name, output.size, output.digest or "", source.copied, used)
-
-
-def _since(before: ServerUse | None, after: ServerUse | None) -> ServerUse | None:
-    """Return what a third party was asked between two states."""
-    return None if before is None or after is None else after.since(before)
 
 
 def _looked_at(tasks: Iterable[Task], language: Language) -> Iterator[Task]:

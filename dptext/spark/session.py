@@ -144,9 +144,11 @@ def open_session(master: str | None = None) -> Iterator[SparkSession]:
         master = "local[*]"
     if master is not None:
         check_answers(master)
-        builder = builder.master(_with_tries(master))
-        if _LOCAL.fullmatch(master):  # workers are this Python, whatever the path says
+        local = _LOCAL.fullmatch(master)
+        if local:  # workers are this Python, whatever the path says
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        tries = f"local[{local[1] or 1},{_TRIES}]" if local else master
+        builder = builder.master(tries)
     try:
         waited = f"waiting for Spark at {master or 'its master'}"
         with progress.step(waited), _quiet():
@@ -242,12 +244,6 @@ def installed() -> Any:
     return SparkSession
 
 
-def _with_tries(master: str) -> str:
-    """Let a task fail on one machine as often as on several."""
-    local = _LOCAL.fullmatch(master)
-    return f"local[{local[1] or 1},{_TRIES}]" if local else master
-
-
 def _reason(error: Exception) -> str:
     """Name an error without what it says."""
     conditions = _CONDITION.findall(str(error))
@@ -315,7 +311,11 @@ def release(
     for the first job that failed; the outputs of others are there.
     """
     began = time.monotonic()
-    there = [_absolute(job) for job in jobs]
+    there = []  # by names that processes in other folders find
+    for job in jobs:
+        inputs = tuple(map(os.path.abspath, job.inputs))
+        output = os.path.abspath(job.output or "")
+        there.append(replace(job, inputs=inputs, output=output))
     with open_session(master) as spark:
         counting = partial(count, to_end=jobs[0].selection.id_field is None)
         counts: list[Start] = over(spark, counting, there)
@@ -342,9 +342,3 @@ def _starts(counts: Sequence[Start]) -> Iterator[Start]:
     for count in counts:
         yield before
         before = Start(before.records + count.records, before.texts + count.texts)
-
-
-def _absolute(job: Job) -> Job:
-    """Name files so that processes in other folders find them."""
-    inputs = tuple(map(os.path.abspath, job.inputs))
-    return replace(job, inputs=inputs, output=os.path.abspath(job.output or ""))
