@@ -53,7 +53,7 @@ def test_all_figures(files: tuple[str, str], tmp_path: Path) -> None:
     assert b"A private file compared with its original" in page.read_bytes()
     assert b"the Bayes risk&#39;s figure" in page.read_bytes()
     assert (found["original"], found["private"]) == ("in.jsonl", "out.jsonl")
-    changed = "lexicon=words.vec, mechanism.k=8, epsilon=3, decoder=none"
+    changed = "lexicon=words.vec, decoder=none, epsilon=3, mechanism.k=8"
     assert found["profile"] == f"balanced with {changed}"
     assert found["settings"]["budget"]["epsilon"] == 3
     assert "owner" in found["audience"]
