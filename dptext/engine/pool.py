@@ -11,20 +11,27 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import ctypes
 import multiprocessing
 import os
 import signal
+import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from multiprocessing import resource_tracker
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
 
 from dptext import lexicons, registry
 from dptext import pipeline as pipelines
 from dptext.engine.tally import Meters
-from dptext.engine.worker import Done, Task, Worker
+from dptext.engine.worker import Task, Worker
 from dptext.errors import DptextError, LexiconError, UsageError
 from dptext.pipeline import Pipeline
 from dptext.profile import Profile
@@ -34,7 +41,11 @@ from dptext.types import Lexicon
 # Batches under way for each worker: one in work, one waiting.
 _AHEAD = 2
 # One thread in each worker: the processes share the cores.
+# Their threads do not outlive a fork.
+_THREADED = {"faiss", "sklearn", "spacy", "torch", "onnxruntime"}
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+_MALLOC = {-1: 2**28, -3: 2**25}  # M_TRIM_THRESHOLD, M_MMAP_THRESHOLD
 
 T = TypeVar("T", covariant=True)
 
@@ -93,52 +104,80 @@ class Recipe(NamedTuple):
         return Worker(pipeline, self.key, Meters(pipeline.lexicon))
 
 
-def run(
-    pipeline: Pipeline, tasks: Iterable[Task], key: RunKey, jobs: int
-) -> Iterator[tuple[Task, Done]]:
-    """Do the tasks of a run, in order."""
-    return spread(Recipe.of(pipeline, key), tasks, jobs)
+@contextlib.contextmanager
+def started(
+    recipe: AnyRecipe[T], jobs: int, ready: Callable[[Task], T]
+) -> Iterator[ProcessPoolExecutor]:
+    """Start processes for a block; each makes its worker from a recipe.
+
+    Where it is safe they are copies of this process, and use ready, the worker that
+    the recipe makes: nothing is loaded twice. They start before the block, so that
+    this process works meanwhile, and before threads of it, which no copy has.
+    """
+    copies = _can_copy()
+    method, make = "spawn", recipe.worker
+    if copies:
+        method, make = "fork", partial(_copied, ready)
+    with one_thread_each(), signals_held(), warnings.catch_warnings():
+        # That of Python 3.12 about the threads of OpenBLAS, which ends them itself.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        workers = ProcessPoolExecutor(
+            jobs, multiprocessing.get_context(method), _begin, (make,)
+        )
+        for _ in range(jobs):
+            workers.submit(int)  # what is submitted starts a process
+    try:
+        yield workers
+    finally:
+        workers.shutdown(wait=True, cancel_futures=True)
 
 
 def spread(
-    recipe: AnyRecipe[T], tasks: Iterable[Task], jobs: int
-) -> Iterator[tuple[Task, T]]:
-    """Give tasks to the workers of a recipe; they come back in order.
+    workers: ProcessPoolExecutor, tasks: Iterable[Task], jobs: int
+) -> Iterator[tuple[Task, Any]]:
+    """Give tasks to processes; what they make comes back in order.
 
-    Raises DptextError when a worker is killed.
+    Raises DptextError when a process is killed.
     """
-    under_way: collections.deque[tuple[Task, Future[T]]] = collections.deque()
-
-    def finish() -> tuple[Task, T]:
-        task, future = under_way.popleft()
-        return task, future.result()
-
-    with one_thread_each(), _workers(recipe, jobs) as workers:
-        try:
-            for task in tasks:
-                with signals_held():  # what is submitted may start a process
-                    under_way.append((task, workers.submit(_work, task.bare())))
-                if len(under_way) >= _AHEAD * jobs:
-                    yield finish()
-            while under_way:
-                yield finish()
-        except BrokenProcessPool:  # by a batch that is handed out or comes back
-            raise DptextError(
-                "a worker process stopped (is there enough memory?); try fewer jobs"
-            ) from None
-        finally:
-            workers.shutdown(wait=True, cancel_futures=True)
+    under_way: collections.deque[tuple[Task, Future[Any]]] = collections.deque()
+    try:
+        for task in tasks:
+            under_way.append((task, workers.submit(_work, task.bare())))
+            if len(under_way) >= _AHEAD * jobs:
+                first, future = under_way.popleft()
+                yield first, future.result()
+        while under_way:
+            first, future = under_way.popleft()
+            yield first, future.result()
+    except BrokenProcessPool:  # by a task that is handed out or comes back
+        raise DptextError(
+            "a worker process stopped (is there enough memory?); try fewer jobs"
+        ) from None
 
 
-def _workers(recipe: AnyRecipe[object], jobs: int) -> ProcessPoolExecutor:
-    with signals_held():
-        return ProcessPoolExecutor(
-            max_workers=jobs,
-            # A fork would copy locks that threads of this process may hold.
-            mp_context=multiprocessing.get_context("spawn"),
-            initializer=_begin,
-            initargs=(recipe,),
-        )
+def _openblas() -> Callable[[int], None] | None:
+    """Return what sets the threads of the OpenBLAS in numpy, None where it is none."""
+    folder = Path(np.__file__).parents[1] / "numpy.libs"
+    for path in folder.glob("libscipy_openblas64_*"):
+        set_threads: Callable[[int], None] = ctypes.CDLL(
+            str(path)
+        ).scipy_openblas_set_num_threads64_
+        return set_threads
+    return None
+
+
+def _can_copy() -> bool:
+    """Tell whether a fork of this process works: a lock of a thread would stay held."""
+    threads = threading.active_count() > 1 or _THREADED & sys.modules.keys()
+    return sys.platform == "linux" and not threads and _openblas() is not None
+
+
+def _copied(ready: Callable[[Task], T]) -> Callable[[Task], T]:
+    """Return the worker of the process that this one is a copy of, on one thread."""
+    set_threads = _openblas()
+    assert set_threads is not None
+    set_threads(1)
+    return ready
 
 
 @contextlib.contextmanager
@@ -204,6 +243,11 @@ def begin() -> None:
     An interrupt is left to that one.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    with contextlib.suppress(AttributeError, OSError):  # another library than glibc
+        # Memory that a batch gives back serves the next: the system would clear it.
+        for parameter, size in _MALLOC.items():
+            ctypes.CDLL(None).mallopt(parameter, size)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
@@ -215,15 +259,15 @@ def _end_with_parent() -> None:
 
 
 # Of a worker process.
-_RECIPE: AnyRecipe[Any] | None = None
+_MAKE: Callable[[], Callable[[Task], Any]] | None = None
 _WORKER: Callable[[Task], Any] | None = None
 
 
-def _begin(recipe: AnyRecipe[object]) -> None:
+def _begin(make: Callable[[], Callable[[Task], Any]]) -> None:
     """Begin a worker process; what could fail is left to its first batch."""
-    global _RECIPE
+    global _MAKE
     begin()
-    _RECIPE = recipe
+    _MAKE = make
 
 
 def _work(task: Task) -> Any:
@@ -231,6 +275,6 @@ def _work(task: Task) -> Any:
     global _WORKER
     with registry.describe_failure():
         if _WORKER is None:
-            assert _RECIPE is not None
-            _WORKER = _RECIPE.worker()
+            assert _MAKE is not None
+            _WORKER = _MAKE()
         return _WORKER(task)

@@ -36,6 +36,8 @@ from dptext.types import Fault, ServerUse, Verbatim
 
 # Records of a batch that a third party is asked about.
 _ASKED = 256
+# What shows how far a job is, during a block.
+Progressing = Callable[[], AbstractContextManager[Progress | None]]
 
 
 def run_job(
@@ -46,7 +48,7 @@ def run_job(
     sinks: Sinks,
     *,
     charging: Charging = FREE,
-    progress: Progress | None = None,
+    progress: Progressing = nullcontext,
     warn: Warn,
 ) -> Written:
     """Carry out a job. tally grows while it runs; ordinals go on from it.
@@ -82,13 +84,22 @@ def run_job(
         if before is not None:
             tasks, later = _charged(tasks, pipeline, charging), FREE
         first = tally.records
-        for task, done in _done(pipeline, tasks, key, job.jobs, tally):
+        worker = Worker(pipeline, key, tally.meters)
+        results: Iterable[tuple[Task, Done]] = ((task, worker(task)) for task in tasks)
+        if job.jobs > 1:
+            from dptext.engine import pool
+
+            recipe = pool.Recipe.of(pipeline, key)
+            workers = stack.enter_context(pool.started(recipe, job.jobs, worker))
+            results = pool.spread(workers, tasks, job.jobs)
+        shown = stack.enter_context(progress())
+        for task, done in results:
             later.charge(task.records, done.replaced)
             _write(writer, fields, task, done, source)
             tally.add(done.counted)
             tally.records = first + fields.records
-            if progress is not None:
-                progress(tally.records, tally.counted.words)
+            if shown is not None:
+                shown(tally.records, tally.counted.words)
             del task, done  # memory for the next ones
             if job.flush:
                 output.stream.flush()
@@ -157,20 +168,6 @@ def _write(
         writer.piece(done.data)
 
 
-def _done(
-    pipeline: Pipeline, tasks: Iterable[Task], key: RunKey, jobs: int, tally: Tally
-) -> Iterator[tuple[Task, Done]]:
-    """Do tasks here, or in several processes: the same bytes."""
-    if jobs > 1:
-        from dptext.engine import pool
-
-        yield from pool.run(pipeline, tasks, key, jobs)
-        return
-    work = Worker(pipeline, key, tally.meters)
-    for task in tasks:
-        yield task, work(task)
-
-
 @dataclass(frozen=True, slots=True)
 class Reports:
     """Where the reports of a run go.
@@ -233,7 +230,7 @@ class Run:
         measures: PublicMeasures | None = None,
         start: Start = BEGIN,
         warn: Callable[[str], None],
-        progress: Callable[[], AbstractContextManager[Progress | None]] = nullcontext,
+        progress: Progressing = nullcontext,
     ) -> None:
         """Begin; warn and what progress yields during a job are those of `run_job`.
 
@@ -302,17 +299,16 @@ class Run:
     def carry_out(self, job: Job, opened: Opened, charging: Charging) -> Written:
         """Carry out a job and write its public report."""
         self._token = charging.token
-        with self._progress() as progress:
-            written = run_job(
-                job,
-                self.pipeline,
-                self.key,
-                self.tally,
-                opened.sinks,
-                charging=charging,
-                progress=progress,
-                warn=self._warn,
-            )
+        written = run_job(
+            job,
+            self.pipeline,
+            self.key,
+            self.tally,
+            opened.sinks,
+            charging=charging,
+            progress=self._progress,
+            warn=self._warn,
+        )
         if opened.public is not None:
             public = document.public(self.report(job, [written]))
             encoded = document.encode(public)

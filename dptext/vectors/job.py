@@ -145,11 +145,12 @@ def _records(items: Iterable[Record]) -> Iterator[Record]:
 def _embedded(
     ready: VectorRelease, tasks: Iterable[Task], key: RunKey, jobs: int
 ) -> Iterator[tuple[Task, Rows]]:
+    work = VectorWorker(ready, ready.randomness(key))
     if jobs > 1:
         recipe = ReleaseRecipe(ready.settings, ready.identity, ready.base_digest, key)
-        yield from pool.spread(recipe, tasks, jobs)
+        with pool.started(recipe, jobs, work) as workers:
+            yield from pool.spread(workers, tasks, jobs)
         return
-    work = VectorWorker(ready, ready.randomness(key))
     for task in tasks:
         yield task, work(task)
 
