@@ -12,8 +12,8 @@ from dptext.evaluation import OWNER, classify
 from dptext.evaluation.classify import Baseline, Task, check_classifier, make_classifier
 from dptext.evaluation.readers import Pairs, PublicText
 from dptext.evaluation.rows import Pair, one_text
-from dptext.measures import attacks, context_risk
-from dptext.measures.attacks import Guessed, Guesses
+from dptext.measures import context_risk
+from dptext.measures.attacks import Attack, Guesses
 from dptext.measures.context_risk import ContextAttack, Reading, available
 from dptext.measures.kept import Kept, PairMeter
 from dptext.measures.public import Deniability, deniability_of
@@ -23,12 +23,6 @@ from dptext.readers import Reader
 from dptext.types import Lexicon, Record
 
 _BATCH = 2048
-ALPHAS = (0.25, 0.5, 0.75)
-COMPOSITE = (
-    "alpha * utility + (1 - alpha) * privacy; utility: accuracy on private texts over "
-    "accuracy on originals, at most 1; privacy: the mean of PP and 1 - LOW; a measure "
-    "of dptext's own, not the PUC of arXiv:2404.03324"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +37,7 @@ class Settings:
     attributes: tuple[str, ...] = ()
     classifier: str = "tfidf"
     splits: int = 3
-    alphas: tuple[float, ...] = ALPHAS
     encoder: str | None = None
-    masked_model: str | None = None
-    masked_words: int = 2000
     bayes: bool = True
     readers: bool = True
     reader: str | None = None
@@ -62,16 +53,6 @@ class Settings:
             )
         if self.encoder is not None:
             models.need_sentence_model(self.encoder, "CS")
-        if self.masked_model is not None:
-            attacks.need_model(self.masked_model)
-
-
-@dataclass(frozen=True, slots=True)
-class Composite:
-    """One weighing of utility and privacy."""
-
-    alpha: float
-    value: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,23 +72,15 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """All figures; trade_off is the change in utility plus the change in privacy.
-
-    That is accuracy gained or lost on the first label plus what the adaptive attack on
-    the first attribute has lost. meanings says what the scores of a task stand for.
-    """
+    """All figures; meanings says what the scores of a task stand for."""
 
     audience: str
     kept: Kept
     deniability: Deniability | None
     utility: tuple[Task, ...]
     attribute_attacks: tuple[Task, ...]
-    word_attacks: tuple[attacks.Attack, ...]
+    word_attacks: tuple[Attack, ...]
     in_context: tuple[Reading, ...]
-    masked_word: Guessed | None
-    trade_off: float | None
-    composite: tuple[Composite, ...]
-    composite_formula: str = field(default=COMPOSITE)
     meanings: dict[str, str] = field(default_factory=lambda: dict(classify.MEANINGS))
     public_text: Known | None = None
 
@@ -178,7 +151,7 @@ def evaluate(
 ) -> Result:
     """Evaluate a private version of texts.
 
-    Texts are held in memory only for labels, attributes and the masked-word attack.
+    Texts are held in memory only for labels and attributes.
     """
     settings.check()
     if not settings.labels and not settings.attributes:
@@ -200,12 +173,7 @@ def _result(
 ) -> Result:
     policy = writer.profile.tokens if writer else None
     meter = PairMeter(lexicon, settings.encoder, policy)
-    guesses = Guesses(
-        writer,
-        bayes=settings.bayes,
-        masked_model=settings.masked_model,
-        masked_words=settings.masked_words,
-    )
+    guesses = Guesses(writer if settings.bayes else None)
     readers = None if writer is None else _Readers.of(settings, writer)
     while batch := list(islice(records, _BATCH)):
         before = [text for texts, _ in batch for text in texts]
@@ -213,18 +181,14 @@ def _result(
         guesses.add(meter.add(before, after))
         if readers is not None:
             readers.add([texts for texts, _ in batch])
-    kept = meter.result()
     return Result(
         audience=OWNER,
-        kept=kept,
+        kept=meter.result(),
         deniability=deniability_of(writer) if writer else None,
         utility=utility,
         attribute_attacks=attributes,
         word_attacks=guesses.attacks(),
         in_context=() if readers is None else readers.attack.result(),
-        masked_word=guesses.masked(),
-        trade_off=_trade_off(utility, attributes),
-        composite=_composite(settings, kept, utility),
         public_text=None if readers is None else readers.known(),
     )
 
@@ -283,24 +247,3 @@ class _Readers:
             return None
         counts = self._counted, self._texts, self._repeated
         return Known(self._public.name, self._public.digest, *counts)
-
-
-def _trade_off(utility: Sequence[Task], attacks: Sequence[Task]) -> float | None:
-    if not utility or not attacks:
-        return None
-    gained = utility[0].private.accuracy - utility[0].original.accuracy
-    hidden = attacks[0].original.accuracy - attacks[0].private.accuracy
-    return gained + hidden
-
-
-def _composite(
-    settings: Settings, kept: Kept, utility: Sequence[Task]
-) -> tuple[Composite, ...]:
-    if not utility or kept.perturbed is None or kept.low is None:
-        return ()
-    useful = min(1.0, utility[0].private.accuracy / utility[0].original.accuracy)
-    private = (kept.perturbed + 1.0 - kept.low) / 2.0
-    return tuple(
-        Composite(alpha, alpha * useful + (1.0 - alpha) * private)
-        for alpha in settings.alphas
-    )
