@@ -171,7 +171,7 @@ def command(
         any_language=language.is_asked_for(noise.overrides()),
     )
     reports = reported.reports(keys.key_file)
-    outputs.planned(chosen, None, reports)
+    outputs.planned(chosen, None, reports, context.meta[outputs.READ])
     key = keys.key()
     with streams.Release() as opened:
         # All is opened before anything is read, the data first: they appear last.

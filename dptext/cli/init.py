@@ -193,7 +193,7 @@ def _preview(job: Job) -> None:
     texts = language.Language(ready.tokenizer, lexicon.name, _note)
     texts.look(batch)
     texts.close()
-    preview.show_choices(batch[:_RECORDS], pipelines, RunKey.fresh())
+    preview.show(batch[:_RECORDS], pipelines, RunKey.fresh())
 
 
 def _settings(

@@ -158,7 +158,8 @@ class Command(TyperCommand):
         """Run the command, none of whose outputs may be a file that it reads."""
         check_together(self.params, ctx.params)
         reads = configuration.reads(self.name or "")
-        outputs.check_named(ctx.params, of_run(ctx).path if reads else None)
+        file = of_run(ctx).path if reads else None
+        ctx.meta[outputs.READ] = outputs.check_named(ctx.params, file)
         # With --json a run writes nothing else on standard error.
         silent = ctx.params.get("json") and "verbose" in ctx.params
         if ctx.meta[_SETTINGS] and not (silent or ctx.params.get("quiet")):
