@@ -317,13 +317,7 @@ class Pipeline:
         eps = self.budget.spread(words, bits)
         if isinstance(self.mechanism, TextMechanism):
             return self.mechanism.sample(words, eps, bits), eps
-        if self.profile.strategy is Strategy.RECORD:
-            return by_record(words.ids, eps, bits, records, self.draw), eps
-        if self.profile.strategy is Strategy.DATA_SET:
-            size = len(self.lexicon.words)
-            table = randomness.once("table", lambda: RunTable(size, randomness))
-            return table.draw(words.ids, eps, self.draw), eps
-        return self.draw(words.ids, eps, bits), eps
+        return self.replace(words.ids, eps, bits, records, randomness), eps
 
     def release(
         self, budget: SequentialBudget, words: Words, bits: RandomBits
@@ -336,6 +330,26 @@ class Pipeline:
                 words.ids[positions], eps, bits.take(positions)
             ),
         )
+
+    def replace(
+        self,
+        ids: Ids,
+        eps: Eps,
+        bits: RandomBits,
+        records: NDArray[np.int64],
+        randomness: Randomness,
+    ) -> Ids:
+        """Draw a word for each word, as often as the strategy says.
+
+        records (n,) which record each word belongs to, non-decreasing.
+        """
+        if self.profile.strategy is Strategy.RECORD:
+            return by_record(ids, eps, bits, records, self.draw)
+        if self.profile.strategy is Strategy.DATA_SET:
+            size = len(self.lexicon.words)
+            table = randomness.once("table", lambda: RunTable(size, randomness))
+            return table.draw(ids, eps, self.draw)
+        return self.draw(ids, eps, bits)
 
     def draw(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
         """Draw a word for each word: the mechanism, then the mapping if any."""

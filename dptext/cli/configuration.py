@@ -328,10 +328,17 @@ def check_layout(values: Mapping[str, Any], named: Container[str]) -> None:
     if not changed:
         return
     one = (values.get(name) for name in ("original", "private", "file"))
-    names: list[str] = [*filter(None, one), *(values.get("files") or ())]
-    layouts = [formats.by_suffix(each) for each in names]
+    names = [*filter(None, one), *(values.get("files") or ())] or ["-"]
+    # The output says the format of standard input.
+    paths = [values.get("output") or "-" if name == "-" else name for name in names]
+    layouts = [formats.by_suffix(str(path)) for path in paths]
     if values.get("format") is not None:
         layouts = [formats.find(None, values["format"])]
-    known = layouts and all(layouts)
-    if known and not any(hasattr(each, "DELIMITER") for each in layouts):
-        raise UsageError(f"--{changed[0]}: this option is for CSV and TSV")
+    elif any(
+        not layout and path != "-" for layout, path in zip(layouts, paths, strict=True)
+    ):
+        return  # the content of the files will say it
+    if not any(hasattr(each, "DELIMITER") for each in layouts):
+        raise UsageError(
+            f"--{changed[0]}: this option is for CSV and TSV, as --format csv says"
+        )

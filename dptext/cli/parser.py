@@ -53,6 +53,7 @@ REMOVED = {
         ("--progress", "--no-progress"),
         "progress is shown on a terminal; --quiet leaves it out",
     ),
+    "--size": "name the files, whose sizes are read",
     "--unverified": "write --set unverified=VALUE",
     "--alpha": "weigh the figures of utility and privacy yourself",
     **dict.fromkeys(
