@@ -184,6 +184,15 @@ def privatize(
 ) -> list[str]: ...
 @overload
 def privatize(
+    texts: str,
+    profile: Path = ...,
+    overrides: Mapping[str, object] | None = ...,
+    *,
+    report: Literal[True],
+    **choices: Unpack[CallChoices],
+) -> tuple[str, Document]: ...
+@overload
+def privatize(
     texts: object,
     profile: Path = ...,
     overrides: Mapping[str, object] | None = ...,

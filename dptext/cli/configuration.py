@@ -124,11 +124,6 @@ def of(file: Path | None, *, ignored: bool = False) -> Configuration:
     return configuration
 
 
-def is_named() -> bool:
-    """Tell whether the environment names a file."""
-    return bool(os.environ.get(VARIABLE))
-
-
 def nearest() -> Configuration:
     """Return the configuration of the working folder, or of one above it.
 

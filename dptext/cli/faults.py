@@ -70,7 +70,9 @@ def _code(error: BaseException) -> int:
     if isinstance(error, Terminated):
         with contextlib.suppress(OSError):  # the terminal may be gone
             say(f"{error.reason}; no unfinished output file was left")
-        return 128 + error.number
+    # A component of another package must not end a run as if it were done.
+    if isinstance(error, SystemExit) and registry.component_failure(error) is None:
+        return int(error.code or 0)
     if isinstance(error, DptextError):
         say(str(error))
         return error.exit_code
@@ -105,7 +107,6 @@ class Terminated(SystemExit):
 
     def __init__(self, number: int) -> None:
         super().__init__(128 + number)
-        self.number = number
         self.reason = _ENDS[signal.Signals(number).name]
 
 

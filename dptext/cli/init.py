@@ -117,17 +117,12 @@ def _note(line: str) -> None:
 
 def _prompt(question: str, usual: str, read: Callable[[str], Answer]) -> Answer:
     """Ask until there is an answer that can be read."""
-
-    def value(text: str) -> Answer:
+    while True:
+        text: str = typer.prompt(question, default=usual or None, err=True)
         try:
             return read(text)
         except UsageError as error:
-            raise typer.BadParameter(str(error)) from None
-
-    answer: Answer = typer.prompt(
-        question, default=usual or None, err=True, value_proc=value
-    )
-    return answer
+            _note(f"Error: {error}")
 
 
 def _risk(text: str) -> str:

@@ -180,7 +180,7 @@ def command(
 
     Example: dptext sanitize tickets.jsonl --field body -o tickets.private.jsonl
     """
-    from dptext import lexicons, pipeline, progress, streams
+    from dptext import lexicons, pipeline, streams
     from dptext import profile as profiles
     from dptext.engine import language
     from dptext.engine.fields import SAMPLE
@@ -190,7 +190,6 @@ def command(
     over = changes.overrides()
     answer = options.Answer(work, context)
     warn = answer.warn
-    progress.on(work.says_steps)
     if cluster.engine == "spark":
         from dptext.spark import session
 
