@@ -512,7 +512,7 @@ def sha256(path: Path) -> str:
 
 
 def _check_file(path: Path) -> None:
-    streams.check_ends(path, "vectors")
+    streams.check_file(path, "vectors")
     if path.is_dir():
         raise LexiconError(
             f"{path}: a folder; give one file of vectors, such as an .npz with the "
