@@ -24,7 +24,7 @@ from dptext.errors import InputError
 from dptext.formats import Input, Item, Regular, _fields, _lines
 from dptext.formats._lines import LineWriter, Unreadable
 from dptext.formats._scan import Scan
-from dptext.types import Fault, Record, Selection
+from dptext.types import Fault, Record, Selection, Verbatim
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _LOOKED_AT = 1000  # values of a record
@@ -67,14 +67,19 @@ class Format(formats.Format):
         for item in self.read(Input(stream, every, "file")):
             if isinstance(item, Fault):
                 raise InputError(f"{item.location}: {item.reason}")
-            if isinstance(item, Record):
-                assert isinstance(item.rest, LineRest)
-                for path, value in _fields.leaves(item.rest.line):
-                    empty = value is None or value == []
-                    selected = path in texts or (empty and path in above)
-                    if path not in yielded and not selected:
-                        yielded.add(path)
-                        yield _fields.joined(path)
+            if isinstance(item, Verbatim):
+                continue
+            assert isinstance(item.rest, LineRest)
+            try:
+                leaves = list(_fields.leaves(item.rest.line))
+            except Unreadable as error:
+                raise InputError(f"record {item.ordinal + 1}: {error}") from None
+            for path, value in leaves:
+                empty = value is None or value == []
+                selected = path in texts or (empty and path in above)
+                if path not in yielded and not selected:
+                    yielded.add(path)
+                    yield _fields.joined(path)
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
         """Give the values of a record that are copied, by paths; no strings as "".
@@ -83,7 +88,7 @@ class Format(formats.Format):
         """
         assert isinstance(record.rest, LineRest)
         leaves = _fields.leaves(record.rest.line)
-        with contextlib.suppress(RecursionError):
+        with contextlib.suppress(Unreadable):
             for names, value in islice(leaves, _LOOKED_AT):
                 path = _fields.joined(names)
                 if path not in selection.fields:
