@@ -12,10 +12,11 @@ from dptext.evaluation import OWNER, classify
 from dptext.evaluation.classify import Baseline, Task, check_classifier, make_classifier
 from dptext.evaluation.readers import Pairs, PublicText
 from dptext.evaluation.rows import Pair, one_text
-from dptext.measures import context_risk
+from dptext.measures import context_risk, masked_word
 from dptext.measures.attacks import Attack, Guesses
 from dptext.measures.context_risk import ContextAttack, Reading, available
 from dptext.measures.kept import Kept, PairMeter
+from dptext.measures.masked_word import Guessed, Hidden
 from dptext.measures.public import Deniability, deniability_of
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
@@ -23,6 +24,12 @@ from dptext.readers import Reader
 from dptext.types import Lexicon, Record
 
 _BATCH = 2048
+ALPHAS = (0.25, 0.5, 0.75)
+COMPOSITE = (
+    "alpha * utility + (1 - alpha) * privacy; utility: accuracy on private texts over "
+    "accuracy on originals, at most 1; privacy: the mean of PP and 1 - LOW; a measure "
+    "of dptext's own, not the PUC of arXiv:2404.03324"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +44,9 @@ class Settings:
     attributes: tuple[str, ...] = ()
     classifier: str = "tfidf"
     splits: int = 3
+    alphas: tuple[float, ...] = ALPHAS
     encoder: str | None = None
+    masked_model: str | None = None
     bayes: bool = True
     readers: bool = True
     reader: str | None = None
@@ -53,6 +62,8 @@ class Settings:
             )
         if self.encoder is not None:
             models.need_sentence_model(self.encoder, "CS")
+        if self.masked_model is not None:
+            masked_word.need_model(self.masked_model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +83,12 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """All figures; meanings says what the scores of a task stand for."""
+    """All figures; meanings says what the scores of a task stand for.
+
+    trade_off is accuracy gained or lost on the first label plus what the adaptive
+    attack on the first attribute has lost; composite weighs utility and privacy, by
+    alpha.
+    """
 
     audience: str
     kept: Kept
@@ -81,6 +97,10 @@ class Result:
     attribute_attacks: tuple[Task, ...]
     word_attacks: tuple[Attack, ...]
     in_context: tuple[Reading, ...]
+    masked_word: Guessed | None = None
+    trade_off: float | None = None
+    composite: dict[str, float] = field(default_factory=dict)
+    composite_formula: str = COMPOSITE
     meanings: dict[str, str] = field(default_factory=lambda: dict(classify.MEANINGS))
     public_text: Known | None = None
 
@@ -151,7 +171,7 @@ def evaluate(
 ) -> Result:
     """Evaluate a private version of texts.
 
-    Texts are held in memory only for labels and attributes.
+    Texts are held in memory only for labels, attributes and the masked-word attack.
     """
     settings.check()
     if not settings.labels and not settings.attributes:
@@ -174,21 +194,38 @@ def _result(
     policy = writer.profile.tokens if writer else None
     meter = PairMeter(lexicon, settings.encoder, policy)
     guesses = Guesses(writer if settings.bayes else None)
+    hidden: list[Hidden] = []
     readers = None if writer is None else _Readers.of(settings, writer)
     while batch := list(islice(records, _BATCH)):
         before = [text for texts, _ in batch for text in texts]
         after = [text for _, texts in batch for text in texts]
-        guesses.add(meter.add(before, after))
+        aligned = meter.add(before, after)
+        guesses.add(aligned)
+        if settings.masked_model is not None:
+            hidden += masked_word.hidden(aligned)
         if readers is not None:
             readers.add([texts for texts, _ in batch])
+    kept, model = meter.result(), settings.masked_model
+    trade_off, composite = None, {}
+    if utility and attributes:
+        gained = utility[0].private.accuracy - utility[0].original.accuracy
+        lost = attributes[0].original.accuracy - attributes[0].private.accuracy
+        trade_off = gained + lost
+    if utility and kept.perturbed is not None and kept.low is not None:
+        useful = min(1.0, utility[0].private.accuracy / utility[0].original.accuracy)
+        private = (kept.perturbed + 1.0 - kept.low) / 2.0
+        composite = {f"{a:g}": a * useful + (1 - a) * private for a in settings.alphas}
     return Result(
         audience=OWNER,
-        kept=meter.result(),
+        kept=kept,
         deniability=deniability_of(writer) if writer else None,
         utility=utility,
         attribute_attacks=attributes,
         word_attacks=guesses.attacks(),
         in_context=() if readers is None else readers.attack.result(),
+        masked_word=None if model is None else masked_word.attack(model, hidden),
+        trade_off=trade_off,
+        composite=composite,
         public_text=None if readers is None else readers.known(),
     )
 
