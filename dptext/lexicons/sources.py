@@ -412,7 +412,7 @@ def read(
 ) -> tuple[RawVectors, str]:
     """Read the first `limit` words of a file; return also its format."""
     location = str(path)
-    streams.check_ends(path, "vectors")
+    streams.check_file(path, "vectors")
     if format is not None and format not in FORMATS:
         msg = f"no lexicon format named {format!r}; known: {', '.join(FORMATS)}"
         raise UsageError(msg)
@@ -423,7 +423,7 @@ def read(
 
 def sha256(path: Path) -> str:
     """Compute the sha256 of a file as it lies on disk."""
-    streams.check_ends(path, "vectors")
+    streams.check_file(path, "vectors")
     try:
         with open(path, "rb", buffering=0) as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
