@@ -20,7 +20,6 @@ from dptext.measures.masked_word import Guessed, Hidden
 from dptext.measures.public import Deniability, deniability_of
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.readers import Reader
 from dptext.types import Lexicon, Record
 
 _BATCH = 2048
@@ -112,8 +111,7 @@ class Evaluation:
     lexicon: Lexicon
     settings: Settings
     texts: tuple[tuple[str, ...], ...]
-    utility: tuple[Baseline, ...]
-    attributes: tuple[Baseline, ...]
+    baselines: tuple[Baseline, ...]
 
     @classmethod
     def of(
@@ -128,39 +126,23 @@ class Evaluation:
         A record without a value has no part in that field's task.
         """
         settings.check()
-        make = make_classifier(settings.classifier, lexicon)
-        named = (*settings.labels, *settings.attributes)
+        name, splits = settings.classifier, settings.splits
+        make = make_classifier(name, lexicon)
         lines = [one_text(each) for each in texts]
-        baselines = []
-        for number, name in enumerate(named):
-            column = [row[number] for row in values]
-            baselines.append(
-                Baseline.of(
-                    name, lines, column, settings.classifier, make, settings.splits
-                )
-            )
-        cut = len(settings.labels)
-        return cls(
-            lexicon,
-            settings,
-            tuple(texts),
-            tuple(baselines[:cut]),
-            tuple(baselines[cut:]),
+        baselines = tuple(
+            Baseline.of(field, lines, [row[n] for row in values], name, make, splits)
+            for n, field in enumerate((*settings.labels, *settings.attributes))
         )
+        return cls(lexicon, settings, tuple(texts), baselines)
 
     def against(
         self, private: Sequence[tuple[str, ...]], writer: Pipeline | None = None
     ) -> Result:
         """Evaluate one private version; writer is what wrote it, if that is known."""
         lines = [one_text(each) for each in private]
-        return _result(
-            zip(self.texts, private, strict=True),
-            self.lexicon,
-            self.settings,
-            writer,
-            tuple(each.against(lines) for each in self.utility),
-            tuple(each.against(lines) for each in self.attributes),
-        )
+        tasks = tuple(each.against(lines) for each in self.baselines)
+        both = zip(self.texts, private, strict=True)
+        return _result(both, self.lexicon, self.settings, writer, tasks)
 
 
 def evaluate(
@@ -188,14 +170,15 @@ def _result(
     lexicon: Lexicon,
     settings: Settings,
     writer: Pipeline | None,
-    utility: tuple[Task, ...] = (),
-    attributes: tuple[Task, ...] = (),
+    tasks: tuple[Task, ...] = (),
 ) -> Result:
+    labels = len(settings.labels)
+    utility, attributes = tasks[:labels], tasks[labels:]
     policy = writer.profile.tokens if writer else None
     meter = PairMeter(lexicon, settings.encoder, policy)
     guesses = Guesses(writer if settings.bayes else None)
     hidden: list[Hidden] = []
-    readers = None if writer is None else _Readers.of(settings, writer)
+    readers = None if writer is None else _Readers(settings, writer)
     while batch := list(islice(records, _BATCH)):
         before = [text for texts, _ in batch for text in texts]
         after = [text for _, texts in batch for text in texts]
@@ -236,47 +219,37 @@ class _Readers:
     Texts that occur in the public text are left out: one reader has counted them.
     """
 
-    def __init__(
-        self,
-        writer: Pipeline,
-        readers: Sequence[Reader],
-        public: PublicText | None,
-        counted: int,
-    ) -> None:
-        self.attack = ContextAttack(writer, readers)
-        self._randomness = writer.randomness(RunKey.fresh())
-        self._public, self._counted = public, counted
-        self._occurring = None if public is None else public.known()
-        self._records = self._texts = self._repeated = 0
-
-    @classmethod
-    def of(cls, settings: Settings, writer: Pipeline) -> _Readers | None:
-        """Return the readers that there are for a pipeline, None without any."""
+    def __init__(self, settings: Settings, writer: Pipeline) -> None:
         readers = available(writer) if settings.readers else []
         if settings.reader not in (None, *(each.name for each in readers)):
             readers.append(context_risk.named(writer, str(settings.reader)))
-        public, counted = settings.public_text, 0
-        if public is not None:
-            pairs = Pairs.of(writer, public, public.texts)
-            readers, counted = [*readers, pairs.reader(writer)], pairs.words
-        return cls(writer, readers, public, counted) if readers else None
+        self._public, self._counted = settings.public_text, 0
+        if self._public is not None:
+            pairs = Pairs.of(writer, self._public, self._public.texts)
+            readers, self._counted = [*readers, pairs.reader(writer)], pairs.words
+        self._occurring = None if self._public is None else self._public.known()
+        self._any = bool(readers)
+        self.attack = ContextAttack(writer, readers)
+        self._randomness = writer.randomness(RunKey.fresh())
+        self._records = self._texts = self._repeated = 0
 
     def add(self, records: Sequence[tuple[str, ...]]) -> None:
         """Attack the texts of further records."""
-        batch = [
-            Record(number, self._unknown(texts), None)
-            for number, texts in enumerate(records, self._records)
-        ]
+        if not self._any:
+            return
+        batch = []
+        for number, texts in enumerate(records, self._records):
+            unknown = texts
+            if self._occurring is not None:
+                repeated = self._occurring.hold(texts)
+                self._texts += len(texts)
+                self._repeated += int(repeated.sum())
+                unknown = tuple(
+                    text for text, seen in zip(texts, repeated, strict=True) if not seen
+                )
+            batch.append(Record(number, unknown, None))
         self._records += len(batch)
         self.attack.add(batch, self._randomness)
-
-    def _unknown(self, texts: tuple[str, ...]) -> tuple[str, ...]:
-        self._texts += len(texts)
-        if self._occurring is None:
-            return texts
-        repeated = self._occurring.hold(texts)
-        self._repeated += int(repeated.sum())
-        return tuple(t for t, seen in zip(texts, repeated, strict=True) if not seen)
 
     def known(self) -> Known | None:
         """Return what one of them knows, if there is a public text."""
