@@ -110,8 +110,12 @@ def bert(
     head: bool = True,
     safe: bool = True,
     seed: int = 0,
+    always: str | None = None,
 ) -> str:
-    """Save a BERT of two layers with the tokenizer of bert-base-uncased."""
+    """Save a BERT of two layers with the tokenizer of bert-base-uncased.
+
+    always: a word that it expects, whatever it sees.
+    """
     source = files.real("tokenizers/bert-base-uncased")
     library = _library()
     split = library.AutoTokenizer.from_pretrained(str(source), local_files_only=True)
@@ -119,7 +123,8 @@ def bert(
         vocab_size=30522, num_hidden_layers=2, num_attention_heads=2, **_MASKED
     )
     kind = library.BertForMaskedLM if head else library.BertModel
-    return _save(kind, config, split, folder, seed, safe=safe)
+    favourite = None if always is None else split.convert_tokens_to_ids(always)
+    return _save(kind, config, split, folder, seed, safe=safe, favourite=favourite)
 
 
 def roberta(folder: Path, seed: int = 0) -> str:
@@ -168,11 +173,14 @@ def _save(
     seed: int,
     *,
     safe: bool = True,
+    favourite: int | None = None,
 ) -> str:
     torch = models.package("torch", "the test", "semantic")
     with torch.random.fork_rng(), torch.no_grad():
         torch.manual_seed(seed)
         model = kind(config).eval()
+        if favourite is not None:
+            model.cls.predictions.bias[favourite] = 200.0
     split.save_pretrained(str(folder))
     model.save_pretrained(str(folder))
     if not safe:

@@ -57,7 +57,7 @@ def command(
     """Compare a private file with its original: quality, utility and attacks.
 
     All figures are computed from the private text: keep them to yourself. Texts are
-    held in memory with --label, --attribute and --id.
+    held in memory with --label, --attribute, --id and --masked-model.
 
     Example: dptext evaluate reviews.jsonl reviews.private.jsonl --label stars
     """

@@ -488,21 +488,35 @@ class Measured:
             help="Number of splits into training and test texts.",
         ),
     ] = 3
+    alpha: Annotated[
+        list[float] | None,
+        rare_measure(
+            parser=Number(float, 0, 1),
+            help="Weight of utility against privacy; repeatable. Default: 0.25, 0.5, "
+            "0.75.",
+        ),
+    ] = None
     encoder: Annotated[
         str | None,
         rare_measure(help="Sentence model for CS: a folder or package."),
     ] = None
+    masked_model: Annotated[
+        str | None,
+        rare_measure(help="Folder of a masked language model to attack with."),
+    ] = None
 
     def settings(self) -> Settings:
         """Return the settings of an evaluation."""
-        from dptext.evaluation.run import Settings
+        from dptext.evaluation.run import ALPHAS, Settings
 
         return Settings(
             labels=tuple(self.label or ()),
             attributes=tuple(self.attribute or ()),
             classifier=self.classifier,
             splits=self.splits,
+            alphas=tuple(self.alpha or ALPHAS),
             encoder=self.encoder,
+            masked_model=self.masked_model,
         )
 
 

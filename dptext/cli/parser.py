@@ -55,11 +55,7 @@ REMOVED = {
     ),
     "--size": "name the files, whose sizes are read",
     "--unverified": "write --set unverified=VALUE",
-    "--alpha": "weigh the figures of utility and privacy yourself",
-    **dict.fromkeys(
-        ("--masked-model", "--masked-words"),
-        "readers of whole texts find more; evaluate measures them",
-    ),
+    "--masked-words": "--masked-model guesses 2,000 words, evenly chosen",
     "--wordnet": "write --english, which needs no WordNet",
     "--text": "calibrate takes --public-text in its place",
     "--ruler": "this option is now --bayes-risk",

@@ -292,7 +292,7 @@ def finished_rows(path: Path) -> dict[str, Row]:
 
     Raises UsageError for another file, OSError where rows could not be kept.
     """
-    streams.check_ends(path, "--resume")
+    streams.check_file(path, "--resume")
     with path.open("ab"):
         pass
     known = {}

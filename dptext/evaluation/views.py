@@ -73,7 +73,7 @@ def evaluation(result: Result) -> Page:
     if result.utility or result.attribute_attacks:
         meanings = Figures(list(result.meanings.items()))
         sections.append(Section("About these accuracies", (meanings,)))
-    if result.word_attacks:
+    if result.word_attacks or result.masked_word is not None:
         columns = [
             Column("attack"),
             Column("success", share, full=1.0),
@@ -90,9 +90,27 @@ def evaluation(result: Result) -> Page:
             )
             for each in result.word_attacks
         ]
+        if (guessed := result.masked_word) is not None:
+            name, known = f"masked word, {guessed.model}", guessed.assumes
+            attacks += [
+                (f"{name}, first guess", guessed.first, guessed.words, known),
+                (f"{name}, first five", guessed.first_five, guessed.words, known),
+            ]
         sections.append(Section("Attacks on words", (Table(columns, attacks),)))
     if result.in_context:
         sections.append(_readers(result.in_context, result.public_text))
+    if result.composite or result.trade_off is not None:
+        weighed = [
+            (f"composite, alpha {a}", score(v)) for a, v in result.composite.items()
+        ]
+        if result.trade_off is not None:
+            weighed.append(("trade-off", figures.points(result.trade_off)))
+        about = (
+            f"Composite: {result.composite_formula}. Trade-off: the change in accuracy "
+            "on the first label plus what the attack on the first attribute has lost."
+        )
+        blocks = Figures(weighed), Paragraph(about, "note")
+        sections.append(Section("Utility and privacy together", blocks))
     return Page(
         "A private file compared with its original",
         sections,
@@ -259,6 +277,7 @@ _CSV = {
     "attack_original": "result.attribute_attacks.0.original.accuracy",
     "attack_original_sd": "result.attribute_attacks.0.original.accuracy_sd",
     "attack_chance": "result.attribute_attacks.0.chance",
+    "trade_off": "result.trade_off",
     **{name: name for name in ("words_per_second", "megabytes", "reason")},
 }
 # How people read them; those that they do not look at first have no column.

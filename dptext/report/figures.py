@@ -156,3 +156,8 @@ def written(value: object) -> str:
         between = "; " if any(isinstance(each, list) for each in value) else ", "
         return between.join(map(written, value))
     return str(value)
+
+
+def points(change: float) -> str:
+    """Write a change of accuracies."""
+    return f"{100 * change:+.1f} percentage points"

@@ -35,7 +35,7 @@ def test_all_figures(files: tuple[str, str], tmp_path: Path) -> None:
     options = (*small(tmp_path), "--decode", "none")
     ran = here(
         *("evaluate", *files, "--label", "label", "--attribute", "label", "--id", "id"),
-        *("-p", "balanced", *options, "--json", "--splits", "2"),
+        *("-p", "balanced", *options, "--alpha", "0.3", "--json", "--splits", "2"),
         *("--report", str(report), "--html", str(page)),
     )
     assert (ran.code, ran.err) == (0, "")
@@ -47,6 +47,9 @@ def test_all_figures(files: tuple[str, str], tmp_path: Path) -> None:
         "nearest guess",
         "Bayes",
     ]
+    assert list(found["composite"]) == ["0.3"]
+    # One label in both parts: what utility loses, the attack loses, too.
+    assert found["trade_off"] == pytest.approx(0.0)
     assert b"A private file compared with its original" in page.read_bytes()
     assert b"the Bayes risk&#39;s figure" in page.read_bytes()
     assert (found["original"], found["private"]) == ("in.jsonl", "out.jsonl")
@@ -75,6 +78,7 @@ def test_tables_for_people(files: tuple[str, str], tmp_path: Path) -> None:
         (("--epsilon", "3"), "give --profile"),
         (("--classifier", "nothing", "--label", "label"), "give tfidf"),
         (("--label", "id"), "'id' cannot be a label"),
+        (("--masked-model", "nowhere"), "--masked-model: no folder nowhere"),
         (("--encoder", "nowhere"), "finds no sentence model"),
     ],
 )

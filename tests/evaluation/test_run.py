@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import sqrt
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,11 +14,13 @@ from dptext.engine.tally import Tally
 from dptext.evaluation import run
 from dptext.evaluation.rows import Pair
 from dptext.evaluation.run import Evaluation, Settings, evaluate
+from dptext.measures import masked_word
 from dptext.measures.attacks import Aligner, Guesses
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.types import Record
-from tests import small
+from tests import language_models, small
+from tests.mechanisms import masked
 
 LEXICON = small.cloud(40, 3)
 WORDS = LEXICON.words[:-1]
@@ -138,6 +141,17 @@ def test_texts_without_a_value_have_no_part_in_its_task() -> None:
     assert found.kept.texts == 60
 
 
+def test_a_masked_model_attacks_every_word(tmp_path: Path) -> None:
+    """A tiny model of random weights, on texts whose words are known to it."""
+    folder = language_models.bert(tmp_path / "model")
+    settings = Settings(masked_model=folder)
+    pair = Pair(("The cat, of Paris!",), ("The dog, was good!",))
+    found = evaluate(iter([pair]), masked.LEXICON, settings).masked_word
+    assert found is not None
+    assert (found.model, found.words) == ("model", 4)
+    assert 0.0 <= found.first <= found.first_five <= 1.0
+
+
 @pytest.mark.slow
 def test_a_sentence_model_measures_similarity() -> None:
     """Equal texts have cosine 1, others less; the model is named."""
@@ -152,6 +166,17 @@ def test_a_sentence_model_measures_similarity() -> None:
     found = evaluate(other, LEXICON, settings).kept.similarity
     assert found is not None
     assert found < 0.6
+
+
+def test_the_words_to_guess_stand_in_their_private_texts() -> None:
+    """Pieces, places and originals of each text, also of the second in a batch."""
+    before = [f"{WORDS[0]}, {WORDS[1]}!", "?", f"({WORDS[2]})"]
+    after = [f"{WORDS[3]}, {WORDS[4]}!", "?", f"({WORDS[5]})"]
+    found = masked_word.hidden(Aligner(LEXICON)(before, after))
+    assert ["".join(text.pieces) for text in found] == [after[0], after[2]]
+    assert [list(text.words) for text in found] == [[WORDS[0], WORDS[1]], [WORDS[2]]]
+    shown = [[text.pieces[at].strip() for at in text.positions] for text in found]
+    assert shown == [[WORDS[3], WORDS[4]], [WORDS[5]]]
 
 
 def test_without_words_there_is_no_attack() -> None:
