@@ -325,6 +325,10 @@ def _parse(data: Mapping[str, object], location: str) -> Profile:
     if mechanism is None or budget is None:
         missing = "mechanism" if mechanism is None else "budget"
         raise UsageError(f"{location}: {missing} is missing")
+    strategy = str(data.get("strategy", Strategy.TOKEN))
+    if strategy not in STRATEGIES:
+        hint = registry.suggest(strategy, STRATEGIES)
+        raise UsageError(f"{location}: strategy: unknown value {strategy!r}; {hint}")
     noise = mechanism.params.family == "noise"
     if parts["mapping"] is not None and not noise:
         raise UsageError(
@@ -348,7 +352,7 @@ def _parse(data: Mapping[str, object], location: str) -> Profile:
         mapping=mapping,
         budget=budget,
         decoder=decoder,
-        strategy=_strategy(data.get("strategy", Strategy.TOKEN), location),
+        strategy=Strategy(strategy),
         tokens=_tokens(data.get("tokens") or {}, f"{location}: tokens"),
     )
 
@@ -366,13 +370,6 @@ def _tokens(settings: object, location: str) -> Policy:
         rest["forms"] = [rest["forms"]]
     policy = convert(rest, Policy, location)
     return replace(policy, keep=keep, mask=mask)
-
-
-def _strategy(value: object, location: str) -> Strategy:
-    if value not in STRATEGIES:
-        hint = registry.suggest(str(value), STRATEGIES)
-        raise UsageError(f"{location}: strategy: unknown value {value!r}; {hint}")
-    return Strategy(str(value))
 
 
 def _part(key: str, settings: object, location: str) -> Part[Any] | None:

@@ -24,7 +24,7 @@ import traceback
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from types import FrameType, ModuleType
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from dptext.errors import ComponentError, DptextError, InternalError, UsageError
@@ -266,7 +266,18 @@ def failure_of(error: BaseException) -> ComponentError | InternalError:
     """Describe an exception: a component's if one was at work, else a bug."""
     if isinstance(error, InternalError):  # described in another process
         return error
-    return component_failure(error) or _bug(error)
+    failure = component_failure(error)
+    if failure is not None:
+        return failure
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if "dptext" in frame.filename] or frames
+    location = "?"
+    if ours:
+        location = f"{os.path.basename(ours[-1].filename)}:{ours[-1].lineno}"
+    return InternalError(
+        f"internal error ({type(error).__name__} at {location}); this is a bug, please "
+        "report it with this line (its details are withheld: they could hold your text)"
+    )
 
 
 def component_failure(error: BaseException) -> ComponentError | None:
@@ -274,26 +285,13 @@ def component_failure(error: BaseException) -> ComponentError | None:
     for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
         component = owner(frame.f_globals.get("__name__", ""))
         if component:
-            msg = (
-                f"{component} failed ({type(error).__name__} at "
-                f"{_module_path(frame)}:{line}); report this line to its authors, or "
-                "run without it (details are withheld: they could hold your text)"
+            file = os.path.basename(frame.f_code.co_filename)
+            return ComponentError(
+                f"{component} failed ({type(error).__name__} at {file}:{line}); report "
+                "this line to its authors, or run without it (details are withheld: "
+                "they could hold your text)"
             )
-            return ComponentError(msg)
     return None
-
-
-def _bug(error: BaseException) -> InternalError:
-    frames = traceback.extract_tb(error.__traceback__)
-    ours = [frame for frame in frames if "dptext" in frame.filename] or frames
-    location = "?"
-    if ours:
-        location = f"{os.path.basename(ours[-1].filename)}:{ours[-1].lineno}"
-    msg = (
-        f"internal error ({type(error).__name__} at {location}); this is a bug, please "
-        "report it with this line (its details are withheld: they could hold your text)"
-    )
-    return InternalError(msg)
 
 
 @contextlib.contextmanager
@@ -309,12 +307,3 @@ def describe_failure() -> Iterator[None]:
         if is_of_memory(error):
             raise MemoryError from None
         raise failure_of(error) from None
-
-
-def _module_path(frame: FrameType) -> str:
-    """Return the file of a frame from its top package on, as in pack/meter.py."""
-    path = frame.f_code.co_filename
-    depth = str(frame.f_globals.get("__name__", "")).count(".") + 1
-    if os.path.basename(path) == "__init__.py":
-        depth += 1
-    return "/".join(path.replace(os.sep, "/").split("/")[-depth:])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -13,10 +13,6 @@ from dptext.cli.faults import say
 from dptext.cli.options import overrides
 from dptext.cli.values import Number
 from dptext.errors import UsageError
-
-if TYPE_CHECKING:
-    from dptext.guarantees.audit import AuditResult
-    from dptext.pipeline import Pipeline
 
 
 def command(
@@ -70,6 +66,8 @@ def command(
     Takes 15 seconds (rank, noise) to two minutes (santext, tem) on two cores. Ends with
     exit code 1 if the claim or the program is refuted.
     """
+    import msgspec
+
     from dptext import lexicons, pipeline, progress, registry
     from dptext import profile as profiles
     from dptext.guarantees import audit
@@ -108,20 +106,15 @@ def command(
         progress=tell,
     )
     if as_json:
-        _print_json(finding, ready)
+        head = {
+            "profile": ready.profile.name,
+            "mechanism": ready.mechanism.name,
+            "epsilon": ready.budget.description.high,
+            "lexicon_digest": ready.lexicon.digest,
+        }
+        plain = {**head, **msgspec.to_builtins(finding)}
+        screen.print_json(plain, infinite="infinite")
     else:
         screen.show(audits.view(finding, ready))
     if finding.failed:
         raise typer.Exit(1)
-
-
-def _print_json(finding: AuditResult, pipeline: Pipeline) -> None:
-    import msgspec
-
-    head = {
-        "profile": pipeline.profile.name,
-        "mechanism": pipeline.mechanism.name,
-        "epsilon": pipeline.budget.description.high,
-        "lexicon_digest": pipeline.lexicon.digest,
-    }
-    screen.print_json({**head, **msgspec.to_builtins(finding)}, infinite="infinite")

@@ -79,6 +79,11 @@ def _ask(
 ) -> None:
     """Show fields and previews, ask for choices, and write the file."""
     from dptext.engine import identifying
+    from dptext.settings import share
+
+    def risk_of(text: str) -> str:
+        share(text, "risk")
+        return text.strip()
 
     if columns:
         _show(columns)
@@ -92,9 +97,8 @@ def _ask(
     else:
         chosen = _chosen(job, columns, names)
     _preview(chosen)
-    risk = _prompt(
-        "Risk, how often the best guess of a word may be right", _USUAL, _risk
-    )
+    question = "Risk, how often the best guess of a word may be right"
+    risk = _prompt(question, _USUAL, risk_of)
     text = _settings(chosen, columns, layout, risk)
     path = Path(configuration.NAME)
     _note(f"\n{text}")
@@ -123,13 +127,6 @@ def _prompt(question: str, usual: str, read: Callable[[str], Answer]) -> Answer:
             return read(text)
         except UsageError as error:
             _note(f"Error: {error}")
-
-
-def _risk(text: str) -> str:
-    from dptext.settings import share
-
-    share(text, "risk")
-    return text.strip()
 
 
 def _identifying(columns: Sequence[Column], private: Sequence[str]) -> dict[str, Kind]:
