@@ -64,7 +64,6 @@ def command(
     from dptext.evaluation import rows, views
     from dptext.evaluation import run as evaluation
     from dptext.evaluation.readers import PublicText
-    from dptext.report import html as pages
 
     over = changes.overrides()
     settings = replace(
@@ -111,9 +110,4 @@ def command(
     }
     if report is not None:
         screen.write_file(report, f"{screen.to_json(data)}\n".encode())
-    if html is not None:
-        screen.write_file(html, pages.render(views.evaluation(result)))
-    if as_json:
-        screen.print_json(data)
-    else:
-        screen.show(views.evaluation(result))
+    screen.deliver(views.evaluation(result), data, html, as_json)

@@ -40,7 +40,6 @@ def command(
     """
     from dptext import api, progress
     from dptext.evaluation.readers import PublicText, read_by_halves
-    from dptext.report import html as pages
     from dptext.report import plan
 
     progress.on(not quiet)
@@ -50,12 +49,7 @@ def command(
     with progress.step("planning"):
         read = () if not kind else (read_by_halves(pipeline, kind),)
         result = plan.plan(pipeline, total, jobs=jobs, bayes_risk=bayes_risk, read=read)
-    if html is not None:
-        screen.write_file(html, pages.render(plan.view(result)))
-    elif as_json:
-        screen.print_json(result)
-    else:
-        screen.show(plan.view(result))
+    screen.deliver(plan.view(result), result, html, as_json)
 
 
 def _of_files(files: Sequence[str]) -> Size:

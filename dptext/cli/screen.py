@@ -213,6 +213,20 @@ def show(
     terminal.show(blocks, on or console(width=width))
 
 
+def deliver(
+    page: Page, data: object, html: Path | None, as_json: bool, *, width: int = 0
+) -> None:
+    """Write a page to a file, print its data as JSON, or else show it."""
+    if html is not None:
+        from dptext.report import html as pages
+
+        write_file(html, pages.render(page))
+    if as_json:
+        print_json(data)
+    elif html is None:
+        show(page, width=width)
+
+
 def show_data(plain: JsonObject, as_json: bool) -> None:
     """Print plain data, for machines or by dotted names."""
     from dptext.report import figures
