@@ -20,8 +20,7 @@ tokens: {unknown: perturb, number: perturb, stop_word: perturb,
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, Unpack
@@ -117,88 +116,51 @@ def _budget(name: str, value: object, option: str) -> JsonObject:
     return {"name": "uniform", **budget, name: float(value)}
 
 
-_STAGES = ("mechanism", "space", "mapping", "budget", "decoder")
 _NAMED = 4  # changes that a name lists
 _LONGEST = 24  # characters of a value in a name
 
 
-def changed_name(base: Profile | None, profile: Profile) -> str:
-    """Return the base's name with what differs, None where the base is none by itself.
+def changed_name(base: Profile, over: Mapping[str, object]) -> str:
+    """Return the base's name with the settings laid over it that change it.
 
-    As in "balanced with mechanism=laplace, epsilon=4"; with more than a few changes it
-    is "custom, from balanced".
+    As in "balanced with mechanism=laplace, epsilon=4"; with more than a few changes, or
+    as a file that ships under this name and reads otherwise, it is "custom, from
+    balanced".
     """
-    changes = [] if base is None else list(_changes(base, profile))
-    if base is None or len(changes) > _NAMED:
-        return f"custom, from {profile.name}"
-    return f"{profile.name} with {', '.join(changes)}" if changes else profile.name
+    before = _flat({**base.settings(), "lexicon": base.lexicon})
+    changes = [
+        f"{key}={_spelled(key, value)}"
+        for key, value in _flat(over).items()
+        if value is not None and value != before.get(key)
+    ]
+    copied = base.name in shipped() and base.digest() != load(base.name).digest()
+    if copied or len(changes) > _NAMED:
+        return f"custom, from {base.name}"
+    return f"{base.name} with {', '.join(changes)}" if changes else base.name
 
 
-def _changes(base: Profile, profile: Profile) -> Iterator[str]:
-    """Yield what differs, each as KEY=VALUE."""
-    if profile.lexicon != base.lexicon:
-        yield f"lexicon={_spelled(profile.lexicon)}"
-    if profile.strategy != base.strategy:
-        yield f"strategy={profile.strategy}"
-    old, new = base.parts(), profile.parts()
-    for stage in filter(new.get, _STAGES):
-        # Another mechanism writes its draws unless a decoder is named with it.
-        if stage == "decoder" and new[stage].name == "none" and _other(old, new):
-            continue
-        yield from _changed_part(stage, old.get(stage), new[stage])
-    before = base.tokens.settings()
-    for key, value in profile.tokens.settings().items():
-        if value != before.get(key):
-            yield f"tokens.{key}={_spelled(value)}"
-
-
-def _other(
-    old: Mapping[str, Part[DataclassInstance]],
-    new: Mapping[str, Part[DataclassInstance]],
-) -> bool:
-    """Tell whether the mechanism is another one."""
-    before, now = old.get("mechanism"), new.get("mechanism")
-    return before is None or now is None or before.name != now.name
-
-
-def _changed_part(
-    stage: str, base: Part[DataclassInstance] | None, part: Part[DataclassInstance]
-) -> Iterator[str]:
-    # Noise without a mapping gets the nearest word by itself.
-    if base is None and part.name == "nearest":
-        return
-    same = base is not None and base.name == part.name
-    if not same:
-        yield f"{stage}={part.name}"
-    before = dataclasses.asdict(base.params) if base and same else _defaults(part)
-    for key, value in dataclasses.asdict(part.params).items():
-        if key in before and value == before[key]:
-            continue
-        if stage == "budget" and key in ("epsilon", "risk", "reader_risk"):
-            if value is not None:
-                of = f"{value:g}" if key == "epsilon" else f"{100 * value:g}%"
-                yield f"{key}={of}"
+def _flat(settings: Mapping[str, object], above: str = "") -> JsonObject:
+    """Return settings by dotted keys: a part's name by its stage, epsilon by itself."""
+    flat: JsonObject = {}
+    for key, value in settings.items():
+        path = above.rstrip(".") if key == "name" else f"{above}{key}"
+        if path in ("budget.epsilon", "budget.risk", "budget.reader_risk"):
+            path = key
+        if isinstance(value, Mapping):
+            flat |= _flat(value, f"{path}.")
         else:
-            yield f"{stage}.{key}={_spelled(value)}"
+            flat[path] = value
+    return flat
 
 
-def _defaults(part: Part[DataclassInstance]) -> JsonObject:
-    defaults = {}
-    for each in dataclasses.fields(part.params):
-        if each.default is not dataclasses.MISSING:
-            defaults[each.name] = each.default
-        elif each.default_factory is not dataclasses.MISSING:
-            defaults[each.name] = each.default_factory()
-    return defaults
-
-
-def _spelled(value: object) -> str:
-    """Write a value in a name: of a path its last part, nothing long."""
-    if isinstance(value, bool) or value is None:
-        return {True: "yes", False: "no", None: "none"}[value]
-    text = f"{value:g}" if isinstance(value, float) else str(value)
-    text = PurePath(text).name if isinstance(value, str) else text
-    return text if len(text) <= _LONGEST else "..."
+def _spelled(key: str, value: object) -> str:
+    """Write a value in a name: of a path its last part, no list, nothing long."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{100 * value:g}%" if key.endswith("risk") else f"{value:g}"
+    text = PurePath(value).name if isinstance(value, str) else str(value)
+    return text if len(text) <= _LONGEST and not isinstance(value, list) else "..."
 
 
 Params = TypeVar("Params", covariant=True, bound="DataclassInstance")
@@ -277,8 +239,8 @@ class Profile:
     def with_epsilon(self, epsilon: float) -> Profile:
         """Return the profile with its risk turned into an epsilon."""
         assert isinstance(self.budget.params, uniform.Params)
-        params = dataclasses.replace(self.budget.params, epsilon=float(epsilon))
-        return dataclasses.replace(self, budget=Part(self.budget.name, params))
+        params = replace(self.budget.params, epsilon=float(epsilon))
+        return replace(self, budget=Part(self.budget.name, params))
 
 
 def folder() -> Path:
@@ -309,29 +271,19 @@ def load(name: str, overrides: Mapping[str, object] | None = None) -> Profile:
     """Read a profile by name, or from a path that ends in .yaml or .yml.
 
     overrides are laid over it: keys as in the file, parts merged key by key; a part
-    whose name changes starts from its defaults. A profile of which something changes is
-    no longer the one of that name, and is named by what differs; so is a file that has
-    the name of a profile that ships and differs from it. Raises UsageError with the
-    key's path.
+    whose name changes starts from its defaults. The name then says what was changed.
+    Raises UsageError with the key's path.
     """
-    path = path_of(name)
+    path, over = path_of(name), overrides or {}
     data = read_yaml(path, "profile")
-    recipe = parse(merged(data, overrides or {}), path.name)
-    if not overrides and path == folder() / f"{recipe.name}.yaml":
+    recipe = parse(merged(data, over), path.name)
+    if not over and path == folder() / f"{recipe.name}.yaml":
         return recipe
-    return dataclasses.replace(recipe, name=_name(recipe, data, path))
-
-
-def _name(recipe: Profile, data: Mapping[str, object], path: Path) -> str:
-    """Name a profile by how it differs from the one that ships, or is in its file."""
-    if recipe.name in shipped():
-        path = folder() / f"{recipe.name}.yaml"
-        data = read_yaml(path, "profile")
     try:
-        base = _parse(data, path.name)
+        shown = changed_name(_parse(data, path.name), over)
     except UsageError:  # the file needs the overrides to be a profile
-        base = None
-    return changed_name(base, recipe)
+        shown = f"custom, from {recipe.name}"
+    return replace(recipe, name=shown)
 
 
 def parse(data: Mapping[str, object], location: str) -> Profile:
@@ -408,7 +360,7 @@ def _tokens(settings: object, location: str) -> Policy:
     if isinstance(rest.get("forms"), str):
         rest["forms"] = [rest["forms"]]
     policy = convert(rest, Policy, location)
-    return dataclasses.replace(policy, keep=keep, mask=mask)
+    return replace(policy, keep=keep, mask=mask)
 
 
 def _strategy(value: object, location: str) -> Strategy:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -132,7 +133,7 @@ def command(
         faults.say(views.repeated(known))
     page = views.comparison(table, texts.texts)
     if csv is not None:
-        screen.write_file(csv, views.as_csv(table, settings).encode())
+        screen.write_file(csv, views.as_csv(table).encode())
     if html is not None:
         screen.write_file(html, pages.render(page))
     if as_json:
@@ -218,22 +219,21 @@ def _computed(
 
     done = {} if resume is None else comparison.finished_rows(resume)
     keep = None if resume is None else partial(comparison.keep_row, resume)
-    forecast = comparison.Forecast(grid, sample, settings, jobs)
     progress.say(
         f"comparing {len(grid)} cells, each a mechanism at a level, on "
-        f"{len(sample.texts):,} texts, about "
-        f"{progress.duration(forecast.seconds())}"
+        f"{len(sample.texts):,} texts"
     )
+    began = time.monotonic()
     rows: dict[int, Row] = {}
     numbers = {id(cell): number for number, cell in enumerate(grid)}
     for cell, row in comparison.run(
         grid, sample, settings, jobs=jobs, done=done, keep=keep
     ):
         rows[numbers[id(cell)]] = row
-        forecast.finished(cell)
         count = f"{len(rows)} of {len(grid)}"
         outcome = row.reason or views.line(row)
-        if len(rows) < len(grid):
-            count += f", about {progress.duration(forecast.seconds())} left"
+        if left := len(grid) - len(rows):
+            pace = (time.monotonic() - began) / len(rows)
+            count += f", about {progress.duration(pace * left)} left"
         progress.say(f"{count}: {cell.mechanism}, {cell.level}: {outcome}")
     return [rows[number] for number in sorted(rows)]

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dptext.cli import faults, options, screen
-from dptext.cli.values import Number
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
@@ -51,15 +50,6 @@ def command(
         ),
     ] = None,
     public_text: options.PublicTextFile = None,
-    masked_words: Annotated[
-        int,
-        options.measure_option(
-            parser=Number(int, 1),
-            help="Number of words for --masked-model to guess, evenly spread over "
-            "the texts.",
-            hidden=True,
-        ),
-    ] = 2000,
     as_json: options.Json = False,
     report: options.Report = None,
     html: options.Html = None,
@@ -82,7 +72,6 @@ def command(
     over = changes.overrides()
     settings = replace(
         measured.settings(),
-        masked_words=masked_words,
         readers=readers,
         reader=reader,
         public_text=PublicText.named(public_text, layout.field),

@@ -54,6 +54,7 @@ REMOVED = {
         "progress is shown on a terminal; --quiet leaves it out",
     ),
     "--unverified": "write --set unverified=VALUE",
+    "--masked-words": "--masked-model guesses 2,000 words, evenly chosen",
     "--wordnet": "write --english, which needs no WordNet",
     "--text": "calibrate takes --public-text in its place",
     "--ruler": "this option is now --bayes-risk",

@@ -39,7 +39,7 @@ def command(
         raise UsageError("name an output or a report, as in: dptext report OUTPUT")
     if (beside := exports.beside(file)).is_file():
         file = beside
-    streams.check_ends(file, "report")
+    streams.check_file(file, "report")
     try:
         data = file.read_bytes()
     except OSError as error:

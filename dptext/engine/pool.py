@@ -18,7 +18,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
@@ -206,35 +206,13 @@ def signals_held() -> Iterator[None]:
         return
     terminals = signal.SIGINT, signal.SIGHUP
     before = signal.pthread_sigmask(signal.SIG_BLOCK, terminals)
-    with _deferred((*terminals, signal.SIGTERM)):
-        try:
-            # Its start lets SIGINT through again; once it runs nothing does.
-            resource_tracker.ensure_running()
-            signal.pthread_sigmask(signal.SIG_BLOCK, terminals)
-            yield
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-@contextlib.contextmanager
-def _deferred(numbers: Sequence[signal.Signals]) -> Iterator[None]:
-    """Call handlers at the end: another thread may take a signal that this one blocks.
-
-    A process of which only a half is started would print a traceback.
-    """
-    came: list[int] = []
-    handlers = {number: signal.getsignal(number) for number in numbers}
-    main = threading.current_thread() is threading.main_thread()
-    ours = [number for number in numbers if main and callable(handlers[number])]
-    for number in ours:
-        signal.signal(number, lambda number, _: came.append(number))
     try:
+        # Its start lets SIGINT through again; once it runs nothing does.
+        resource_tracker.ensure_running()
+        signal.pthread_sigmask(signal.SIG_BLOCK, terminals)
         yield
     finally:
-        for number in ours:
-            signal.signal(number, handlers[number])
-        for late in came[:1]:
-            signal.raise_signal(late)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def begin() -> None:

@@ -17,7 +17,7 @@ from dptext import formats, streams
 from dptext.engine import charging
 from dptext.engine.charging import FREE, Account, Charging
 from dptext.engine.fields import Fields
-from dptext.engine.job import Job, Progress, Sinks, Warn, Written
+from dptext.engine.job import Job, Progress, Warn, Written
 from dptext.engine.language import Language
 from dptext.engine.manifest import Manifest
 from dptext.engine.source import Source
@@ -32,7 +32,7 @@ from dptext.report import build, document, signatures
 from dptext.report.document import Document, Recorded
 from dptext.report.exports import SIDECAR
 from dptext.report.signatures import Key
-from dptext.types import Fault, ServerUse, Verbatim
+from dptext.types import Fault, Verbatim
 
 # Records of a batch that a third party is asked about.
 _ASKED = 256
@@ -45,7 +45,7 @@ def run_job(
     pipeline: Pipeline,
     key: RunKey,
     tally: Tally,
-    sinks: Sinks,
+    opened: Opened,
     *,
     charging: Charging = FREE,
     progress: Progressing = nullcontext,
@@ -55,7 +55,7 @@ def run_job(
 
     charging charges each batch to a ledger before it is written.
 
-    The output is complete then, and the owner of the sinks lets it appear. Raises
+    The output is complete then, and the owner of its release lets it appear. Raises
     InputError at the first faulty record when on_error is "fail", when no record could
     be read, and when a selected field is in none; RefusedError when a subject would
     lose too much; UsageError when input and output do not go together, or lexicon and
@@ -66,10 +66,10 @@ def run_job(
     if before is not None:
         # One process bounds the requests under way; small batches show how far it is.
         job = replace(job, jobs=1, batch_size=min(job.batch_size, _ASKED))
-    output = sinks.output
+    output = opened.output
     # No two records of a run have the same ordinal, so none share their noise.
     start, first_text = tally.next
-    source = Source(job, sinks.aside, start, first_text, warn)
+    source = Source(job, opened.aside, start, first_text, warn)
     with contextlib.ExitStack() as stack:
         module = source.open(stack)
         selection = job.selection
@@ -120,13 +120,9 @@ def run_job(
     tally.copied.update(dict.fromkeys(copied))
     tally.identifying.update(fields.identifying(copied))
     tally.seconds += time.monotonic() - began
-    used = _since(before, pipeline.decoder.used)
+    after = pipeline.decoder.used
+    used = None if before is None or after is None else after.since(before)
     return Written(module.name, output.size, output.digest or "", source.copied, used)
-
-
-def _since(before: ServerUse | None, after: ServerUse | None) -> ServerUse | None:
-    """Return what a third party was asked between two states."""
-    return None if before is None or after is None else after.since(before)
 
 
 def _looked_at(tasks: Iterable[Task], language: Language) -> Iterator[Task]:
@@ -176,10 +172,10 @@ class Reports:
     beside each output as its sidecar, signed where there is a key.
     """
 
-    internal: Path | None
-    page: Path | None
-    public: Path | None
-    sidecar: bool
+    internal: Path | None = None
+    page: Path | None = None
+    public: Path | None = None
+    sidecar: bool = False
     key: Key | None = None
 
     def beside(self, job: Job) -> Path | None:
@@ -195,10 +191,11 @@ class Reports:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """What a job writes to, opened: its data, and its public report."""
+    """What a job writes to, opened: data, faulty records, and its public report."""
 
-    sinks: Sinks
-    public: streams.Output | None
+    output: streams.Output
+    aside: streams.Aside | None = None
+    public: streams.Output | None = None
     key: Key | None = None
 
     @classmethod
@@ -210,11 +207,19 @@ class Opened:
         *,
         held: bool = False,
     ) -> Opened:
-        """Open what a job writes to, as a part of a release, the data first."""
-        sinks = Sinks.of(job, release, held=held)
-        beside = reports.beside(job)
+        """Open what a job writes to, as a part of a release, the data first.
+
+        held as in Output.
+        """
+        # What has left cannot be taken back when a field turns out to be in no record.
+        held = held or job.selection.missing == "pass"
+        output = release.open(job.output, job.selection.encoding, held=held)
+        aside, beside = None, reports.beside(job)
+        if job.on_error == "quarantine" and job.quarantine is not None:
+            # For the user's eyes only: it holds original text.
+            aside = release.aside(job.quarantine)
         public = None if beside is None else release.open(str(beside))
-        return cls(sinks, public, reports.key)
+        return cls(output, aside, public, reports.key)
 
 
 class Run:
@@ -291,7 +296,7 @@ class Run:
         if opened is None:
             return nullcontext(charging.FREE)
         promise = build.promised(self.pipeline, self.key.origin)
-        part = opened.sinks.output.part
+        part = opened.output.part
         if self.pipeline.decoder.used is not None:
             part = None  # what is sent has left, whatever becomes of the output
         return charging.charging(self._account, self.pipeline, self.key, promise, part)
@@ -304,7 +309,7 @@ class Run:
             self.pipeline,
             self.key,
             self.tally,
-            opened.sinks,
+            opened,
             charging=charging,
             progress=self._progress,
             warn=self._warn,
