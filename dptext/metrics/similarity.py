@@ -55,6 +55,14 @@ class Similarities(NamedTuple):
         sums = (np.rint(rows * _UNITS).astype(np.int64).sum(axis=0) for rows in units)
         return cls(np.einsum("rd,rd->r", *units), *sums)
 
+    def with_later(self, later: Similarities) -> Similarities:
+        """Take in the texts of another one, which come later."""
+        return Similarities(
+            np.concatenate((self.cosines, later.cosines)),
+            self.before + later.before,
+            self.after + later.after,
+        )
+
     @property
     def mean(self) -> float | None:
         """Return the mean cosine, None without texts."""
@@ -109,11 +117,7 @@ class Meter(metrics.Meter[Similarities]):
 
     def merge(self, one: Similarities, other: Similarities) -> Similarities:
         """Return those of all texts."""
-        return Similarities(
-            np.concatenate((one.cosines, other.cosines)),
-            one.before + other.before,
-            one.after + other.after,
-        )
+        return one.with_later(other)
 
     def result(self, total: Similarities) -> Figures:
         """Return the share of the way from unrelated texts, and what it is made of."""
