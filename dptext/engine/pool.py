@@ -24,7 +24,7 @@ from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from multiprocessing import resource_tracker
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -47,14 +47,7 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 _MALLOC = {-1: 2**28, -3: 2**25}  # M_TRIM_THRESHOLD, M_MMAP_THRESHOLD
 
-T = TypeVar("T", covariant=True)
-
-
-class AnyRecipe(Protocol[T]):
-    """What a worker is made from in another process."""
-
-    def worker(self) -> Callable[[Task], T]:
-        """Make what does tasks."""
+T = TypeVar("T")
 
 
 class Recipe(NamedTuple):
@@ -106,17 +99,16 @@ class Recipe(NamedTuple):
 
 @contextlib.contextmanager
 def started(
-    recipe: AnyRecipe[T], jobs: int, ready: Callable[[Task], T]
+    make: Callable[[], Callable[[Task], T]], jobs: int, ready: Callable[[Task], T]
 ) -> Iterator[ProcessPoolExecutor]:
-    """Start processes for a block; each makes its worker from a recipe.
+    """Start processes for a block; each makes a worker, which does tasks.
 
-    Where it is safe they are copies of this process, and use ready, the worker that
-    the recipe makes: nothing is loaded twice. They start before the block, so that
+    Where it is safe they are copies of this process, and use ready, which is what make
+    returns: nothing is loaded twice. They start before the block, so that
     this process works meanwhile, and before threads of it, which no copy has.
     """
-    copies = _can_copy()
-    method, make = "spawn", recipe.worker
-    if copies:
+    method = "spawn"
+    if _can_copy():
         method, make = "fork", partial(_copied, ready)
     with one_thread_each(), signals_held(), warnings.catch_warnings():
         # That of Python 3.12 about the threads of OpenBLAS, which ends them itself.

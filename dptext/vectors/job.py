@@ -147,7 +147,7 @@ def _embedded(
     work = VectorWorker(ready, ready.randomness(key))
     if jobs > 1:
         recipe = ReleaseRecipe(ready.settings, ready.identity, ready.base_digest, key)
-        with pool.started(recipe, jobs, work) as workers:
+        with pool.started(recipe.worker, jobs, work) as workers:
             yield from pool.spread(workers, tasks, jobs)
         return
     for task in tasks:
