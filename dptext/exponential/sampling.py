@@ -143,19 +143,11 @@ class WeightTable:
 class WeightTables:
     """The tables of lists: that of the last single epsilon is kept."""
 
-    def __init__(
-        self, distribution: DistanceDistribution, lists: Lists, begin: int = 0
-    ) -> None:
-        """begin: the first row that is asked for."""
-        self._distribution = distribution
-        self._lists, self._begin = lists, begin
+    def __init__(self, distribution: DistanceDistribution, lists: Lists) -> None:
+        self._distribution, self._lists = distribution, lists
         self._epsilon: float | None = None
         self._table: WeightTable | None = None
         self._filled = np.zeros(0, bool)
-
-    def learn(self, words: int) -> None:
-        """Take what pays once so many words were drawn, whichever they are."""
-        self._lists.learn(words, self._begin)
 
     def of(self, rows: Ints, eps: Eps) -> tuple[WeightTable, Ints]:
         """Return a table of words, rows (n,) at eps (n,), and which pair is of each."""
@@ -245,9 +237,8 @@ class Sampler:
         self._frequent = len(distribution.frequent)
         self._tables = (
             WeightTables(distribution, distribution.frequent),
-            WeightTables(distribution, distribution.lists, self._frequent),
+            WeightTables(distribution, distribution.lists),
         )
-        self._words = 0
 
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
         """Draw a word for each word: ids (n,), eps (n,) -> (n,) ids.
@@ -258,9 +249,7 @@ class Sampler:
         rows = ids.astype(np.int64) % self._inputs
         drawn = np.empty(len(ids), np.int32)
         frequent = rows < self._frequent
-        self._words += len(ids)
         for tables, are_served in zip(self._tables, (frequent, ~frequent), strict=True):
-            tables.learn(self._words)
             positions = np.flatnonzero(are_served)
             if len(positions):
                 table, kind = tables.of(rows[positions], eps[positions])
