@@ -153,9 +153,13 @@ class WeightTables:
         """Return a table of words, rows (n,) at eps (n,), and which pair is of each."""
         if (eps == eps[:1]).all():
             return self._of_one(rows, float(eps[0])), rows
+        # The distinct pairs of a row and an epsilon, and the pair of each word.
         inputs = self._distribution.space.size + 1
-        distinct, values, kind = _distinct(rows, eps, inputs)
-        table = WeightTable.of(self._distribution, self._lists, distinct, values)
+        values, code = np.unique(eps, return_inverse=True)
+        keys = code.astype(np.int64) * inputs + rows
+        pairs, kind = np.unique(keys, return_inverse=True)
+        distinct, eps = pairs % inputs, values[pairs // inputs]
+        table = WeightTable.of(self._distribution, self._lists, distinct, eps)
         table.fill(np.arange(len(distinct)), self._lists.rows(distinct))
         return table, kind
 
@@ -209,20 +213,6 @@ def _within(cumulative: Floats, which: Ints, target: Floats, start: Ints | int) 
         part = cumulative[which[chunk, None], starts[chunk, None] + inner]
         counts[chunk] = (part <= target[chunk, None]).sum(axis=1)
     return counts
-
-
-def _distinct(rows: Ints, eps: Eps, inputs: int) -> tuple[Ints, Floats, Ints]:
-    """Return the distinct (row, epsilon) pairs and the pair of each word."""
-    values, code = np.unique(eps, return_inverse=True)
-    keys = code.astype(np.int64) * inputs + rows
-    if len(values) * inputs <= 64 * len(rows) + 2**20:
-        used = np.zeros(len(values) * inputs, bool)
-        used[keys] = True
-        distinct = np.flatnonzero(used)
-        kind = (np.cumsum(used) - 1)[keys]
-    else:
-        distinct, kind = np.unique(keys, return_inverse=True)
-    return distinct % inputs, values[distinct // inputs], kind
 
 
 _CHUNK = 1024
