@@ -280,7 +280,16 @@ class Pipeline:
         nonces = [randomness.nonce(record) for record in records]
         records_of_words = record_of_text[words.texts]
         bits = randomness.of(nonces, records_of_words)
-        drawn, eps = self._drawn(words, bits, records_of_words, randomness)
+        if not len(words.ids):
+            drawn, eps = words.ids, np.empty(0)
+        elif isinstance(self.budget, SequentialBudget):
+            drawn, eps = self.release(self.budget, words, bits)
+        else:
+            eps = self.budget.spread(words, bits)
+            if isinstance(self.mechanism, TextMechanism):
+                drawn = self.mechanism.sample(words, eps, bits)
+            else:
+                drawn = self.replace(words.ids, eps, bits, records_of_words, randomness)
         positions = self.joiner.positions_to_redraw(words)
         if len(positions):
             text = np.searchsorted(words.ends, positions, side="right")
@@ -298,26 +307,6 @@ class Pipeline:
         if not self.profile.decoder.params.reads or not len(drawn):
             return drawn
         return self.decoder.decode(self.released(words, drawn, eps))
-
-    def _drawn(
-        self,
-        words: Words,
-        bits: RandomBits,
-        records: NDArray[np.int64],
-        randomness: Randomness,
-    ) -> tuple[Ids, Eps]:
-        """Spread epsilon over the words and draw them, as often as the strategy says.
-
-        records (n,) which record each word belongs to.
-        """
-        if not len(words.ids):
-            return words.ids, np.empty(0)
-        if isinstance(self.budget, SequentialBudget):
-            return self.release(self.budget, words, bits)
-        eps = self.budget.spread(words, bits)
-        if isinstance(self.mechanism, TextMechanism):
-            return self.mechanism.sample(words, eps, bits), eps
-        return self.replace(words.ids, eps, bits, records, randomness), eps
 
     def release(
         self, budget: SequentialBudget, words: Words, bits: RandomBits

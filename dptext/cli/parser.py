@@ -68,18 +68,19 @@ REMOVED = {
 }
 _SETTINGS = "dptext.settings"
 _LOCAL = "use --engine local"
-# Options of which only one may be given, and what to do.
+# Options of which only one may be given.
+_EITHER = (
+    *(("key_file", "seed"), ("quiet", "verbose"), ("quiet", "json")),
+    *(("verbose", "json"), ("out_dir", "output"), ("out_dir", "public_report")),
+    *(("in_place", "output"), ("in_place", "out_dir"), ("in_place", "resume")),
+    ("in_place", "public_report"),
+)
+# Others that do not go together, and why.
 _CONFLICTS = {
-    ("key_file", "seed"): "give --key-file or --seed, not both",
-    ("quiet", "verbose"): "give one of --quiet, --verbose and --json",
-    ("quiet", "json"): "give one of --quiet, --verbose and --json",
-    ("verbose", "json"): "give one of --quiet, --verbose and --json",
-    ("out_dir", "output"): "give --out-dir or -o, not both",
-    ("out_dir", "public_report"): "give --out-dir or --public-report, not both",
-    ("in_place", "output"): "give --in-place or -o, not both",
-    ("in_place", "out_dir"): "give --in-place or --out-dir, not both",
-    ("in_place", "public_report"): "give --in-place or --public-report, not both",
-    ("in_place", "resume"): "give --in-place or --resume, not both",
+    **{
+        (one, other): f"give --{one} or --{other}, not both".replace("_", "-")
+        for one, other in _EITHER
+    },
     (
         "in_place",
         "sidecar",
@@ -237,31 +238,25 @@ class Program(Group):
             return super().invoke(ctx)
 
 
-def _load_help() -> None:
-    """Load what lays help out, without its Markdown and tracebacks.
-
-    They take a third of the time of `dptext --help`, which shows neither.
-    """
-    unused = {"rich.markdown": "Markdown", "rich.traceback": "Traceback"}
-    if unused.keys() & sys.modules.keys():
-        return
-    for module, name in unused.items():
-        sys.modules[module] = types.ModuleType(module)
-        setattr(sys.modules[module], name, type(name, (), {}))
-    try:
-        importlib.import_module("typer.rich_utils")
-    finally:
-        for module in unused:
-            del sys.modules[module]
-
-
 @contextlib.contextmanager
 def _styled() -> Iterator[None]:
-    """Let colours of help pass, where the terminal has them."""
-    _load_help()
-    with contextlib.ExitStack() as stack:
-        if isinstance(sys.stdout, Screen):
-            stack.enter_context(sys.stdout.styled())
+    """Let colours of help pass, where the terminal has them.
+
+    What lays help out is loaded without its Markdown and tracebacks: they take a third
+    of the time of `dptext --help`, which shows neither.
+    """
+    unused = {"rich.markdown": "Markdown", "rich.traceback": "Traceback"}
+    if not unused.keys() & sys.modules.keys():
+        for module, name in unused.items():
+            sys.modules[module] = types.ModuleType(module)
+            setattr(sys.modules[module], name, type(name, (), {}))
+        try:
+            importlib.import_module("typer.rich_utils")
+        finally:
+            for module in unused:
+                del sys.modules[module]
+    screen = sys.stdout
+    with screen.styled() if isinstance(screen, Screen) else contextlib.nullcontext():
         yield
 
 

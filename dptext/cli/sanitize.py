@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -22,8 +22,6 @@ from dptext.errors import UsageError
 
 if TYPE_CHECKING:
     from dptext.engine.charging import Account
-    from dptext.engine.job import Job, Written
-    from dptext.engine.run import Reports, Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,22 +133,6 @@ class Cluster:
         ),
     ] = None
 
-    def release(
-        self,
-        run: Run,
-        jobs: Sequence[Job],
-        reports: Reports,
-        warn: Callable[[str], None],
-        out_dir: str,
-    ) -> list[tuple[Job, Written]]:
-        """Carry out jobs whose outputs appear one by one; return what was not done."""
-        if self.engine == "local":
-            return run.release_all(jobs, reports, Path(out_dir))
-        from dptext.spark import session
-
-        written = session.release(run, jobs, reports, self.master, warn)
-        return list(zip(jobs, written, strict=True))
-
 
 def command(
     context: typer.Context,
@@ -254,7 +236,14 @@ def command(
             if opened is not None:
                 written = [run.carry_out(job, opened, charging)]
             else:
-                done = cluster.release(run, planned, reports, warn, outs.out_dir or ".")
+                if cluster.engine == "local":
+                    folder = Path(outs.out_dir or ".")
+                    done = run.release_all(planned, reports, folder)
+                else:
+                    one_by_one = session.release(
+                        run, planned, reports, cluster.master, warn
+                    )
+                    done = list(zip(planned, one_by_one, strict=True))
                 job, written = outputs.of_all(job, done, planned, warn)
                 if not written:
                     return
