@@ -20,8 +20,7 @@ tokens: {unknown: perturb, number: perturb, stop_word: perturb,
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, Unpack
@@ -88,24 +87,25 @@ def overrides_of(
         over["tokens"] = tokens
     for name in spent:
         over["budget"] = _budget(name, wanted[name], option(name))
-    return _laid_over(over, settings or {})
+    return merged(over, settings or {})
 
 
-def _laid_over(
-    chosen: Mapping[str, object], settings: Mapping[str, object]
-) -> JsonObject:
-    """Lay settings over choices, part by part; another name starts afresh."""
-    over: JsonObject = dict(chosen)
-    for key, value in settings.items():
-        old = over.get(key, {})
+def merged(base: Mapping[str, object], over: Mapping[str, object]) -> JsonObject:
+    """Lay keys over others, part by part; a part of another name starts afresh."""
+    laid: JsonObject = dict(base)
+    for key, value in over.items():
+        old = laid.get(key)
         if isinstance(value, Mapping) and value.get("name") in (None, _name_in(old)):
-            if old is None:  # the mapping of another mechanism
-                old = {"name": DEFAULTS[key]} if key in DEFAULTS else {}
             if not isinstance(old, Mapping):
-                raise UsageError(f"{key} has no keys of its own")
-            value = _laid_over(old, value)
-        over[key] = value
-    return over
+                name = DEFAULTS.get(key) if old is None else old
+                old = {"name": name} if isinstance(name, str) else {}
+            value = merged(old, value)
+        laid[key] = value
+    return laid
+
+
+def _name_in(part: object) -> object:
+    return part.get("name") if isinstance(part, Mapping) else part
 
 
 def _budget(name: str, value: object, option: str) -> JsonObject:
@@ -117,88 +117,51 @@ def _budget(name: str, value: object, option: str) -> JsonObject:
     return {"name": "uniform", **budget, name: float(value)}
 
 
-_STAGES = ("mechanism", "space", "mapping", "budget", "decoder")
 _NAMED = 4  # changes that a name lists
 _LONGEST = 24  # characters of a value in a name
 
 
-def changed_name(base: Profile | None, profile: Profile) -> str:
-    """Return the base's name with what differs, None where the base is none by itself.
+def changed_name(base: Profile, over: Mapping[str, object]) -> str:
+    """Return the base's name with the settings laid over it that change it.
 
-    As in "balanced with mechanism=laplace, epsilon=4"; with more than a few changes it
-    is "custom, from balanced".
+    As in "balanced with mechanism=laplace, epsilon=4"; with more than a few changes, or
+    as a file that ships under this name and reads otherwise, it is "custom, from
+    balanced".
     """
-    changes = [] if base is None else list(_changes(base, profile))
-    if base is None or len(changes) > _NAMED:
-        return f"custom, from {profile.name}"
-    return f"{profile.name} with {', '.join(changes)}" if changes else profile.name
+    before = _flat({**base.settings(), "lexicon": base.lexicon})
+    changes = [
+        f"{key}={_spelled(key, value)}"
+        for key, value in _flat(over).items()
+        if value is not None and value != before.get(key)
+    ]
+    copied = base.name in shipped() and base.digest() != load(base.name).digest()
+    if copied or len(changes) > _NAMED:
+        return f"custom, from {base.name}"
+    return f"{base.name} with {', '.join(changes)}" if changes else base.name
 
 
-def _changes(base: Profile, profile: Profile) -> Iterator[str]:
-    """Yield what differs, each as KEY=VALUE."""
-    if profile.lexicon != base.lexicon:
-        yield f"lexicon={_spelled(profile.lexicon)}"
-    if profile.strategy != base.strategy:
-        yield f"strategy={profile.strategy}"
-    old, new = base.parts(), profile.parts()
-    for stage in filter(new.get, _STAGES):
-        # Another mechanism writes its draws unless a decoder is named with it.
-        if stage == "decoder" and new[stage].name == "none" and _other(old, new):
-            continue
-        yield from _changed_part(stage, old.get(stage), new[stage])
-    before = base.tokens.settings()
-    for key, value in profile.tokens.settings().items():
-        if value != before.get(key):
-            yield f"tokens.{key}={_spelled(value)}"
-
-
-def _other(
-    old: Mapping[str, Part[DataclassInstance]],
-    new: Mapping[str, Part[DataclassInstance]],
-) -> bool:
-    """Tell whether the mechanism is another one."""
-    before, now = old.get("mechanism"), new.get("mechanism")
-    return before is None or now is None or before.name != now.name
-
-
-def _changed_part(
-    stage: str, base: Part[DataclassInstance] | None, part: Part[DataclassInstance]
-) -> Iterator[str]:
-    # Noise without a mapping gets the nearest word by itself.
-    if base is None and part.name == "nearest":
-        return
-    same = base is not None and base.name == part.name
-    if not same:
-        yield f"{stage}={part.name}"
-    before = dataclasses.asdict(base.params) if base and same else _defaults(part)
-    for key, value in dataclasses.asdict(part.params).items():
-        if key in before and value == before[key]:
-            continue
-        if stage == "budget" and key in ("epsilon", "risk", "reader_risk"):
-            if value is not None:
-                of = f"{value:g}" if key == "epsilon" else f"{100 * value:g}%"
-                yield f"{key}={of}"
+def _flat(settings: Mapping[str, object], above: str = "") -> JsonObject:
+    """Return settings by dotted keys: a part's name by its stage, epsilon by itself."""
+    flat: JsonObject = {}
+    for key, value in settings.items():
+        path = above.rstrip(".") if key == "name" else f"{above}{key}"
+        if path in ("budget.epsilon", "budget.risk", "budget.reader_risk"):
+            path = key
+        if isinstance(value, Mapping):
+            flat |= _flat(value, f"{path}.")
         else:
-            yield f"{stage}.{key}={_spelled(value)}"
+            flat[path] = value
+    return flat
 
 
-def _defaults(part: Part[DataclassInstance]) -> JsonObject:
-    defaults = {}
-    for each in dataclasses.fields(part.params):
-        if each.default is not dataclasses.MISSING:
-            defaults[each.name] = each.default
-        elif each.default_factory is not dataclasses.MISSING:
-            defaults[each.name] = each.default_factory()
-    return defaults
-
-
-def _spelled(value: object) -> str:
-    """Write a value in a name: of a path its last part, nothing long."""
-    if isinstance(value, bool) or value is None:
-        return {True: "yes", False: "no", None: "none"}[value]
-    text = f"{value:g}" if isinstance(value, float) else str(value)
-    text = PurePath(text).name if isinstance(value, str) else text
-    return text if len(text) <= _LONGEST else "..."
+def _spelled(key: str, value: object) -> str:
+    """Write a value in a name: of a path its last part, no list, nothing long."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{100 * value:g}%" if key.endswith("risk") else f"{value:g}"
+    text = PurePath(value).name if isinstance(value, str) else str(value)
+    return text if len(text) <= _LONGEST and not isinstance(value, list) else "..."
 
 
 Params = TypeVar("Params", covariant=True, bound="DataclassInstance")
@@ -277,8 +240,8 @@ class Profile:
     def with_epsilon(self, epsilon: float) -> Profile:
         """Return the profile with its risk turned into an epsilon."""
         assert isinstance(self.budget.params, uniform.Params)
-        params = dataclasses.replace(self.budget.params, epsilon=float(epsilon))
-        return dataclasses.replace(self, budget=Part(self.budget.name, params))
+        params = replace(self.budget.params, epsilon=float(epsilon))
+        return replace(self, budget=Part(self.budget.name, params))
 
 
 def folder() -> Path:
@@ -309,29 +272,23 @@ def load(name: str, overrides: Mapping[str, object] | None = None) -> Profile:
     """Read a profile by name, or from a path that ends in .yaml or .yml.
 
     overrides are laid over it: keys as in the file, parts merged key by key; a part
-    whose name changes starts from its defaults. A profile of which something changes is
-    no longer the one of that name, and is named by what differs; so is a file that has
-    the name of a profile that ships and differs from it. Raises UsageError with the
-    key's path.
+    whose name changes starts from its defaults, and another mechanism writes its draws,
+    unless a decoder is given with it. The name then says what was changed. Raises
+    UsageError with the key's path.
     """
-    path = path_of(name)
+    path, over = path_of(name), overrides or {}
     data = read_yaml(path, "profile")
-    recipe = parse(merged(data, overrides or {}), path.name)
-    if not overrides and path == folder() / f"{recipe.name}.yaml":
+    base = dict(data)
+    if _name_in(over.get("mechanism")) not in (None, _name_in(base.get("mechanism"))):
+        base.pop("decoder", None)
+    recipe = parse(merged(base, over), path.name)
+    if not over and path == folder() / f"{recipe.name}.yaml":
         return recipe
-    return dataclasses.replace(recipe, name=_name(recipe, data, path))
-
-
-def _name(recipe: Profile, data: Mapping[str, object], path: Path) -> str:
-    """Name a profile by how it differs from the one that ships, or is in its file."""
-    if recipe.name in shipped():
-        path = folder() / f"{recipe.name}.yaml"
-        data = read_yaml(path, "profile")
     try:
-        base = _parse(data, path.name)
+        shown = changed_name(_parse(data, path.name), over)
     except UsageError:  # the file needs the overrides to be a profile
-        base = None
-    return changed_name(base, recipe)
+        shown = f"custom, from {recipe.name}"
+    return replace(recipe, name=shown)
 
 
 def parse(data: Mapping[str, object], location: str) -> Profile:
@@ -368,6 +325,10 @@ def _parse(data: Mapping[str, object], location: str) -> Profile:
     if mechanism is None or budget is None:
         missing = "mechanism" if mechanism is None else "budget"
         raise UsageError(f"{location}: {missing} is missing")
+    strategy = str(data.get("strategy", Strategy.TOKEN))
+    if strategy not in STRATEGIES:
+        hint = registry.suggest(strategy, STRATEGIES)
+        raise UsageError(f"{location}: strategy: unknown value {strategy!r}; {hint}")
     noise = mechanism.params.family == "noise"
     if parts["mapping"] is not None and not noise:
         raise UsageError(
@@ -391,7 +352,7 @@ def _parse(data: Mapping[str, object], location: str) -> Profile:
         mapping=mapping,
         budget=budget,
         decoder=decoder,
-        strategy=_strategy(data.get("strategy", Strategy.TOKEN), location),
+        strategy=Strategy(strategy),
         tokens=_tokens(data.get("tokens") or {}, f"{location}: tokens"),
     )
 
@@ -408,14 +369,7 @@ def _tokens(settings: object, location: str) -> Policy:
     if isinstance(rest.get("forms"), str):
         rest["forms"] = [rest["forms"]]
     policy = convert(rest, Policy, location)
-    return dataclasses.replace(policy, keep=keep, mask=mask)
-
-
-def _strategy(value: object, location: str) -> Strategy:
-    if value not in STRATEGIES:
-        hint = registry.suggest(str(value), STRATEGIES)
-        raise UsageError(f"{location}: strategy: unknown value {value!r}; {hint}")
-    return Strategy(str(value))
+    return replace(policy, keep=keep, mask=mask)
 
 
 def _part(key: str, settings: object, location: str) -> Part[Any] | None:
@@ -434,31 +388,6 @@ def _part(key: str, settings: object, location: str) -> Part[Any] | None:
                 f"{location}: {key}.{item}: this key is now {key}.{now}; rename it"
             )
     return Part(settings["name"], convert(rest, module.Params, f"{location}: {key}"))
-
-
-def merged(base: Mapping[str, object], over: Mapping[str, object]) -> JsonObject:
-    """Lay keys over those of a profile, parts key by key; a new name starts afresh.
-
-    Another mechanism writes its draws, unless a decoder is given with it.
-    """
-    merged = dict(base)
-    if _name_in(over.get("mechanism")) not in (None, _name_in(base.get("mechanism"))):
-        merged.pop("decoder", None)
-    for key, value in over.items():
-        old = merged.get(key)
-        if isinstance(value, Mapping):
-            named = dict(old) if isinstance(old, Mapping) else {}
-            named = {"name": old} if isinstance(old, str) else named
-            if "name" in value and value["name"] != named.get("name"):
-                named = {}
-            merged[key] = {**named, **value}
-        else:
-            merged[key] = value
-    return merged
-
-
-def _name_in(part: object) -> object:
-    return part.get("name") if isinstance(part, Mapping) else part
 
 
 def in_language(recipe: Profile, lexicon: Lexicon) -> Profile:

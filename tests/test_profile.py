@@ -315,5 +315,5 @@ def test_a_file_does_not_take_the_name_of_another_profile(tmp_path: Path) -> Non
     copy = (profile.folder() / "balanced.yaml").read_text()
     assert profile.load(write(tmp_path, copy)).name == "balanced"
     other = copy.replace("risk: 20%", "risk: 35%")
-    assert profile.load(write(tmp_path, other)).name == "balanced with risk=35%"
+    assert profile.load(write(tmp_path, other)).name == "custom, from balanced"
     assert profile.load(write(tmp_path, SOUND)).name == "mine"

@@ -41,7 +41,12 @@ LAYERS = (
     # Figures of a whole pipeline stand beside the runs that report them.
     (
         *("engine", "report", "vectors.job"),
-        *("measures.public", "measures.context_risk", "measures.attacks"),
+        *(
+            "measures.public",
+            "measures.context_risk",
+            "measures.attacks",
+            "measures.masked_word",
+        ),
         "measures.kept",
     ),
     (

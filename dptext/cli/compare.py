@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -107,7 +108,6 @@ def command(
     from dptext.evaluation import OWNER, views
     from dptext.evaluation.comparison import read_sample
     from dptext.evaluation.readers import PublicText
-    from dptext.report import html as pages
 
     progress.on(not quiet)
     # The Bayes attack and readers of whole texts need tables of all words, minutes for
@@ -132,15 +132,10 @@ def command(
         faults.say(views.repeated(known))
     page = views.comparison(table, texts.texts)
     if csv is not None:
-        screen.write_file(csv, views.as_csv(table, settings).encode())
-    if html is not None:
-        screen.write_file(html, pages.render(page))
-    if as_json:
-        data = {"audience": OWNER, "texts": len(texts.texts), "rows": table}
-        screen.print_json(data)
-    else:
-        # A table is no use with its columns cut: lines are as long as they need be.
-        screen.show(page, width=110)
+        screen.write_file(csv, views.as_csv(table).encode())
+    data = {"audience": OWNER, "texts": len(texts.texts), "rows": table}
+    # A table is no use with its columns cut: lines are as long as they need be.
+    screen.deliver(page, data, html, as_json, width=110)
 
 
 def _levels(
@@ -218,22 +213,21 @@ def _computed(
 
     done = {} if resume is None else comparison.finished_rows(resume)
     keep = None if resume is None else partial(comparison.keep_row, resume)
-    forecast = comparison.Forecast(grid, sample, settings, jobs)
     progress.say(
         f"comparing {len(grid)} cells, each a mechanism at a level, on "
-        f"{len(sample.texts):,} texts, about "
-        f"{progress.duration(forecast.seconds())}"
+        f"{len(sample.texts):,} texts"
     )
+    began = time.monotonic()
     rows: dict[int, Row] = {}
     numbers = {id(cell): number for number, cell in enumerate(grid)}
     for cell, row in comparison.run(
         grid, sample, settings, jobs=jobs, done=done, keep=keep
     ):
         rows[numbers[id(cell)]] = row
-        forecast.finished(cell)
         count = f"{len(rows)} of {len(grid)}"
         outcome = row.reason or views.line(row)
-        if len(rows) < len(grid):
-            count += f", about {progress.duration(forecast.seconds())} left"
+        if left := len(grid) - len(rows):
+            pace = (time.monotonic() - began) / len(rows)
+            count += f", about {progress.duration(pace * left)} left"
         progress.say(f"{count}: {cell.mechanism}, {cell.level}: {outcome}")
     return [rows[number] for number in sorted(rows)]

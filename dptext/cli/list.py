@@ -8,7 +8,6 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
@@ -67,15 +66,22 @@ def command(
         what, name = _kind_of(what), what
     if name is None:
         _show_lists((what,) if what else _KINDS, as_json)
-    elif what == "profiles":
-        _show_profile(name, as_json)
+    elif what == "mechanisms":
+        described = description(name)
+        screen.print_json(described) if as_json else screen.show(*view(described))
     else:
-        _show_mechanism(name, as_json)
+        from dptext import profile
+
+        recipe = profile.load(name)
+        if as_json:
+            screen.print_json(_plain(recipe))
+        else:
+            typer.echo(profile.path_of(name).read_text("utf-8"), nl=False)
 
 
 def _kind_of(name: str) -> str:
     """Tell what has a name. Raises UsageError for a name of nothing, and of both."""
-    from dptext import profile, registry
+    from dptext import profile
 
     profiles, mechanisms = profile.shipped(), registry.names("mechanisms")
     if name in profiles and name in mechanisms:
@@ -89,48 +95,27 @@ def _kind_of(name: str) -> str:
 
 def _show_lists(kinds: Sequence[str], as_json: bool) -> None:
     """Print the list of each kind: one as an array of JSON, both by kind."""
-    from dptext import profile, registry
-    from dptext.report.blocks import Column, Table
+    from dptext import profile
 
     # Profiles only where they are asked for: one whose mechanism is taken by another
     # package cannot be loaded, and the list of mechanisms says why.
     shipped = profile.shipped() if "profiles" in kinds else ()
-    profiles = [profile.load(each) for each in shipped]
     names = registry.names("mechanisms") if "mechanisms" in kinds else ()
-    mechanisms = [row(each) for each in names]
+    profiles = [_plain(profile.load(each)) for each in shipped]
+    mechanisms = list(map(row, names))
     if as_json:
-        both = {"profiles": list(map(_plain, profiles)), "mechanisms": mechanisms}
+        both = {"profiles": profiles, "mechanisms": mechanisms}
         screen.print_json(both[kinds[0]] if len(kinds) == 1 else both)
         return
     blocks: list[Block] = []
-    if "profiles" in kinds:
+    if profiles:
         columns = [Column("profile"), Column("mechanism"), Column("about")]
-        rows = [(each.name, each.mechanism.name, each.about) for each in profiles]
+        rows = [(p["name"], p["mechanism"]["name"], p["about"]) for p in profiles]
         blocks.append(Table(columns, rows))
-    if "mechanisms" in kinds:
-        blocks += listed(mechanisms)
-    screen.show(*blocks)
+    screen.show(*blocks, *(listed(mechanisms) if mechanisms else ()))
 
 
-def _show_profile(name: str, as_json: bool) -> None:
-    from dptext import profile
-
-    recipe = profile.load(name)
-    if as_json:
-        screen.print_json(_plain(recipe))
-    else:
-        typer.echo(profile.path_of(name).read_text("utf-8"), nl=False)
-
-
-def _show_mechanism(name: str, as_json: bool) -> None:
-    described = description(name)
-    if as_json:
-        screen.print_json(described.as_json())
-    else:
-        screen.show(*view(described))
-
-
-def _plain(recipe: Profile) -> JsonObject:
+def _plain(recipe: Profile) -> dict[str, Any]:
     return {
         "name": recipe.name,
         "about": recipe.about,
@@ -146,74 +131,38 @@ _TYPES: dict[object, str] = {int: "integer", float: "number", str: "text"}
 _BOUNDS = {"ge": "from", "gt": "above", "le": "to", "lt": "below"}
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """A parameter, its default and the values that it admits."""
-
-    name: str
-    default: object
-    values: str
-
-
-@dataclass(frozen=True, slots=True)
-class Description:
-    """All that a mechanism says of itself; sections are those present, by title."""
-
-    mechanism: str
-    family: str
-    about: str
-    sections: Mapping[str, str]
-    parameters: tuple[Parameter, ...]
-
-    def row(self) -> JsonObject:
-        """Return it as a row of the list: the first phrase of its guarantee."""
-        return {
-            "mechanism": self.mechanism,
-            "family": self.family,
-            "guarantee": phrase(self.sections.get("Guarantee", "")),
-            "parameters": self.parameters,
-            "source": self.sections.get("Source", ""),
-        }
-
-    def as_json(self) -> JsonObject:
-        """Return it with the sections as keys: "Known gaps" as known_gaps."""
-        sections = {
-            title.lower().replace(" ", "_"): text
-            for title, text in self.sections.items()
-        }
-        return {
-            "mechanism": self.mechanism,
-            "family": self.family,
-            "about": self.about,
-            **sections,
-            "parameters": self.parameters,
-        }
-
-
-def row(name: str) -> JsonObject:
+def row(name: str) -> dict[str, Any]:
     """Return a mechanism as a row of the list, or why it is broken."""
     try:
-        return description(name).row()
+        whole = description(name)
     except UsageError as error:
         return {"mechanism": name, "broken": str(error)}
+    shown = ("mechanism", "family", "guarantee", "parameters", "source")
+    described = {key: whole.get(key, "") for key in shown}
+    return described | {"guarantee": phrase(described["guarantee"])}
 
 
-def description(name: str) -> Description:
-    """Return all that a mechanism says of itself."""
+def description(name: str) -> dict[str, Any]:
+    """Return all that a mechanism says of itself: sections by title, parameters."""
     module = registry.find("mechanisms", name)
     text = (module.__doc__ or "").strip()
     sections = {title: section(text, title) for title in SECTIONS}
     hints = get_type_hints(module.Params, include_extras=True)
-    return Description(
-        name,
-        module.Params.family.value,
-        _TITLED.split(text, maxsplit=1)[0].strip(),
-        {title: paragraph for title, paragraph in sections.items() if paragraph},
-        tuple(
-            Parameter(field.name, field.default, _values(hints[field.name]))
-            for field in dataclasses.fields(module.Params)
-        ),
-    )
+    return {
+        "mechanism": name,
+        "family": module.Params.family.value,
+        "about": _TITLED.split(text, maxsplit=1)[0].strip(),
+        **{_key(title): said for title, said in sections.items() if said},
+        "parameters": [
+            {"name": each.name, "default": each.default, "values": _values(hint)}
+            for each in dataclasses.fields(module.Params)
+            for hint in [hints[each.name]]
+        ],
+    }
+
+
+def _key(title: str) -> str:
+    return title.lower().replace(" ", "_")
 
 
 def _values(hint: object) -> str:
@@ -279,30 +228,25 @@ def listed(rows: Sequence[Mapping[str, Any]]) -> list[Block]:
     return [Table([*map(Column, names)], cells), *paragraphs(*broken)]
 
 
-def view(described: Description) -> list[Block]:
+def view(described: Mapping[str, Any]) -> list[Block]:
     """Return a mechanism in full."""
     sections = [
         # A command stays on one line to be copied.
-        Paragraph(f"{title}: {text}", "code" if title == "Example" else "")
-        for title, text in described.sections.items()
+        Paragraph(f"{title}: {described[key]}", "code" if key == "example" else "")
+        for title in SECTIONS
+        if (key := _key(title)) in described
     ]
     return [
-        Paragraph(f"Mechanism: {described.mechanism}"),
-        Paragraph(f"Family: {described.family}"),
-        Paragraph(described.about),
+        Paragraph(f"Mechanism: {described['mechanism']}"),
+        Paragraph(f"Family: {described['family']}"),
+        Paragraph(described["about"]),
         *sections,
         Heading("Parameters (--set mechanism.NAME=VALUE)"),
-        Bullets([_setting(each) for each in described.parameters] or ["none"]),
+        Bullets([_setting(each) for each in described["parameters"]] or ["none"]),
     ]
 
 
-def _setting(parameter: Parameter) -> str:
-    default = parameter.default
-    shown = str(default)
-    if default is None:
-        shown = "none"
-    elif isinstance(default, bool):
-        shown = "true" if default else "false"
-    elif isinstance(default, int | float):
-        shown = f"{default:g}"
-    return f"{parameter.name}={shown} ({parameter.values})"
+def _setting(parameter: JsonObject) -> str:
+    default = parameter["default"]
+    shown = f"{default:g}" if type(default) in (int, float) else str(default).lower()
+    return f"{parameter['name']}={shown} ({parameter['values']})"

@@ -53,7 +53,9 @@ REMOVED = {
         ("--progress", "--no-progress"),
         "progress is shown on a terminal; --quiet leaves it out",
     ),
+    "--size": "name the files, whose sizes are read",
     "--unverified": "write --set unverified=VALUE",
+    "--masked-words": "--masked-model guesses 2,000 words, evenly chosen",
     "--wordnet": "write --english, which needs no WordNet",
     "--text": "calibrate takes --public-text in its place",
     "--ruler": "this option is now --bayes-risk",
@@ -153,11 +155,16 @@ class Command(TyperCommand):
         """Run the command, none of whose outputs may be a file that it reads."""
         check_together(self.params, ctx.params)
         reads = configuration.reads(self.name or "")
-        outputs.check_named(ctx.params, of_run(ctx).path if reads else None)
+        file = of_run(ctx).path if reads else None
+        ctx.meta[outputs.READ] = outputs.check_named(ctx.params, file)
         # With --json a run writes nothing else on standard error.
         silent = ctx.params.get("json") and "verbose" in ctx.params
         if ctx.meta[_SETTINGS] and not (silent or ctx.params.get("quiet")):
-            faults.say("; ".join(_by_source(ctx.meta[_SETTINGS])))
+            names: dict[str, list[str]] = {}
+            for name, each in sorted(ctx.meta[_SETTINGS].items()):
+                names.setdefault(each.source, []).append(name.rstrip("_"))
+            said = (f"from {key}: {', '.join(names[key])}" for key in names)
+            faults.say("; ".join(said))
         return super().invoke(ctx)
 
     def format_help(self, ctx: Parsed, formatter: Parsed) -> None:
@@ -267,9 +274,8 @@ def of_run(ctx: Parsed) -> Configuration:
 def names_configuration(ctx: Parsed) -> bool:
     """Tell whether a configuration was named, or none is wanted."""
     named = ctx.find_root().params
-    return bool(
-        named.get("config") or named.get("no_config") or configuration.is_named()
-    )
+    variable = os.environ.get(configuration.VARIABLE)
+    return bool(named.get("config") or named.get("no_config") or variable)
 
 
 def settings_of(
@@ -285,13 +291,6 @@ def settings_of(
             return inner.params, inner.meta[_SETTINGS]
     except faults.PARSER as error:
         raise UsageError(wrong(error)) from None
-
-
-def _by_source(kept: dict[str, Setting]) -> Iterator[str]:
-    """Say what each source sets."""
-    for source in dict.fromkeys(each.source for each in kept.values()):
-        names = [n.rstrip("_") for n, each in kept.items() if each.source == source]
-        yield f"from {source}: {', '.join(sorted(names))}"
 
 
 def _source(ctx: Parsed, option: Parsed) -> str:
@@ -376,7 +375,8 @@ def spread(command: Callable[..., None]) -> tuple[Callable[..., None], int]:
             parameters += [each.replace(kind=parameter.kind) for _, each in fields]
         else:
             parameters.append(parameter)
-    rare = sum(map(_is_rare, parameters))
+    options = (getattr(each.annotation, "__metadata__", ()) for each in parameters)
+    rare = sum(any(getattr(m, "hidden", False) for m in meta) for meta in options)
     if rare:
         last = inspect.Parameter(
             "help_all",
@@ -407,8 +407,3 @@ def _parameters(
         (name, parameter.replace(annotation=hints[name]))
         for name, parameter in inspect.signature(function).parameters.items()
     ]
-
-
-def _is_rare(parameter: inspect.Parameter) -> bool:
-    metadata = getattr(parameter.annotation, "__metadata__", ())
-    return any(getattr(each, "hidden", False) for each in metadata)

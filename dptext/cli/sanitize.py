@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from dptext.cli.options import (
     rare_setting,
 )
 from dptext.cli.values import Number, one_of
+from dptext.errors import UsageError
 
 if TYPE_CHECKING:
     from dptext.engine.charging import Account
@@ -178,7 +180,7 @@ def command(
 
     Example: dptext sanitize tickets.jsonl --field body -o tickets.private.jsonl
     """
-    from dptext import lexicons, pipeline, progress, streams
+    from dptext import lexicons, pipeline, streams
     from dptext import profile as profiles
     from dptext.engine import language
     from dptext.engine.fields import SAMPLE
@@ -188,7 +190,6 @@ def command(
     over = changes.overrides()
     answer = options.Answer(work, context)
     warn = answer.warn
-    progress.on(work.says_steps)
     if cluster.engine == "spark":
         from dptext.spark import session
 
@@ -208,14 +209,23 @@ def command(
     )
     reports = reported.reports(keys.key_file)
     planned = outputs.planned(
-        job, outs.out_dir, reports, in_place=outs.in_place, warn=warn
+        job,
+        outs.out_dir,
+        reports,
+        context.meta[outputs.READ],
+        in_place=outs.in_place,
+        warn=warn,
     )
     key = keys.key()
     recipe = profiles.load(profile, over)
     if shown is not None:
-        preview.check()
+        if not sys.stderr.isatty():
+            raise UsageError(
+                "--preview shows original text: standard error must be a terminal"
+            )
         ready = pipeline.build(recipe, lexicons.find(recipe.lexicon, warn=warn))
-        preview.show(job, shown, ready, key)
+        preview.show(preview.first_records(job, shown), {"private": ready}, key)
+        warn("a preview: nothing was written, sent, or recorded in a ledger")
         return
     if not planned:
         warn("each file has a report beside it and is private already: nothing to do")

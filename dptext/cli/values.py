@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import math
+import contextlib
 import os
+import sys
 import typing
 from collections.abc import Callable
 from pathlib import Path
@@ -45,55 +46,26 @@ class Number:
         """Return the number that is written. Raises BadValue."""
         if self._other is not None and value == self._other[0]:
             return self._other[1]()
-        try:
+        most = LARGEST if self.kind is int else sys.float_info.max
+        low = -most if self.low is None else self.low
+        high = most if self.high is None else self.high
+        with contextlib.suppress(ValueError):
             number = self.kind(value)
-            problem = self._problem(number)
-        except ValueError:
-            problem = self._kind_of(str(value))
-        if problem:
-            text = str(value)
-            shown = text if len(text) <= 40 else f"{text[:40]}..."
-            raise BadValue(f"{shown}: {problem}; give {self.accepted}")
-        return number
+            if low <= number <= high and not (self._above and number == low):
+                return number
+        shown = str(value)
+        shown = shown if len(shown) <= 40 else f"{shown[:40]}..."
+        raise BadValue(f"{shown}: give {self.accepted}")
 
     @property
     def accepted(self) -> str:
         """Say what is accepted, as in "an integer from 1 to 256"."""
-        said = self._range
-        return said if self._other is None else f"{said}, or {self._other[0]}"
-
-    @property
-    def _range(self) -> str:
         said = "an integer" if self.kind is int else "a number"
         if self.low is not None and self.high is not None and not self._above:
-            return f"{said} from {self.low:.12g} to {self.high:.12g}"
-        if self.low is not None:
-            least = "above" if self._above else "of at least"
-            return f"{said} {least} {self.low:.12g}"
-        return said
-
-    def _kind_of(self, text: str) -> str:
-        """Say what a text is that cannot be read as a number of this kind."""
-        try:
-            value = float(text)
-        except ValueError:
-            return "not a number"
-        return "not an integer" if math.isfinite(value) else "not finite"
-
-    def _problem(self, value: float) -> str:
-        """Say what is wrong with a number; "" where nothing is."""
-        if value != value:
-            return "not a number"
-        if value in (math.inf, -math.inf):
-            return "not finite"
-        low, high = self.low, self.high
-        if low is not None and (value <= low if self._above else value < low):
-            return "too small"
-        if high is not None and value > high:
-            return "too large"
-        if self.kind is int and abs(value) > LARGEST:
-            return f"beyond {LARGEST}"
-        return ""
+            said += f" from {self.low:.12g} to {self.high:.12g}"
+        elif self.low is not None:
+            said += f" {'above' if self._above else 'of at least'} {self.low:.12g}"
+        return said if self._other is None else f"{said}, or {self._other[0]}"
 
 
 def one_of(*values: str) -> Callable[[str], str]:

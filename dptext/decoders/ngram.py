@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from dptext import decoders
 from dptext.noise import unit
-from dptext.readers import kernel, ngrams
+from dptext.readers import kernel, ngrams, triples
 from dptext.readers import pairs as topics
 from dptext.readers.channel import Channel
 from dptext.readers.pairs import FLUENCY, PairReader, Weighed
@@ -40,7 +40,7 @@ _READ = 16
 
 @dataclass(frozen=True, slots=True)
 class Params(decoders.Params):
-    """mode; model, a name that `dptext lexicon ngrams` made, or a folder.
+    """mode; model, a name that ships or `dptext lexicon ngrams` made, or a folder.
 
     candidates, the inputs that are weighed for each drawn word; weight, the power of
     the language model beside the channel; topic, that of what the text is about (0:
@@ -61,7 +61,7 @@ class Params(decoders.Params):
     def of_lexicon(self, lexicon: Lexicon) -> Params:
         """Take the pairs of an adapted lexicon in place of those that ship."""
         pairs = lexicon.meta.get("pairs")
-        if pairs is None or self.brings_model:
+        if pairs is None or self.model != ngrams.ENGLISH:
             return self
         return replace(self, model=str(pairs))
 
@@ -81,14 +81,16 @@ class Params(decoders.Params):
 
     @property
     def brings_model(self) -> bool:
-        """Tell whether the model is another than the one that ships."""
-        return self.model != ngrams.ENGLISH
+        """Tell whether the model is another than those that ship."""
+        return self.model not in (ngrams.ENGLISH, ngrams.TRIGRAMS)
 
     def prepare(self, channel: Channel) -> Ngram:
         """Open the model; raises LexiconError and UsageError where it does not fit."""
         model = ngrams.find_model(self.model, channel)
         reader = PairReader(
-            *(channel, model, self.candidates, self.weight, self.topic), kept=_READ
+            *(channel, model, self.candidates, self.weight, self.topic),
+            kept=_READ,
+            again=triples.READ if self.model == ngrams.TRIGRAMS else 0,
         )
         return Ngram(self, reader, model.digest)
 
@@ -105,8 +107,10 @@ class Ngram(decoders.Decoder):
 
     @property
     def content(self) -> Mapping[str, str]:
-        """Return the digest of the model."""
-        return {"model": self._digest}
+        """Return the digest of the model, and of triples where they are read."""
+        read = self._reader.triples
+        more = {} if read is None else {"triples": read.digest}
+        return {"model": self._digest, **more}
 
     @property
     def reader(self) -> PairReader:

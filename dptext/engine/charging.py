@@ -20,7 +20,7 @@ from dptext.randomness import Randomness, RunKey
 from dptext.types import Notion, Record, Strategy, Verbatim
 
 if TYPE_CHECKING:
-    from dptext.ledger import Amount, Charge, Entry, Ledger, Limit
+    from dptext.ledger import Amount, Entry, Ledger, Limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,33 +58,29 @@ class Charging:
         """
         if self.entry is None:
             return
-        counts = iter(replaced)
-        charges = []
+        from dptext.ledger import Amount, Charge
+
+        counts, charges, keyed = iter(replaced), [], self.randomness
         for record in batch:
-            amounts = [self._amount(next(counts)) for _ in record.texts]
-            if not isinstance(record.rest, Verbatim):
-                charges.append(self._charge(record, amounts))
+            total = Amount(0, 0)
+            for _ in record.texts:
+                total = total.plus(self._amount(next(counts)))
+            if isinstance(record.rest, Verbatim):
+                continue
+            if record.subject is None:
+                raise UsageError(
+                    f"--subject {self.subject}: the input has no fields, so nothing "
+                    "says which person a record is about; give JSON, CSV, TSV or "
+                    "Parquet"
+                )
+            nonce = None if keyed is None else keyed.nonce(record)
+            charges.append(Charge(record.ordinal, record.subject, total, nonce))
         self.entry.reserve(each for each in charges if any(each.amount))
 
     def leave(self) -> None:
         """Say that the output leaves now."""
         if self.entry is not None:
             self.entry.leave()
-
-    def _charge(self, record: Record, amounts: Sequence[Amount]) -> Charge:
-        from dptext.ledger import Amount, Charge
-
-        if record.subject is None:
-            raise UsageError(
-                f"--subject {self.subject}: the input has no fields, so nothing says "
-                "which person a record is about; give JSON, CSV, TSV or Parquet"
-            )
-        total = Amount(0, 0)
-        for amount in amounts:
-            total = total.plus(amount)
-        keyed = self.randomness
-        nonce = None if keyed is None else keyed.nonce(record)
-        return Charge(record.ordinal, record.subject, total, nonce)
 
     def _amount(self, words: int) -> Amount:
         """Return what a text of so many replaced words may lose."""
@@ -118,21 +114,6 @@ def charging(
         return
     from dptext import ledger as ledgers
 
-    _check(account, promise)
-    parts = [] if part is None else [part]
-    with ledgers.begin(
-        account.ledger, account.limit, account.subject, pipeline.identity, parts
-    ) as entry:
-        yield Charging(
-            entry,
-            account.subject,
-            promise.text_loss,
-            promise.delta,
-            pipeline.randomness(key) if key.origin == "key-file" else None,
-        )
-
-
-def _check(account: Account, promise: Statement) -> None:
     if promise.notion is Notion.NONE:
         raise RefusedError(
             "these settings have no guarantee, so a ledger cannot count losses; "
@@ -147,4 +128,15 @@ def _check(account: Account, promise: Statement) -> None:
         raise UsageError(
             f"the settings have a delta of {promise.delta:g} for each word, which adds "
             "up, too: give --limit-delta, as in 1e-6"
+        )
+    parts = [] if part is None else [part]
+    with ledgers.begin(
+        account.ledger, account.limit, account.subject, pipeline.identity, parts
+    ) as entry:
+        yield Charging(
+            entry,
+            account.subject,
+            promise.text_loss,
+            promise.delta,
+            pipeline.randomness(key) if key.origin == "key-file" else None,
         )

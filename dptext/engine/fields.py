@@ -2,14 +2,14 @@
 
 A selected field that is in no record was mistyped: its texts would leave as they are.
 A copied field is named in a warning where its words stand in the private text of the
-same record far more often than in that of the record before (`Copies`).
+same record far more often than in that of the record before.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from dptext.engine.identifying import Identifying, Kind
 from dptext.errors import InputError
@@ -22,40 +22,6 @@ _FIELDS = 200  # of each record
 _SHARE = 0.25  # of its words that a field must share to be named
 _LEAST = 5  # words that it must share in all
 _WORD = re.compile(r"\w{4,}")
-
-
-class Copies:
-    """Counts, for each copied field, words that the private texts hold too."""
-
-    def __init__(self) -> None:
-        self.records = 0
-        self._words: Counter[str] = Counter()
-        self._shared: Counter[str] = Counter()
-        self._by_chance: Counter[str] = Counter()
-        self._before: set[str] = set()
-
-    def add(self, texts: Sequence[str], others: Iterable[tuple[str, str]]) -> None:
-        """Take in a record: its private texts, and the fields that are copied."""
-        private = set().union(*map(_words, texts)) if texts else set()
-        holding = (pair for pair in others if pair[1])
-        for number, (name, text) in enumerate(holding):
-            if number >= _FIELDS:
-                break
-            words = _words(text)
-            self._words[name] += len(words)
-            self._shared[name] += len(words & private)
-            self._by_chance[name] += len(words & self._before)
-        self._before = private
-        self.records += 1
-
-    def names(self) -> list[str]:
-        """Return the names of the fields that repeat private text."""
-        return [
-            name
-            for name, shared in self._shared.items()
-            if shared >= max(_LEAST, _SHARE * self._words[name])
-            and shared >= 2 * self._by_chance[name]
-        ]
 
 
 def _words(text: str) -> set[str]:
@@ -72,22 +38,34 @@ class Fields:
         self._selection = selection
         self._present: Counter[tuple[str, ...] | None] = Counter()
         self._format = format
-        self._copies = Copies()
         self._identifying = Identifying()
         self._others: dict[str, None] = {}
         self._warn = warn
+        # Words of each copied field: all, those that the private texts of the record
+        # hold too, and those that the private texts of the record before hold.
+        self._words: Counter[str] = Counter()
+        self._shared: Counter[str] = Counter()
+        self._by_chance: Counter[str] = Counter()
+        self._before: set[str] = set()
 
     def add(self, record: Record) -> None:
         """Count a record that was read."""
         self.records += 1
         self._present[record.present] += 1
-        if self.records <= SAMPLE:
-            others = list(self._format.others(record, self._selection))
-            self._copies.add(record.texts, others)
-            self._identifying.add(others)
-            self._others.update(dict.fromkeys(name for name, _ in others))
-            if self.records == SAMPLE:
-                self._warn_of_copies()
+        if self.records > SAMPLE:
+            return
+        others = list(self._format.others(record, self._selection))
+        self._identifying.add(others)
+        self._others.update(dict.fromkeys(name for name, _ in others))
+        private = set().union(*map(_words, record.texts))
+        for name, text in others[:_FIELDS]:
+            words = _words(text)
+            self._words[name] += len(words)
+            self._shared[name] += len(words & private)
+            self._by_chance[name] += len(words & self._before)
+        self._before = private
+        if self.records == SAMPLE:
+            self._warn_of_copies()
 
     def merge(self, records: int, present: Counter[tuple[str, ...] | None]) -> None:
         """Count records after the sample that others have read."""
@@ -131,7 +109,12 @@ class Fields:
                 )
 
     def _warn_of_copies(self) -> None:
-        names = self._copies.names()
+        names = [
+            name
+            for name, shared in self._shared.items()
+            if shared >= max(_LEAST, _SHARE * self._words[name])
+            and shared >= 2 * self._by_chance[name]
+        ]
         if names:
             shown = ", ".join(map(repr, names))
             self._warn(

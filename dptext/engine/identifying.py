@@ -81,11 +81,6 @@ class _Values:
         """Return how many of the values a number is."""
         return number / self.number if self.number else 0.0
 
-    @property
-    def are_full_names(self) -> bool:
-        """Tell whether values have the form of full names."""
-        return self.share(self.full_names) >= _MOST
-
     def kind(self) -> Kind | None:
         """Return the kind that values are of, whatever the name of the field."""
         if self.share(self.kinds[Kind.EMAIL]) >= _CONTAINED:
@@ -98,7 +93,7 @@ class _Values:
 
     def kind_of_person(self) -> Kind | None:
         """Return the kind of the values of a field that is named after people."""
-        if self.are_full_names or self.share(self.known_names) >= _MOST:
+        if self.share(max(self.full_names, self.known_names)) >= _MOST:
             return Kind.NAME
         different = self.share(len(self.distinct)) >= _DIFFERENT
         of_codes = different and self.share(self.codes) >= _MOST
@@ -122,12 +117,13 @@ class Identifying:
 
     def kinds(self, names: Iterable[str]) -> dict[str, Kind]:
         """Return the kind of each of these fields that looks identifying."""
-        kinds = {name: self._kind(name) for name in names}
-        return {name: kind for name, kind in kinds.items() if kind is not None}
-
-    def _kind(self, name: str) -> Kind | None:
-        values = self._values.get(name, _Values())
-        return values.kind() or _by_name(name, values)
+        kinds = {}
+        for name in names:
+            values = self._values.get(name, _Values())
+            kind = values.kind() or _by_name(name, values)
+            if kind is not None:
+                kinds[name] = kind
+        return kinds
 
 
 def warning(kinds: Mapping[str, Kind], option: str = "--field") -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dptext import streams
 from dptext.types import Selection, ServerUse
 
 # Called now and then with records and words done so far.
@@ -39,25 +38,6 @@ class Job:
     jobs: int = 1
     resume: bool = False
     any_language: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Sinks:
-    """Where a job writes: its opened output, and the file for faulty records."""
-
-    output: streams.Output
-    aside: streams.Aside | None = None
-
-    @classmethod
-    def of(cls, job: Job, release: streams.Release, *, held: bool = False) -> Sinks:
-        """Open what a job writes to, as a part of a release; held as in Output."""
-        # What has left cannot be taken back when a field turns out to be in no record.
-        held = held or job.selection.missing == "pass"
-        output = release.open(job.output, job.selection.encoding, held=held)
-        if job.on_error == "quarantine" and job.quarantine is not None:
-            # For the user's eyes only: it holds original text.
-            return cls(output, release.aside(job.quarantine))
-        return cls(output)
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,14 @@ class Language:
         self._letters += sum(len(_LETTER.findall(text)) for text in texts)
         self._unspaced += sum(len(_UNSPACED.findall(text)) for text in texts)
         self._records += len(first)
-        self._refuse()
+        if self._unspaced > _UNKNOWN * self._letters and self._share > _UNKNOWN:
+            raise UsageError(
+                "the first records are in a script without spaces between words "
+                f"(Chinese, Japanese, Thai, ...), and lexicon {self._lexicon} does "
+                "not know their words; put spaces between words and give a lexicon "
+                "of the language (--lexicon), or choose what happens to unknown "
+                "words: --set tokens.unknown=mask (or drop, perturb, keep)"
+            )
         if self._records == RECORDS:
             self._say()
 
@@ -74,16 +81,6 @@ class Language:
     def _share(self) -> float:
         words = self._pieces[[kinds.WORD, kinds.STOP_WORD, kinds.UNKNOWN]].sum()
         return float(self._pieces[kinds.UNKNOWN] / words) if words else 0.0
-
-    def _refuse(self) -> None:
-        if self._unspaced > _UNKNOWN * self._letters and self._share > _UNKNOWN:
-            raise UsageError(
-                "the first records are in a script without spaces between words "
-                f"(Chinese, Japanese, Thai, ...), and lexicon {self._lexicon} does "
-                "not know their words; put spaces between words and give a lexicon "
-                "of the language (--lexicon), or choose what happens to unknown "
-                "words: --set tokens.unknown=mask (or drop, perturb, keep)"
-            )
 
     def _say(self) -> None:
         if self._pieces[kinds.UNKNOWN] < _FEWEST or self._share <= _UNKNOWN:

@@ -11,20 +11,27 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import ctypes
 import multiprocessing
 import os
 import signal
+import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from multiprocessing import resource_tracker
-from typing import Any, NamedTuple, Protocol, TypeVar
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
 
 from dptext import lexicons, registry
 from dptext import pipeline as pipelines
 from dptext.engine.tally import Meters
-from dptext.engine.worker import Done, Task, Worker
+from dptext.engine.worker import Task, Worker
 from dptext.errors import DptextError, LexiconError, UsageError
 from dptext.pipeline import Pipeline
 from dptext.profile import Profile
@@ -33,17 +40,13 @@ from dptext.types import Lexicon
 
 # Batches under way for each worker: one in work, one waiting.
 _AHEAD = 2
+# Libraries whose threads do not outlive a fork.
+_THREADED = {"faiss", "sklearn", "spacy", "torch", "onnxruntime"}
 # One thread in each worker: the processes share the cores.
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+_MALLOC = {-1: 2**28, -3: 2**25}  # M_TRIM_THRESHOLD, M_MMAP_THRESHOLD
 
-T = TypeVar("T", covariant=True)
-
-
-class AnyRecipe(Protocol[T]):
-    """What a worker is made from in another process."""
-
-    def worker(self) -> Callable[[Task], T]:
-        """Make what does tasks."""
+T = TypeVar("T")
 
 
 class Recipe(NamedTuple):
@@ -93,52 +96,77 @@ class Recipe(NamedTuple):
         return Worker(pipeline, self.key, Meters(pipeline.lexicon))
 
 
-def run(
-    pipeline: Pipeline, tasks: Iterable[Task], key: RunKey, jobs: int
-) -> Iterator[tuple[Task, Done]]:
-    """Do the tasks of a run, in order."""
-    return spread(Recipe.of(pipeline, key), tasks, jobs)
+@contextlib.contextmanager
+def started(
+    make: Callable[[], Callable[[Task], T]], jobs: int, ready: Callable[[Task], T]
+) -> Iterator[ProcessPoolExecutor]:
+    """Start processes for a block; each makes a worker, which does tasks.
+
+    Where it is safe they are copies of this process and use ready, a worker like those
+    that make returns: nothing is loaded twice. They start at once, before the block
+    starts threads, which no copy would have.
+    """
+    method = "spawn"
+    if _can_copy():
+        method, make = "fork", partial(_copied, ready)
+    with one_thread_each(), signals_held(), warnings.catch_warnings():
+        # That of Python 3.12 about the threads of OpenBLAS, which ends them itself.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        workers = ProcessPoolExecutor(
+            jobs, multiprocessing.get_context(method), _begin, (make,)
+        )
+        for _ in range(jobs):
+            workers.submit(int)  # what is submitted starts a process
+    try:
+        yield workers
+    finally:
+        workers.shutdown(wait=True, cancel_futures=True)
 
 
 def spread(
-    recipe: AnyRecipe[T], tasks: Iterable[Task], jobs: int
-) -> Iterator[tuple[Task, T]]:
-    """Give tasks to the workers of a recipe; they come back in order.
+    workers: ProcessPoolExecutor, tasks: Iterable[Task], jobs: int
+) -> Iterator[tuple[Task, Any]]:
+    """Give tasks to processes; what they make comes back in order.
 
-    Raises DptextError when a worker is killed.
+    Raises DptextError when a process is killed.
     """
-    under_way: collections.deque[tuple[Task, Future[T]]] = collections.deque()
-
-    def finish() -> tuple[Task, T]:
-        task, future = under_way.popleft()
-        return task, future.result()
-
-    with one_thread_each(), _workers(recipe, jobs) as workers:
-        try:
-            for task in tasks:
-                with signals_held():  # what is submitted may start a process
-                    under_way.append((task, workers.submit(_work, task.bare())))
-                if len(under_way) >= _AHEAD * jobs:
-                    yield finish()
-            while under_way:
-                yield finish()
-        except BrokenProcessPool:  # by a batch that is handed out or comes back
-            raise DptextError(
-                "a worker process stopped (is there enough memory?); try fewer jobs"
-            ) from None
-        finally:
-            workers.shutdown(wait=True, cancel_futures=True)
+    under_way: collections.deque[tuple[Task, Future[Any]]] = collections.deque()
+    try:
+        for task in tasks:
+            under_way.append((task, workers.submit(_work, task.bare())))
+            if len(under_way) >= _AHEAD * jobs:
+                first, future = under_way.popleft()
+                yield first, future.result()
+        while under_way:
+            first, future = under_way.popleft()
+            yield first, future.result()
+    except BrokenProcessPool:  # by a task that is handed out or comes back
+        raise DptextError(
+            "a worker process stopped (is there enough memory?); try fewer jobs"
+        ) from None
 
 
-def _workers(recipe: AnyRecipe[object], jobs: int) -> ProcessPoolExecutor:
-    with signals_held():
-        return ProcessPoolExecutor(
-            max_workers=jobs,
-            # A fork would copy locks that threads of this process may hold.
-            mp_context=multiprocessing.get_context("spawn"),
-            initializer=_begin,
-            initargs=(recipe,),
-        )
+def _openblas() -> Callable[[int], None] | None:
+    """Return what sets the threads of the OpenBLAS in numpy, None where it is none."""
+    folder = Path(np.__file__).parents[1] / "numpy.libs"
+    for path in folder.glob("libscipy_openblas64_*"):
+        library = ctypes.CDLL(str(path))
+        return getattr(library, "scipy_openblas_set_num_threads64_", None)
+    return None
+
+
+def _can_copy() -> bool:
+    """Tell whether a fork of this process works: a lock of a thread would stay held."""
+    threads = threading.active_count() > 1 or _THREADED & sys.modules.keys()
+    return sys.platform == "linux" and not threads and _openblas() is not None
+
+
+def _copied(ready: Callable[[Task], T]) -> Callable[[Task], T]:
+    """Return the worker of the process that this one is a copy of, on one thread."""
+    set_threads = _openblas()
+    assert set_threads is not None
+    set_threads(1)
+    return ready
 
 
 @contextlib.contextmanager
@@ -167,35 +195,13 @@ def signals_held() -> Iterator[None]:
         return
     terminals = signal.SIGINT, signal.SIGHUP
     before = signal.pthread_sigmask(signal.SIG_BLOCK, terminals)
-    with _deferred((*terminals, signal.SIGTERM)):
-        try:
-            # Its start lets SIGINT through again; once it runs nothing does.
-            resource_tracker.ensure_running()
-            signal.pthread_sigmask(signal.SIG_BLOCK, terminals)
-            yield
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-@contextlib.contextmanager
-def _deferred(numbers: Sequence[signal.Signals]) -> Iterator[None]:
-    """Call handlers at the end: another thread may take a signal that this one blocks.
-
-    A process of which only a half is started would print a traceback.
-    """
-    came: list[int] = []
-    handlers = {number: signal.getsignal(number) for number in numbers}
-    main = threading.current_thread() is threading.main_thread()
-    ours = [number for number in numbers if main and callable(handlers[number])]
-    for number in ours:
-        signal.signal(number, lambda number, _: came.append(number))
     try:
+        # Its start lets SIGINT through again; once it runs nothing does.
+        resource_tracker.ensure_running()
+        signal.pthread_sigmask(signal.SIG_BLOCK, terminals)
         yield
     finally:
-        for number in ours:
-            signal.signal(number, handlers[number])
-        for late in came[:1]:
-            signal.raise_signal(late)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def begin() -> None:
@@ -204,6 +210,11 @@ def begin() -> None:
     An interrupt is left to that one.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    with contextlib.suppress(AttributeError, OSError):  # another library than glibc
+        # Memory that a batch gives back serves the next: the system would clear it.
+        for parameter, size in _MALLOC.items():
+            ctypes.CDLL(None).mallopt(parameter, size)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
@@ -215,15 +226,15 @@ def _end_with_parent() -> None:
 
 
 # Of a worker process.
-_RECIPE: AnyRecipe[Any] | None = None
+_MAKE: Callable[[], Callable[[Task], Any]] | None = None
 _WORKER: Callable[[Task], Any] | None = None
 
 
-def _begin(recipe: AnyRecipe[object]) -> None:
+def _begin(make: Callable[[], Callable[[Task], Any]]) -> None:
     """Begin a worker process; what could fail is left to its first batch."""
-    global _RECIPE
+    global _MAKE
     begin()
-    _RECIPE = recipe
+    _MAKE = make
 
 
 def _work(task: Task) -> Any:
@@ -231,6 +242,6 @@ def _work(task: Task) -> Any:
     global _WORKER
     with registry.describe_failure():
         if _WORKER is None:
-            assert _RECIPE is not None
-            _WORKER = _RECIPE.worker()
+            assert _MAKE is not None
+            _WORKER = _MAKE()
         return _WORKER(task)

@@ -17,7 +17,7 @@ from dptext import formats, streams
 from dptext.engine import charging
 from dptext.engine.charging import FREE, Account, Charging
 from dptext.engine.fields import Fields
-from dptext.engine.job import Job, Progress, Sinks, Warn, Written
+from dptext.engine.job import Job, Progress, Warn, Written
 from dptext.engine.language import Language
 from dptext.engine.manifest import Manifest
 from dptext.engine.source import Source
@@ -32,10 +32,12 @@ from dptext.report import build, document, signatures
 from dptext.report.document import Document, Recorded
 from dptext.report.exports import SIDECAR
 from dptext.report.signatures import Key
-from dptext.types import Fault, ServerUse, Verbatim
+from dptext.types import Fault, Verbatim
 
 # Records of a batch that a third party is asked about.
 _ASKED = 256
+# What shows how far a job is, during a block.
+Progressing = Callable[[], AbstractContextManager[Progress | None]]
 
 
 def run_job(
@@ -43,17 +45,17 @@ def run_job(
     pipeline: Pipeline,
     key: RunKey,
     tally: Tally,
-    sinks: Sinks,
+    opened: Opened,
     *,
     charging: Charging = FREE,
-    progress: Progress | None = None,
+    progress: Progressing = nullcontext,
     warn: Warn,
 ) -> Written:
     """Carry out a job. tally grows while it runs; ordinals go on from it.
 
     charging charges each batch to a ledger before it is written.
 
-    The output is complete then, and the owner of the sinks lets it appear. Raises
+    The output is complete then, and the owner of its release lets it appear. Raises
     InputError at the first faulty record when on_error is "fail", when no record could
     be read, and when a selected field is in none; RefusedError when a subject would
     lose too much; UsageError when input and output do not go together, or lexicon and
@@ -64,10 +66,10 @@ def run_job(
     if before is not None:
         # One process bounds the requests under way; small batches show how far it is.
         job = replace(job, jobs=1, batch_size=min(job.batch_size, _ASKED))
-    output = sinks.output
+    output = opened.output
     # No two records of a run have the same ordinal, so none share their noise.
     start, first_text = tally.next
-    source = Source(job, sinks.aside, start, first_text, warn)
+    source = Source(job, opened.aside, start, first_text, warn)
     with contextlib.ExitStack() as stack:
         module = source.open(stack)
         selection = job.selection
@@ -82,13 +84,22 @@ def run_job(
         if before is not None:
             tasks, later = _charged(tasks, pipeline, charging), FREE
         first = tally.records
-        for task, done in _done(pipeline, tasks, key, job.jobs, tally):
+        worker = Worker(pipeline, key, tally.meters)
+        results: Iterable[tuple[Task, Done]] = ((task, worker(task)) for task in tasks)
+        if job.jobs > 1:
+            from dptext.engine import pool
+
+            recipe = pool.Recipe.of(pipeline, key)
+            workers = stack.enter_context(pool.started(recipe.worker, job.jobs, worker))
+            results = pool.spread(workers, tasks, job.jobs)
+        shown = stack.enter_context(progress())
+        for task, done in results:
             later.charge(task.records, done.replaced)
             _write(writer, fields, task, done, source)
             tally.add(done.counted)
             tally.records = first + fields.records
-            if progress is not None:
-                progress(tally.records, tally.counted.words)
+            if shown is not None:
+                shown(tally.records, tally.counted.words)
             del task, done  # memory for the next ones
             if job.flush:
                 output.stream.flush()
@@ -109,13 +120,9 @@ def run_job(
     tally.copied.update(dict.fromkeys(copied))
     tally.identifying.update(fields.identifying(copied))
     tally.seconds += time.monotonic() - began
-    used = _since(before, pipeline.decoder.used)
+    after = pipeline.decoder.used
+    used = None if before is None or after is None else after.since(before)
     return Written(module.name, output.size, output.digest or "", source.copied, used)
-
-
-def _since(before: ServerUse | None, after: ServerUse | None) -> ServerUse | None:
-    """Return what a third party was asked between two states."""
-    return None if before is None or after is None else after.since(before)
 
 
 def _looked_at(tasks: Iterable[Task], language: Language) -> Iterator[Task]:
@@ -157,20 +164,6 @@ def _write(
         writer.piece(done.data)
 
 
-def _done(
-    pipeline: Pipeline, tasks: Iterable[Task], key: RunKey, jobs: int, tally: Tally
-) -> Iterator[tuple[Task, Done]]:
-    """Do tasks here, or in several processes: the same bytes."""
-    if jobs > 1:
-        from dptext.engine import pool
-
-        yield from pool.run(pipeline, tasks, key, jobs)
-        return
-    work = Worker(pipeline, key, tally.meters)
-    for task in tasks:
-        yield task, work(task)
-
-
 @dataclass(frozen=True, slots=True)
 class Reports:
     """Where the reports of a run go.
@@ -179,10 +172,10 @@ class Reports:
     beside each output as its sidecar, signed where there is a key.
     """
 
-    internal: Path | None
-    page: Path | None
-    public: Path | None
-    sidecar: bool
+    internal: Path | None = None
+    page: Path | None = None
+    public: Path | None = None
+    sidecar: bool = False
     key: Key | None = None
 
     def beside(self, job: Job) -> Path | None:
@@ -198,10 +191,11 @@ class Reports:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """What a job writes to, opened: its data, and its public report."""
+    """What a job writes to, opened: data, faulty records, and its public report."""
 
-    sinks: Sinks
-    public: streams.Output | None
+    output: streams.Output
+    aside: streams.Aside | None = None
+    public: streams.Output | None = None
     key: Key | None = None
 
     @classmethod
@@ -213,11 +207,19 @@ class Opened:
         *,
         held: bool = False,
     ) -> Opened:
-        """Open what a job writes to, as a part of a release, the data first."""
-        sinks = Sinks.of(job, release, held=held)
-        beside = reports.beside(job)
+        """Open what a job writes to, as a part of a release, the data first.
+
+        held as in Output.
+        """
+        # What has left cannot be taken back when a field turns out to be in no record.
+        held = held or job.selection.missing == "pass"
+        output = release.open(job.output, job.selection.encoding, held=held)
+        aside, beside = None, reports.beside(job)
+        if job.on_error == "quarantine" and job.quarantine is not None:
+            # For the user's eyes only: it holds original text.
+            aside = release.aside(job.quarantine)
         public = None if beside is None else release.open(str(beside))
-        return cls(sinks, public, reports.key)
+        return cls(output, aside, public, reports.key)
 
 
 class Run:
@@ -233,7 +235,7 @@ class Run:
         measures: PublicMeasures | None = None,
         start: Start = BEGIN,
         warn: Callable[[str], None],
-        progress: Callable[[], AbstractContextManager[Progress | None]] = nullcontext,
+        progress: Progressing = nullcontext,
     ) -> None:
         """Begin; warn and what progress yields during a job are those of `run_job`.
 
@@ -294,7 +296,7 @@ class Run:
         if opened is None:
             return nullcontext(charging.FREE)
         promise = build.promised(self.pipeline, self.key.origin)
-        part = opened.sinks.output.part
+        part = opened.output.part
         if self.pipeline.decoder.used is not None:
             part = None  # what is sent has left, whatever becomes of the output
         return charging.charging(self._account, self.pipeline, self.key, promise, part)
@@ -302,17 +304,16 @@ class Run:
     def carry_out(self, job: Job, opened: Opened, charging: Charging) -> Written:
         """Carry out a job and write its public report."""
         self._token = charging.token
-        with self._progress() as progress:
-            written = run_job(
-                job,
-                self.pipeline,
-                self.key,
-                self.tally,
-                opened.sinks,
-                charging=charging,
-                progress=progress,
-                warn=self._warn,
-            )
+        written = run_job(
+            job,
+            self.pipeline,
+            self.key,
+            self.tally,
+            opened,
+            charging=charging,
+            progress=self._progress,
+            warn=self._warn,
+        )
         if opened.public is not None:
             public = document.public(self.report(job, [written]))
             encoded = document.encode(public)

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from io import BufferedReader
 from itertools import groupby, islice
-from typing import BinaryIO, NamedTuple, cast
+from typing import BinaryIO, cast
 
 from dptext import formats, streams
 from dptext import pipeline as pipelines
@@ -25,7 +25,7 @@ from dptext.engine.job import Job, Warn
 from dptext.engine.tally import Start
 from dptext.engine.worker import FilePart, Task
 from dptext.errors import InputError, UsageError
-from dptext.formats import Format, Input, Regular
+from dptext.formats import Format, Input
 from dptext.formats._fields import listed
 from dptext.metrics import FIRST_TEXTS
 from dptext.types import Fault, Record, Selection, Verbatim
@@ -145,39 +145,6 @@ def _without_magic(job: Job, head: bytes) -> str:
 
 SIZE = 2**18  # bytes of a piece
 _LONGEST_REST = 4  # times as many: what is left is then for the reader of records
-
-
-class Piece(NamedTuple):
-    """Some records of a stream: their bytes, how many, and how many line ends."""
-
-    data: bytes
-    records: int
-    lines: int
-
-
-class Pieces:
-    """Cuts a stream, from where it stands, until its end or an irregular record.
-
-    left is then what was read and not given: the beginning of the rest.
-    """
-
-    def __init__(self, stream: BinaryIO, regular: Regular) -> None:
-        self._stream = stream
-        self._regular = regular
-        self.left = b""
-
-    def __iter__(self) -> Iterator[Piece]:
-        """Give the pieces, all but the last of about the same size."""
-        more = b"-"
-        while more:
-            more = self._stream.read(SIZE)
-            data = self.left + more
-            end, records = self._regular(data, not more)
-            self.left = data[end:]
-            if end:
-                yield Piece(data[:end], records, data.count(b"\n", 0, end))
-            if len(self.left) > _LONGEST_REST * SIZE:
-                return
 
 
 class Source:
@@ -326,14 +293,20 @@ class Source:
         """Yield the rest of an input in parts; from an irregular record on, records."""
         regular = self._format.regular(part.selection, part.head)
         assert regular is not None
-        pieces, self._is_cut = Pieces(stream, regular), True
-        for piece in pieces:
-            yield part._replace(data=piece.data)
-            self._next += piece.records
-            part = part._replace(line=part.line + piece.lines, start=self._next)
-        if not pieces.left:
+        self._is_cut, left, more = True, b"", b"-"
+        while more and len(left) <= _LONGEST_REST * SIZE:
+            more = stream.read(SIZE)
+            data = left + more
+            end, records = regular(data, not more)
+            left = data[end:]
+            if end:
+                yield part._replace(data=data[:end])
+                self._next += records
+                line = part.line + data.count(b"\n", 0, end)
+                part = part._replace(line=line, start=self._next)
+        if not left:
             return
-        rest = streams.joined(part.head + pieces.left, stream)
+        rest = streams.joined(part.head + left, stream)
         items = self._format.read(part.source(rest))
         next(items)  # the head
         for item in items:

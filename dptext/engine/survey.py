@@ -109,17 +109,16 @@ def survey(job: Job) -> list[Column]:
     with streams.open_input(name, selection.encoding) as stream:
         names = dict.fromkeys([*values, *module.copied(stream, selection)])
     kinds = identifying.kinds(names)
-    return [
-        _column(each, values.get(each, _Values()), kinds.get(each)) for each in names
-    ]
-
-
-def _column(name: str, values: _Values, kind: Kind | None) -> Column:
-    words = values.words / values.texts if values.texts else 0.0
-    looks = values.looks()
-    if kind is not None and looks != _TEXT:
-        looks = kind
-    return Column(name, looks, values.texts, len(values.different), words, kind)
+    columns = []
+    for each in names:
+        counts, kind = values.get(each, _Values()), kinds.get(each)
+        words = counts.words / counts.texts if counts.texts else 0.0
+        looks = counts.looks()
+        if kind is not None and looks != _TEXT:
+            looks = kind
+        different = len(counts.different)
+        columns.append(Column(each, looks, counts.texts, different, words, kind))
+    return columns
 
 
 def with_missing(job: Job) -> Job:
@@ -127,20 +126,18 @@ def with_missing(job: Job) -> Job:
 
     Raises InputError where no record can be read.
     """
+    name = job.inputs[0]
+    module = formats.find(name, job.format)
     for missing in ("fail", "pass"):
         selection = replace(job.selection, missing=missing)
-        with contextlib.suppress(InputError):
-            for _ in _read(job, selection):
+        with (
+            contextlib.suppress(InputError),
+            streams.open_input(name, selection.encoding) as stream,
+        ):
+            for _ in _records(module.read(formats.Input(stream, selection, name))):
                 pass
             return replace(job, selection=selection)
     return job
-
-
-def _read(job: Job, selection: Selection) -> Iterator[Record]:
-    name = job.inputs[0]
-    with streams.open_input(name, selection.encoding) as stream:
-        source = formats.Input(stream, selection, name)
-        yield from _records(formats.find(name, job.format).read(source))
 
 
 def _records(items: Iterator[formats.Item]) -> Iterator[Record]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
@@ -97,36 +97,73 @@ def make(
     }
     folder, pairs_folder = store.folder_of(name), ngrams.folder_of(name)
     progress("words and vectors", 0.0)
-    lexicon = _lexicon(name, texts, source, base, language, least)
+    if base is not None:
+        lexicon = from_text.adapt(base, name, texts, least, source)
+    else:
+        raw = vectors_from_text(texts, least)
+        settings = importing.Settings(language=language)
+        about = {**source, "licence": "that of the texts", from_text.PAIRS: name}
+        lexicon = importing.from_vectors(
+            raw, name, settings, about, str(source["adapted"])
+        )
     lexicon = replace(lexicon, digest=store.digest_in_memory(lexicon))
     progress("pairs of words", 0.0)
     pipelines = _pipelines(lexicon)
-    general = ngrams.shipped(next(iter(pipelines.values())).channel)
+    shown = _SHOWN if _SHOWN in pipelines else min(pipelines)
+    general = ngrams.shipped(pipelines[shown].channel)
     meta = {"source": source["adapted"], "licence": "not stated", "lexicon": name}
     every = counted(lexicon, texts, math.inf)
     pairs = every.model(1, {**meta, "counted": every.words}, general)
-    result, figures = _measured(pipelines, texts, base, least, general, progress)
+    first, held_out = halves(texts)
+    read = sample(held_out, _READ)
+    if len(read) < 2:
+        raise UsageError("too few texts to divide into halves")
+    other = counted(lexicon, first)
+    other_pairs = other.model(1, {}, general)
+    in_context = {}
+    for number, (risk, ready) in enumerate(pipelines.items()):
+        progress("what readers find", number / len(pipelines))
+        reader = SameKindReader.strongest(ready.channel, other_pairs)
+        readings = context_risk.measure(
+            ready,
+            [*context_risk.available(ready)[:1], reader],
+            [read],
+            ready.randomness(RunKey.from_seed(0)),
+        )
+        digest = general.digest if general is not None else ""
+        corpus = str(source["adapted"])
+        in_context[risk] = InContext(corpus, digest, readings, PUBLIC_TEXT, other.words)
+    if not in_context[shown].readings:
+        raise UsageError("the texts have no words of the lexicon to be measured on")
+    progress("what decoding gains", 0.0)
+    before, after = _unknown(base, first, read, least)
+    result = Adapted(
+        name=lexicon.name,
+        digest=lexicon.digest,
+        words=len(lexicon.words),
+        new_words=int(lexicon.meta.get("new_words", len(lexicon.words))),
+        counted=every.words,
+        pairs=len(pairs.gains),
+        unknown_before=before,
+        unknown_after=after,
+        risk=shown,
+        drawn=_kept(pipelines[shown], read),
+        shipped=None if general is None else _decoded(lexicon, shown, general, read),
+        adapted=_decoded(lexicon, shown, other_pairs, read),
+        reading=in_context[shown].readings[-1],
+    )
+    recipe = profile.load("balanced", {"budget": {"risk": shown}})
+    keys = {risk: context_risk.key_of(ready) for risk, ready in pipelines.items()}
+    rungs = {f"{risk:g}": key for risk, key in keys.items()}
+    figures = {
+        "readers": {keys[risk]: [asdict(one)] for risk, one in in_context.items()},
+        "ladders": {ladder.key_of(recipe.settings(), lexicon): rungs},
+    }
     ngrams.save(pairs, pairs_folder)
     store.save(lexicon, folder)
     text = json.dumps(figures, indent=1, sort_keys=True)
     (folder / ladder.FILE).write_text(f"{text}\n", encoding="utf-8")
-    return replace(result, counted=every.words, pairs=len(pairs.gains))
-
-
-def _lexicon(
-    name: str,
-    texts: Texts,
-    source: Mapping[str, object],
-    base: Lexicon | None,
-    language: str,
-    least: int,
-) -> Lexicon:
-    if base is not None:
-        return from_text.adapt(base, name, texts, least, source)
-    raw = vectors_from_text(texts, least)
-    settings = importing.Settings(language=language)
-    meta = {**source, "licence": "that of the texts", from_text.PAIRS: name}
-    return importing.from_vectors(raw, name, settings, meta, str(source["adapted"]))
+    return result
 
 
 def _pipelines(lexicon: Lexicon) -> dict[float, Pipeline]:
@@ -144,102 +181,24 @@ def _pipelines(lexicon: Lexicon) -> dict[float, Pipeline]:
     return pipelines
 
 
-def _measured(
-    pipelines: Mapping[float, Pipeline],
-    texts: Texts,
-    base: Lexicon | None,
-    least: int,
-    general: Ngrams | None,
-    progress: Shares,
-) -> tuple[Adapted, dict[str, object]]:
-    """Return what was measured, and the figures to keep."""
-    shown = _SHOWN if _SHOWN in pipelines else min(pipelines)
-    lexicon = pipelines[shown].lexicon
-    first, held_out = halves(texts)
-    read = sample(held_out, _READ)
-    if len(read) < 2:
-        raise UsageError("too few texts to divide into halves")
-    other = counted(lexicon, first)
-    pairs = other.model(1, {}, general)
-    readers: dict[str, object] = {}
-    rungs: dict[str, object] = {}
-    reading = None
-    for number, (risk, ready) in enumerate(pipelines.items()):
-        progress("what readers find", number / len(pipelines))
-        reader = SameKindReader.strongest(ready.channel, pairs)
-        readings = context_risk.measure(
-            ready,
-            [*context_risk.available(ready)[:1], reader],
-            [read],
-            ready.randomness(RunKey.from_seed(0)),
-        )
-        digest = general.digest if general is not None else ""
-        source = str(lexicon.meta["adapted"])
-        one = InContext(source, digest, readings, PUBLIC_TEXT, other.words)
-        key = context_risk.key_of(ready)
-        readers[key] = [asdict(one)]
-        rungs[f"{risk:g}"] = key
-        reading = readings[-1] if readings and risk == shown else reading
-    if reading is None:
-        raise UsageError("the texts have no words of the lexicon to be measured on")
-    recipe = profile.load("balanced", {"budget": {"risk": shown}})
-    ladders = {ladder.key_of(recipe.settings(), lexicon): rungs}
-    progress("what decoding gains", 0.0)
-    drawn, shipped, adapted = _decoded(lexicon, shown, pairs, general, read)
-    before, after = _unknown(base, first, read, least)
-    result = Adapted(
-        name=lexicon.name,
-        digest=lexicon.digest,
-        words=len(lexicon.words),
-        new_words=int(lexicon.meta.get("new_words", len(lexicon.words))),
-        counted=0,
-        pairs=0,
-        unknown_before=before,
-        unknown_after=after,
-        risk=shown,
-        drawn=drawn,
-        shipped=shipped,
-        adapted=adapted,
-        reading=reading,
-    )
-    return result, {"readers": readers, "ladders": ladders}
-
-
 def _ready(lexicon: Lexicon, risk: float, decoder: dict[str, object]) -> Pipeline:
     over = {"budget": {"risk": risk}, "decoder": decoder}
     return pipeline.build(profile.load("balanced", over), lexicon)
 
 
 def _decoded(
-    lexicon: Lexicon,
-    risk: float,
-    pairs: Ngrams,
-    general: Ngrams | None,
-    texts: Sequence[str],
-) -> tuple[Decoded, Decoded | None, Decoded]:
-    """Return what texts keep as drawn, and decoded by general pairs and by others."""
-    with tempfile.TemporaryDirectory() as folder:
-        results: list[Decoded | None] = []
-        decoders: list[dict[str, object]] = [{"name": "none"}]
-        for each in (general, pairs):
-            path = Path(folder) / str(len(decoders))
-            if each is not None:
-                ngrams.save(each, path)
-            decoders.append({"name": "ngram", "model": str(path)})
-        for decoder in decoders:
-            absent = decoder is decoders[1] and general is None
-            results.append(None if absent else _kept(lexicon, risk, decoder, texts))
-    drawn, shipped, adapted = results
-    assert drawn is not None
-    assert adapted is not None
-    return drawn, shipped, adapted
-
-
-def _kept(
-    lexicon: Lexicon, risk: float, decoder: dict[str, object], texts: Sequence[str]
+    lexicon: Lexicon, risk: float, pairs: Ngrams, texts: Sequence[str]
 ) -> Decoded:
-    ready = _ready(lexicon, risk, decoder)
-    meters = AllMetrics(lexicon)
+    """Return what texts keep once they are decoded by pairs of words."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "pairs"
+        ngrams.save(pairs, path)
+        ready = _ready(lexicon, risk, {"name": "ngram", "model": str(path)})
+        return _kept(ready, texts)
+
+
+def _kept(ready: Pipeline, texts: Sequence[str]) -> Decoded:
+    meters = AllMetrics(ready.lexicon)
     counted, number = meters.observe(Batch.empty()), 0
     randomness = ready.randomness(RunKey.from_seed(0))
     records = (Record(n, (text,), None) for n, text in enumerate(texts))

@@ -53,7 +53,7 @@ class Linear:
             )
         else:
             change = _sklearn("preprocessing").FunctionTransformer
-            features = change(Vectors(self._lexicon))
+            features = change(mean_vectors(self._lexicon))
         model = _sklearn("pipeline").make_pipeline(features, linear)
         try:
             model.fit(list(texts), labels)
@@ -71,18 +71,19 @@ def _sklearn(part: str) -> Any:
     return package(f"sklearn.{part}", "a classifier", "evaluate")
 
 
-class Vectors:
-    """Texts to the direction of the weighted mean of their words' vectors."""
+def mean_vectors(lexicon: Lexicon) -> Callable[[Sequence[str]], NDArray[np.float64]]:
+    """Return texts to the direction of the weighted mean of their words' vectors.
 
-    def __init__(self, lexicon: Lexicon) -> None:
-        self._vectors = Weighted(lexicon)
-        self._tokenizer = Tokenizer(lexicon, Policy())
+    (texts, d), of length sqrt(d).
+    """
+    vectors, tokenizer = Weighted(lexicon), Tokenizer(lexicon, Policy())
 
-    def __call__(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """Return (texts, d), of length sqrt(d)."""
-        words = self._tokenizer.words(list(texts))
-        sums = self._vectors.of_texts(words.texts, words.ids, len(texts))
+    def of(texts: Sequence[str]) -> NDArray[np.float64]:
+        words = tokenizer.words(list(texts))
+        sums = vectors.of_texts(words.texts, words.ids, len(texts))
         return np.asarray(unit(sums) * np.sqrt(sums.shape[1]))
+
+    return of
 
 
 class FineTuned:

@@ -24,13 +24,12 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from dptext import lexicons, pipeline, profile, progress, registry, streams
+from dptext import lexicons, pipeline, profile, progress, streams
 from dptext.engine import pool
 from dptext.errors import DptextError, InputError, UsageError
 from dptext.evaluation import rows
 from dptext.evaluation.run import Evaluation, Result, Settings
 from dptext.measures import public
-from dptext.mechanisms import Family, Params
 from dptext.randomness import RunKey
 from dptext.registry import describe_failure
 from dptext.report import build
@@ -39,11 +38,6 @@ from dptext.types import Record, Selection
 _EXAMPLES = 3
 # Loaded once for all processes; nothing of these starts a thread.
 _PRELOADED = ("dptext.measures.calibrate", "dptext.measures.bayes_risk")
-# Seconds of a cell with and without shipped results, and words a second, roughly: with
-# the built-in lexicon, of mechanisms that draw words, move vectors or read texts.
-_SHIPPED, _SEARCHED = 2.0, 90.0
-_LEVELS = ("risk 0.1", "risk 0.2", "risk 0.35")
-_SPEED = {Family.WORDS: 2e4, Family.NOISE: 4e3, Family.TEXTS: 20.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,42 +87,6 @@ class Row:
     megabytes: float | None = None
     examples: tuple[str, ...] = ()
     reason: str = ""
-
-
-class Forecast:
-    """About how long a comparison takes, from its cells and the pace so far."""
-
-    def __init__(
-        self, cells: Sequence[Cell], sample: Sample, settings: Settings, jobs: int
-    ) -> None:
-        words = sum(len(text.split()) for text in sample.texts)
-        reads = settings.public_text is not None
-        self._left = {id(cell): _seconds(cell, words, reads) / jobs for cell in cells}
-        self._most = max(self._left.values(), default=0.0) * jobs
-        self._began, self._done = time.monotonic(), 0.0
-
-    def finished(self, cell: Cell) -> None:
-        """Count a cell as done."""
-        self._done += self._left.pop(id(cell))
-
-    def seconds(self) -> float:
-        """Return about how many seconds are left."""
-        left = sum(self._left.values())
-        if not self._done:
-            return max(left, self._most)
-        return left * (time.monotonic() - self._began) / self._done
-
-
-def _seconds(cell: Cell, words: int, reads: bool) -> float:
-    name, _, parameters = cell.mechanism.partition(":")
-    if name not in registry.names("mechanisms"):
-        return _SHIPPED
-    params: type[Params] = registry.find("mechanisms", name).Params
-    usual = cell.profile == "balanced" and cell.lexicon == "builtin" and not parameters
-    quick = name == "rank" or (usual and cell.level in _LEVELS)
-    # A reader needs a table of all words.
-    table = _SEARCHED * (reads and name != "rank" and params.family is Family.WORDS)
-    return (_SHIPPED if quick else _SEARCHED) + table + words / _SPEED[params.family]
 
 
 def run(
@@ -334,7 +292,7 @@ def finished_rows(path: Path) -> dict[str, Row]:
 
     Raises UsageError for another file, OSError where rows could not be kept.
     """
-    streams.check_ends(path, "--resume")
+    streams.check_file(path, "--resume")
     with path.open("ab"):
         pass
     known = {}

@@ -12,14 +12,14 @@ from dptext.evaluation import OWNER, classify
 from dptext.evaluation.classify import Baseline, Task, check_classifier, make_classifier
 from dptext.evaluation.readers import Pairs, PublicText
 from dptext.evaluation.rows import Pair, one_text
-from dptext.measures import attacks, context_risk
-from dptext.measures.attacks import Guessed, Guesses
+from dptext.measures import context_risk, masked_word
+from dptext.measures.attacks import Attack, Guesses
 from dptext.measures.context_risk import ContextAttack, Reading, available
 from dptext.measures.kept import Kept, PairMeter
+from dptext.measures.masked_word import Guessed, Hidden
 from dptext.measures.public import Deniability, deniability_of
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.readers import Reader
 from dptext.types import Lexicon, Record
 
 _BATCH = 2048
@@ -46,7 +46,6 @@ class Settings:
     alphas: tuple[float, ...] = ALPHAS
     encoder: str | None = None
     masked_model: str | None = None
-    masked_words: int = 2000
     bayes: bool = True
     readers: bool = True
     reader: str | None = None
@@ -63,15 +62,7 @@ class Settings:
         if self.encoder is not None:
             models.need_sentence_model(self.encoder, "CS")
         if self.masked_model is not None:
-            attacks.need_model(self.masked_model)
-
-
-@dataclass(frozen=True, slots=True)
-class Composite:
-    """One weighing of utility and privacy."""
-
-    alpha: float
-    value: float
+            masked_word.need_model(self.masked_model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +82,11 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """All figures; trade_off is the change in utility plus the change in privacy.
+    """All figures; meanings says what the scores of a task stand for.
 
-    That is accuracy gained or lost on the first label plus what the adaptive attack on
-    the first attribute has lost. meanings says what the scores of a task stand for.
+    trade_off is accuracy gained or lost on the first label plus what the adaptive
+    attack on the first attribute has lost; composite weighs utility and privacy, by
+    alpha.
     """
 
     audience: str
@@ -102,12 +94,12 @@ class Result:
     deniability: Deniability | None
     utility: tuple[Task, ...]
     attribute_attacks: tuple[Task, ...]
-    word_attacks: tuple[attacks.Attack, ...]
+    word_attacks: tuple[Attack, ...]
     in_context: tuple[Reading, ...]
-    masked_word: Guessed | None
-    trade_off: float | None
-    composite: tuple[Composite, ...]
-    composite_formula: str = field(default=COMPOSITE)
+    masked_word: Guessed | None = None
+    trade_off: float | None = None
+    composite: dict[str, float] = field(default_factory=dict)
+    composite_formula: str = COMPOSITE
     meanings: dict[str, str] = field(default_factory=lambda: dict(classify.MEANINGS))
     public_text: Known | None = None
 
@@ -119,8 +111,7 @@ class Evaluation:
     lexicon: Lexicon
     settings: Settings
     texts: tuple[tuple[str, ...], ...]
-    utility: tuple[Baseline, ...]
-    attributes: tuple[Baseline, ...]
+    baselines: tuple[Baseline, ...]
 
     @classmethod
     def of(
@@ -135,39 +126,23 @@ class Evaluation:
         A record without a value has no part in that field's task.
         """
         settings.check()
-        make = make_classifier(settings.classifier, lexicon)
-        named = (*settings.labels, *settings.attributes)
+        name, splits = settings.classifier, settings.splits
+        make = make_classifier(name, lexicon)
         lines = [one_text(each) for each in texts]
-        baselines = []
-        for number, name in enumerate(named):
-            column = [row[number] for row in values]
-            baselines.append(
-                Baseline.of(
-                    name, lines, column, settings.classifier, make, settings.splits
-                )
-            )
-        cut = len(settings.labels)
-        return cls(
-            lexicon,
-            settings,
-            tuple(texts),
-            tuple(baselines[:cut]),
-            tuple(baselines[cut:]),
+        baselines = tuple(
+            Baseline.of(field, lines, [row[n] for row in values], name, make, splits)
+            for n, field in enumerate((*settings.labels, *settings.attributes))
         )
+        return cls(lexicon, settings, tuple(texts), baselines)
 
     def against(
         self, private: Sequence[tuple[str, ...]], writer: Pipeline | None = None
     ) -> Result:
         """Evaluate one private version; writer is what wrote it, if that is known."""
         lines = [one_text(each) for each in private]
-        return _result(
-            zip(self.texts, private, strict=True),
-            self.lexicon,
-            self.settings,
-            writer,
-            tuple(each.against(lines) for each in self.utility),
-            tuple(each.against(lines) for each in self.attributes),
-        )
+        tasks = tuple(each.against(lines) for each in self.baselines)
+        both = zip(self.texts, private, strict=True)
+        return _result(both, self.lexicon, self.settings, writer, tasks)
 
 
 def evaluate(
@@ -195,25 +170,34 @@ def _result(
     lexicon: Lexicon,
     settings: Settings,
     writer: Pipeline | None,
-    utility: tuple[Task, ...] = (),
-    attributes: tuple[Task, ...] = (),
+    tasks: tuple[Task, ...] = (),
 ) -> Result:
+    labels = len(settings.labels)
+    utility, attributes = tasks[:labels], tasks[labels:]
     policy = writer.profile.tokens if writer else None
     meter = PairMeter(lexicon, settings.encoder, policy)
-    guesses = Guesses(
-        writer,
-        bayes=settings.bayes,
-        masked_model=settings.masked_model,
-        masked_words=settings.masked_words,
-    )
-    readers = None if writer is None else _Readers.of(settings, writer)
+    guesses = Guesses(writer if settings.bayes else None)
+    hidden: list[Hidden] = []
+    readers = None if writer is None else _Readers(settings, writer)
     while batch := list(islice(records, _BATCH)):
         before = [text for texts, _ in batch for text in texts]
         after = [text for _, texts in batch for text in texts]
-        guesses.add(meter.add(before, after))
+        aligned = meter.add(before, after)
+        guesses.add(aligned)
+        if settings.masked_model is not None:
+            hidden += masked_word.hidden(aligned)
         if readers is not None:
             readers.add([texts for texts, _ in batch])
-    kept = meter.result()
+    kept, model = meter.result(), settings.masked_model
+    trade_off, composite = None, {}
+    if utility and attributes:
+        gained = utility[0].private.accuracy - utility[0].original.accuracy
+        lost = attributes[0].original.accuracy - attributes[0].private.accuracy
+        trade_off = gained + lost
+    if utility and kept.perturbed is not None and kept.low is not None:
+        useful = min(1.0, utility[0].private.accuracy / utility[0].original.accuracy)
+        private = (kept.perturbed + 1.0 - kept.low) / 2.0
+        composite = {f"{a:g}": a * useful + (1 - a) * private for a in settings.alphas}
     return Result(
         audience=OWNER,
         kept=kept,
@@ -222,9 +206,9 @@ def _result(
         attribute_attacks=attributes,
         word_attacks=guesses.attacks(),
         in_context=() if readers is None else readers.attack.result(),
-        masked_word=guesses.masked(),
-        trade_off=_trade_off(utility, attributes),
-        composite=_composite(settings, kept, utility),
+        masked_word=None if model is None else masked_word.attack(model, hidden),
+        trade_off=trade_off,
+        composite=composite,
         public_text=None if readers is None else readers.known(),
     )
 
@@ -235,47 +219,37 @@ class _Readers:
     Texts that occur in the public text are left out: one reader has counted them.
     """
 
-    def __init__(
-        self,
-        writer: Pipeline,
-        readers: Sequence[Reader],
-        public: PublicText | None,
-        counted: int,
-    ) -> None:
-        self.attack = ContextAttack(writer, readers)
-        self._randomness = writer.randomness(RunKey.fresh())
-        self._public, self._counted = public, counted
-        self._occurring = None if public is None else public.known()
-        self._records = self._texts = self._repeated = 0
-
-    @classmethod
-    def of(cls, settings: Settings, writer: Pipeline) -> _Readers | None:
-        """Return the readers that there are for a pipeline, None without any."""
+    def __init__(self, settings: Settings, writer: Pipeline) -> None:
         readers = available(writer) if settings.readers else []
         if settings.reader not in (None, *(each.name for each in readers)):
             readers.append(context_risk.named(writer, str(settings.reader)))
-        public, counted = settings.public_text, 0
-        if public is not None:
-            pairs = Pairs.of(writer, public, public.texts)
-            readers, counted = [*readers, pairs.reader(writer)], pairs.words
-        return cls(writer, readers, public, counted) if readers else None
+        self._public, self._counted = settings.public_text, 0
+        if self._public is not None:
+            pairs = Pairs.of(writer, self._public, self._public.texts)
+            readers, self._counted = [*readers, pairs.reader(writer)], pairs.words
+        self._occurring = None if self._public is None else self._public.known()
+        self._any = bool(readers)
+        self.attack = ContextAttack(writer, readers)
+        self._randomness = writer.randomness(RunKey.fresh())
+        self._records = self._texts = self._repeated = 0
 
     def add(self, records: Sequence[tuple[str, ...]]) -> None:
         """Attack the texts of further records."""
-        batch = [
-            Record(number, self._unknown(texts), None)
-            for number, texts in enumerate(records, self._records)
-        ]
+        if not self._any:
+            return
+        batch = []
+        for number, texts in enumerate(records, self._records):
+            unknown = texts
+            if self._occurring is not None:
+                repeated = self._occurring.hold(texts)
+                self._texts += len(texts)
+                self._repeated += int(repeated.sum())
+                unknown = tuple(
+                    text for text, seen in zip(texts, repeated, strict=True) if not seen
+                )
+            batch.append(Record(number, unknown, None))
         self._records += len(batch)
         self.attack.add(batch, self._randomness)
-
-    def _unknown(self, texts: tuple[str, ...]) -> tuple[str, ...]:
-        self._texts += len(texts)
-        if self._occurring is None:
-            return texts
-        repeated = self._occurring.hold(texts)
-        self._repeated += int(repeated.sum())
-        return tuple(t for t, seen in zip(texts, repeated, strict=True) if not seen)
 
     def known(self) -> Known | None:
         """Return what one of them knows, if there is a public text."""
@@ -283,24 +257,3 @@ class _Readers:
             return None
         counts = self._counted, self._texts, self._repeated
         return Known(self._public.name, self._public.digest, *counts)
-
-
-def _trade_off(utility: Sequence[Task], attacks: Sequence[Task]) -> float | None:
-    if not utility or not attacks:
-        return None
-    gained = utility[0].private.accuracy - utility[0].original.accuracy
-    hidden = attacks[0].original.accuracy - attacks[0].private.accuracy
-    return gained + hidden
-
-
-def _composite(
-    settings: Settings, kept: Kept, utility: Sequence[Task]
-) -> tuple[Composite, ...]:
-    if not utility or kept.perturbed is None or kept.low is None:
-        return ()
-    useful = min(1.0, utility[0].private.accuracy / utility[0].original.accuracy)
-    private = (kept.perturbed + 1.0 - kept.low) / 2.0
-    return tuple(
-        Composite(alpha, alpha * useful + (1.0 - alpha) * private)
-        for alpha in settings.alphas
-    )

@@ -8,11 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from dptext.evaluation import OWNER
 from dptext.evaluation.adapting import Adapted
 from dptext.evaluation.classify import Task
 from dptext.evaluation.comparison import Row
-from dptext.evaluation.run import Known, Result, Settings
+from dptext.evaluation.run import Known, Result
 from dptext.measures.context_risk import (
     ALL,
     AT_LEAST,
@@ -42,6 +44,7 @@ from dptext.report.blocks import (
 )
 from dptext.report.figures import (
     MEANINGS,
+    accuracy,
     beside_chance,
     between,
     count,
@@ -70,19 +73,44 @@ def evaluation(result: Result) -> Page:
     if result.utility or result.attribute_attacks:
         meanings = Figures(list(result.meanings.items()))
         sections.append(Section("About these accuracies", (meanings,)))
-    attacks = list(_attacks(result))
-    if attacks:
+    if result.word_attacks or result.masked_word is not None:
         columns = [
             Column("attack"),
             Column("success", share, full=1.0),
             Column("words", count),
             Column("the attacker's knowledge"),
         ]
+        attacks = [
+            (
+                *(each.name, each.success, each.words),
+                each.assumes
+                if each.predicted is None
+                else f"{each.assumes}; the Bayes risk's figure is "
+                f"{share(each.predicted)}",
+            )
+            for each in result.word_attacks
+        ]
+        if (guessed := result.masked_word) is not None:
+            name, known = f"masked word, {guessed.model}", guessed.assumes
+            attacks += [
+                (f"{name}, first guess", guessed.first, guessed.words, known),
+                (f"{name}, first five", guessed.first_five, guessed.words, known),
+            ]
         sections.append(Section("Attacks on words", (Table(columns, attacks),)))
     if result.in_context:
         sections.append(_readers(result.in_context, result.public_text))
     if result.composite or result.trade_off is not None:
-        sections.append(_together(result))
+        weighed = [
+            (f"composite, alpha {a}", score(v)) for a, v in result.composite.items()
+        ]
+        if result.trade_off is not None:
+            weighed.append(("trade-off", figures.points(result.trade_off)))
+        about = (
+            f"Composite: {result.composite_formula}. Trade-off: the change in accuracy "
+            "on the first label plus what the attack on the first attribute has lost."
+        )
+        blocks = Figures(weighed), Paragraph(about, "note")
+        sections.append(Section("Utility and privacy together", blocks))
     return Page(
         "A private file compared with its original",
         sections,
@@ -131,20 +159,6 @@ def _tasks(title: str, tasks: Sequence[Task]) -> Iterator[Section]:
     about = ", ".join(f"{t.field}: {t.splits} splits, {t.classifier}" for t in tasks)
     note = Paragraph(f"Mean ± standard deviation; {about}.", "note")
     yield Section(title, (table, note))
-
-
-def _attacks(result: Result) -> Iterator[tuple[str, float, int, str]]:
-    """Yield name, success, number of words and the attacker's knowledge, of each."""
-    for each in result.word_attacks:
-        assumed = each.assumes
-        if each.predicted is not None:
-            assumed += f"; the Bayes risk's figure is {share(each.predicted)}"
-        yield each.name, each.success, each.words, assumed
-    masked = result.masked_word
-    if masked is not None:
-        name = f"masked word, {masked.model}"
-        yield f"{name}, first guess", masked.first, masked.words, masked.assumes
-        yield f"{name}, first five", masked.first_five, masked.words, masked.assumes
 
 
 def _readers(readings: Sequence[Reading], known: Known | None) -> Section:
@@ -225,33 +239,48 @@ def adapted(result: Adapted) -> Page:
     )
 
 
-def _together(result: Result) -> Section:
-    rows = [
-        (f"composite, alpha {each.alpha:g}", score(each.value))
-        for each in result.composite
-    ]
-    if result.trade_off is not None:
-        rows.append(("trade-off", figures.points(result.trade_off)))
-    note = (
-        f"Composite: {result.composite_formula}. Trade-off: the change in accuracy on "
-        "the first label plus what the attack on the first attribute has lost."
-    )
-    blocks = Figures(rows), Paragraph(note, "note")
-    return Section("Utility and privacy together", blocks)
-
-
 KEPT = ("N_w", "S_w", "PP", "CS", "LOW")
-# The columns of a comparison in its CSV, with how people read them: "" where they do
-# not look at it first.
-_CSV = (
-    *("mechanism", "level", "lexicon", "dimensions", "epsilon", "notion"),
-    *("worst_loss", "risk", "n_w", "s_w", "pp", "cs", "cs_unrelated", "meaning"),
-    *("low", "n_w_by_chance", "s_w_by_chance", "pp_by_chance", "low_by_chance"),
-    *("reader", "reader_low", "reader_high", "reader_content", "reader_rare"),
-    *("utility", "utility_sd", "utility_original", "utility_chance"),
-    *("attack", "attack_sd", "attack_original", "attack_chance"),
-    *("trade_off", "words_per_second", "megabytes", "reason"),
-)
+# The columns of a comparison in its CSV, and where a row has their values.
+_CSV = {
+    **{
+        name: name
+        for name in (
+            *("mechanism", "level", "lexicon", "dimensions", "epsilon", "notion"),
+            *("worst_loss", "risk"),
+        )
+    },
+    "n_w": "result.deniability.n_w",
+    "s_w": "result.deniability.s_w",
+    "pp": "result.kept.perturbed",
+    "cs": "result.kept.similarity",
+    "cs_unrelated": "result.kept.unrelated",
+    "meaning": "result.kept.meaning",
+    "low": "result.kept.low",
+    "n_w_by_chance": "result.deniability.n_w_by_chance",
+    "s_w_by_chance": "result.deniability.s_w_by_chance",
+    "pp_by_chance": "result.kept.metrics.PP.by_chance",
+    "low_by_chance": "result.kept.metrics.LOW.by_chance",
+    # A reader of the kind is the only one of a comparison.
+    "reader": f"result.in_context.0.classes.{ALL}.success",
+    "reader_low": f"result.in_context.0.classes.{ALL}.low",
+    "reader_high": f"result.in_context.0.classes.{ALL}.high",
+    "reader_content": f"result.in_context.0.classes.{CONTENT}.success",
+    "reader_rare": f"result.in_context.0.classes.{RARE}.success",
+    # The classifier of the first label and that of the first attribute.
+    "utility": "result.utility.0.private.accuracy",
+    "utility_sd": "result.utility.0.private.accuracy_sd",
+    "utility_original": "result.utility.0.original.accuracy",
+    "utility_original_sd": "result.utility.0.original.accuracy_sd",
+    "utility_chance": "result.utility.0.chance",
+    "attack": "result.attribute_attacks.0.private.accuracy",
+    "attack_sd": "result.attribute_attacks.0.private.accuracy_sd",
+    "attack_original": "result.attribute_attacks.0.original.accuracy",
+    "attack_original_sd": "result.attribute_attacks.0.original.accuracy_sd",
+    "attack_chance": "result.attribute_attacks.0.chance",
+    "trade_off": "result.trade_off",
+    **{name: name for name in ("words_per_second", "megabytes", "reason")},
+}
+# How people read them; those that they do not look at first have no column.
 _COLUMNS = {
     "name": Column("mechanism"),
     "level": Column("level"),
@@ -277,7 +306,6 @@ _LEARNED = (
     *(Column("mechanism"), Column("level"), Column("accuracy", str)),
     *(Column("on originals", str), Column("by chance", share)),
 )
-_SHOWN = ("shown", "original_shown", "chance")
 _ACCURACY = (
     "Accuracy of a classifier trained and tested on private texts; on originals: "
     "trained and tested on the texts as they were; by chance: the share of the most "
@@ -307,54 +335,31 @@ _ACROSS = {
 
 
 def flat(row: Row) -> dict[str, Any]:
-    """Return a row as one value for each column of the CSV; alphas are further ones."""
-    cells: dict[str, Any] = {name: getattr(row, name, None) for name in _CSV}
-    result = row.result
-    if result is None:
-        return cells
-    kept, deny = result.kept, result.deniability
-    if deny is not None:
-        cells |= {"n_w": deny.n_w, "n_w_by_chance": deny.n_w_by_chance}
-        cells |= {"s_w": deny.s_w, "s_w_by_chance": deny.s_w_by_chance}
-    cells |= {"pp": kept.perturbed, "pp_by_chance": kept.by_chance("PP")}
-    cells |= {"low": kept.low, "low_by_chance": kept.by_chance("LOW")}
-    cells |= {"cs": kept.similarity, "cs_unrelated": kept.unrelated}
-    cells["meaning"] = kept.meaning
-    cells["trade_off"] = result.trade_off
-    for reading in result.in_context:
-        cells |= _same_kind(reading)
-    for name, task in _first_tasks(result):
-        cells[name] = task.private.accuracy
-        cells[f"{name}_sd"] = task.private.accuracy_sd
-        cells[f"{name}_original"] = task.original.accuracy
-        cells[f"{name}_chance"] = task.chance
-    for each in result.composite:
-        cells[f"composite_{each.alpha:g}"] = each.value
-    return cells
+    """Return a value for each column of the CSV, and what only people read."""
+    nested = msgspec.to_builtins(row)
+    values = {name: _at(nested, path) for name, path in _CSV.items()}
+    values["name"] = _name(row)
+    values["n_w / s_w"] = values["n_w"] / values["s_w"] if values["s_w"] else None
+    return values
 
 
-def _same_kind(reading: Reading) -> dict[str, float]:
-    """Return the columns of a reader of the kind, the only one of a comparison."""
-    shares = {each.name: each.success for each in reading.classes}
-    columns = {"reader": ALL, "reader_content": CONTENT, "reader_rare": RARE}
-    cells = {name: shares[kind] for name, kind in columns.items() if kind in shares}
-    every = reading.classes[0]
-    return {**cells, "reader_low": every.low, "reader_high": every.high}
+def _at(value: Any, path: str) -> Any:
+    """Return what stands at a path; of a list by number or name, null if absent."""
+    for step in path.split("."):
+        if isinstance(value, list | tuple):
+            value = {str(n): item for n, item in enumerate(value)} | {
+                item["name"]: item for item in value if "name" in item
+            }
+        if value is None:
+            return None
+        value = value.get(step)
+    return value
 
 
-def _first_tasks(result: Result) -> Iterator[tuple[str, Task]]:
-    """Yield the classifier of the first label and that of the first attribute."""
-    for task in result.utility[:1]:
-        yield "utility", task
-    for task in result.attribute_attacks[:1]:
-        yield "attack", task
-
-
-def as_csv(rows: Iterable[Row], settings: Settings) -> str:
+def as_csv(rows: Iterable[Row]) -> str:
     """Return a comparison as CSV."""
-    alphas = [f"composite_{alpha:g}" for alpha in settings.alphas]
     out = io.StringIO()
-    writer = csv.DictWriter(out, [*_CSV, *alphas], lineterminator="\n")
+    writer = csv.DictWriter(out, _CSV, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     writer.writerows(map(flat, rows))
     return out.getvalue()
@@ -377,7 +382,7 @@ def comparison(rows: Sequence[Row], originals: Sequence[str] = ()) -> Page:
     missing = [
         f"{row.mechanism}, {row.level}: {row.reason}" for row in rows if row.reason
     ]
-    values = [_values(row) for row in done]
+    values = [flat(row) for row in done]
     legend = [*figures.legend("risk"), *_kind(done), *figures.legend(*KEPT)]
     notes = paragraphs(*legend, kind="note")
     chance = paragraphs(figures.DRAWN_BY_CHANCE, figures.CHANGED_BY_CHANCE, kind="note")
@@ -385,7 +390,6 @@ def comparison(rows: Sequence[Row], originals: Sequence[str] = ()) -> Page:
         Section("All figures", (_table(_FIGURES, values), *notes)),
         Section("What chance gives", (_table(_BY_CHANCE, values), *chance)),
         *_curves(values),
-        *_composites(values, done),
         Section(
             "Guarantee and cost",
             (_table(("name", "level", "notion", *_COST[2:]), values),),
@@ -416,17 +420,6 @@ def _kind(rows: Sequence[Row]) -> Iterator[str]:
             return
 
 
-def _values(row: Row) -> dict[str, Any]:
-    """Return the values of a row, those that only people read among them."""
-    values = flat(row)
-    values["name"] = _name(row)
-    values["n_w / s_w"] = values["n_w"] / values["s_w"] if values["s_w"] else None
-    for name, task in _first_tasks(row.result) if row.result else ():
-        values[f"{name}_shown"] = str(task.private)
-        values[f"{name}_original_shown"] = str(task.original)
-    return values
-
-
 def _name(row: Row) -> str:
     """Name a row by its mechanism, and its lexicon where that is another."""
     if row.lexicon in ("builtin", "english"):
@@ -443,9 +436,13 @@ def _curves(values: Sequence[dict[str, Any]]) -> Iterator[Section]:
     """Yield a section for each measure that the rows have, against risk and loss."""
     for y, (title, up) in _UP.items():
         learned = [
-            (*(row["name"], row["level"]), *(row[f"{y}_{n}"] for n in _SHOWN))
+            (
+                *(row["name"], row["level"], accuracy(row[y], row[f"{y}_sd"])),
+                accuracy(row[f"{y}_original"], row[f"{y}_original_sd"]),
+                row[f"{y}_chance"],
+            )
             for row in values
-            if f"{y}_shown" in row
+            if y in ("utility", "attack") and row[y] is not None
         ]
         blocks: list[Block] = []
         if learned:
@@ -463,20 +460,6 @@ def _curves(values: Sequence[dict[str, Any]]) -> Iterator[Section]:
                 blocks.append(Chart(f"{title} by {across.label}", across, up, ordered))
         if blocks:
             yield Section(title, blocks)
-
-
-def _composites(
-    values: Sequence[dict[str, Any]], rows: Sequence[Row]
-) -> Iterator[Section]:
-    results = [row.result for row in rows if row.result and row.result.composite]
-    if results:
-        names = [f"composite_{each.alpha:g}" for each in results[0].composite]
-        columns = [Column(name.replace("_", " "), score, full=1.0) for name in names]
-        head = [_COLUMNS["name"], _COLUMNS["level"]]
-        cells = [[value.get(n) for n in ("name", "level", *names)] for value in values]
-        note = Paragraph(f"Composite: {results[0].composite_formula}.", "note")
-        blocks = Table([*head, *columns], cells), note
-        yield Section("Utility and privacy together", blocks)
 
 
 def _examples(rows: Sequence[Row], originals: Sequence[str]) -> list[Block]:

@@ -145,10 +145,21 @@ def find(path: str | None, name: str | None = None) -> Format:
     """
     if name is not None:
         return _load(name)
-    format = by_suffix(path or "") or _by_content(path or "")
+    path = path or ""
+    format = by_suffix(path) or _by_content(path)
     if format is not None:
         return format
-    raise UsageError(_unknown(path or ""))
+    if os.path.isdir(path):
+        raise UsageError(f"{path} is a directory; name the files in it")
+    suffix = _suffix(path)
+    if not suffix and path and not os.path.exists(path):
+        raise UsageError(f"{path}: {os.strerror(errno.ENOENT)}")
+    what = f"the suffix {suffix!r} of {path}" if suffix else "a name without suffix"
+    known = ", ".join(registry.names("formats"))
+    raise UsageError(
+        f"no format goes with {what}; choose one with --format ({known}), or save a "
+        "spreadsheet as .xlsx or CSV"
+    )
 
 
 def by_suffix(path: str) -> Format | None:
@@ -168,17 +179,14 @@ def _by_content(path: str) -> Format | None:
     with streams.open_input(path) as stream:
         head, _ = streams.first_lines(stream, LINES)
     name = sniff(head)
-    if name is None and _is_text(head):
-        name = (table(head) or "text").partition(" ")[0]
+    if name is None:
+        try:
+            text = codecs.getincrementaldecoder("utf-8")().decode(head)
+        except UnicodeDecodeError:
+            return None
+        if text.strip() and "\0" not in text:
+            name = (table(head) or "text").partition(" ")[0]
     return None if name is None else _load(name)
-
-
-def _is_text(head: bytes) -> bool:
-    try:
-        text = codecs.getincrementaldecoder("utf-8")().decode(head)
-    except UnicodeDecodeError:
-        return False
-    return bool(text.strip()) and "\0" not in text
 
 
 def table(head: bytes) -> str | None:
@@ -203,21 +211,6 @@ def _suffix(path: str) -> str:
     return PurePath(streams.plain_name(path)).suffix.lower()
 
 
-def _unknown(path: str) -> str:
-    """Say why no format goes with a path, and what to do."""
-    if os.path.isdir(path):
-        return f"{path} is a directory; name the files in it"
-    suffix = _suffix(path)
-    if not suffix and path and not os.path.exists(path):
-        return f"{path}: {os.strerror(errno.ENOENT)}"
-    what = f"the suffix {suffix!r} of {path}" if suffix else "a name without suffix"
-    known = ", ".join(registry.names("formats"))
-    return (
-        f"no format goes with {what}; choose one with --format ({known}), or save a "
-        "spreadsheet as .xlsx or CSV"
-    )
-
-
 def _load(name: str) -> Format:
     try:
         module = registry.find("formats", name)
@@ -237,14 +230,10 @@ def sniff(head: bytes) -> str | None:
     if not text.startswith(b"{"):
         return None
     first, end, _ = text.partition(b"\n")
-    return "json" if end and not _is_json(first) else "jsonl"
-
-
-def _is_json(line: bytes) -> bool:
     import msgspec
 
     try:
-        msgspec.json.decode(line, type=msgspec.Raw)
+        msgspec.json.decode(first, type=msgspec.Raw)
     except msgspec.DecodeError:
-        return False
-    return True
+        return "json" if end else "jsonl"
+    return "jsonl"

@@ -109,7 +109,12 @@ class Writer(formats.Writer):
         """
         import pyarrow as pa
 
-        self._finish_page()
+        if self._page is not None and self._kept:
+            batch = self._page.batch
+            if len(self._kept) < batch.num_rows:
+                batch = batch.take(pa.array(self._kept, pa.int32()))
+            self._batches.append(batch)
+            self._kept = []
         if not self._batches:
             return
         table = pa.Table.from_batches(self._batches)
@@ -117,18 +122,6 @@ class Writer(formats.Writer):
             self._add_block(table.slice(0, ROWS))
             table = table.slice(ROWS)
         self._batches = table.to_batches()
-
-    def _finish_page(self) -> None:
-        import pyarrow as pa
-
-        page, kept = self._page, self._kept
-        if page is None or not kept:
-            return
-        batch = page.batch
-        if len(kept) < batch.num_rows:
-            batch = batch.take(pa.array(kept, pa.int32()))
-        self._batches.append(batch)
-        self._kept = []
 
     def _add_block(self, table: _arrow.Table) -> None:
         """Take rows with new texts; a full row group is written."""

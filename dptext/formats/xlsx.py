@@ -190,17 +190,13 @@ class Writer(formats.Writer):
                     f"row {self._row}: a text of over {_LONGEST:,} characters does not "
                     "fit into a cell; save the sheet as CSV"
                 )
-            text = escape(_ESCAPED.sub(_as_escape, value))
+            text = escape(_ESCAPED.sub(lambda match: f"_x{ord(match[0]):04X}_", value))
             return (
                 f'{head} t="inlineStr"><is><t xml:space="preserve">{text}</t></is></c>'
             )
         if isinstance(value, bool):
             return f'{head} t="b"><v>{value:d}</v></c>'
         return f"{head}><v>{_serial(value)!r}</v></c>"
-
-
-def _as_escape(match: re.Match[str]) -> str:
-    return f"_x{ord(match[0]):04X}_"
 
 
 def _serial(value: _Value) -> int | float:

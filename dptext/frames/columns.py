@@ -35,7 +35,10 @@ class Columns:
         tally: Tally | None = None,
         language: Language | None = None,
     ) -> None:
-        _needs_arrow()
+        try:
+            import pyarrow  # noqa: F401
+        except ImportError:
+            raise MissingExtra.of("a table", "parquet") from None
         self.rows = 0
         self._pipeline = pipeline
         self._randomness = pipeline.randomness(key)
@@ -109,13 +112,6 @@ class Columns:
                         f"row {number}, counted from 0: {error}{advice}"
                     ) from None
                 number += 1
-
-
-def _needs_arrow() -> None:
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:
-        raise MissingExtra.of("a table", "parquet") from None
 
 
 def array(values: Any, name: str) -> _arrow.Array:

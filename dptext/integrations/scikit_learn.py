@@ -67,14 +67,11 @@ class TextVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if isinstance(X, str):
             msg = "Iterable over raw text documents expected, string object received."
             raise ValueError(msg)
-        released = api.embed(list(X), self.overrides, **self._choices())
+        choices = self.get_params()
+        overrides = choices.pop("overrides")
+        released = api.embed(list(X), overrides, **choices)
         assert isinstance(released.values, np.ndarray)
         return released.values
-
-    def _choices(self) -> dict[str, Any]:
-        choices: dict[str, Any] = self.get_params()
-        choices.pop("overrides")
-        return choices
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

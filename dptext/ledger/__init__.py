@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from dptext.errors import OutputError, RefusedError, UsageError
 from dptext.ledger import store
-from dptext.ledger.store import Amount, Ledger, Limit, can_end, hold, opened
+from dptext.ledger.store import Amount, Ledger, Limit, hold, opened
 
 __all__ = ["Amount", "Charge", "Entry", "Ledger", "Limit", "begin", "opened"]
 
@@ -65,38 +65,32 @@ class Entry:
         subject = ledger.key.subject(charge.subject)
         unique = self.token.encode() if charge.nonce is None else charge.nonce
         item = ledger.key.record(subject, unique)
-        if charge.nonce is not None and self._is_known(item):
+        # Draws that were released, or are charged to this entry, already.
+        known = (
+            "SELECT 1 FROM charges JOIN entries ON entry = number "
+            "WHERE item = ? AND (entry = ? OR state = ?)"
+        )
+        values = (item, self._number, store.RELEASED)
+        if charge.nonce is not None and data.execute(known, values).fetchone():
             return
         if subject not in sums:
             sums[subject] = Amount(*ledger.spent(subject))
         before = sums[subject]
         after = before.plus(charge.amount)
         if not self._limit.admits(after):
-            raise self._refused(charge, before, after)
+            raise RefusedError(
+                f"record {charge.record + 1}: the value of its field "
+                f"{self._called!r} would lose {after.written()} in all, "
+                f"{before.written()} of them charged before, and the limit is "
+                f"{self._limit.amount.written()}; this output is not written (dptext "
+                f"ledger show {ledger.path})"
+            )
         sums[subject] = after
         data.execute(
             "INSERT INTO charges VALUES (?, ?, ?, 1, ?, ?) ON CONFLICT (entry, item) "
             "DO UPDATE SET records = records + 1, nats = nats + excluded.nats, "
             "delta = delta + excluded.delta",
             (self._number, item, subject, *charge.amount),
-        )
-
-    def _is_known(self, item: bytes) -> bool:
-        """Tell whether draws were released, or are charged to this entry, already."""
-        row = self._ledger.data.execute(
-            "SELECT 1 FROM charges JOIN entries ON entry = number "
-            "WHERE item = ? AND (entry = ? OR state = ?)",
-            (item, self._number, store.RELEASED),
-        ).fetchone()
-        return row is not None
-
-    def _refused(self, charge: Charge, before: Amount, after: Amount) -> RefusedError:
-        limit = self._limit.amount.written()
-        return RefusedError(
-            f"record {charge.record + 1}: the value of its field {self._called!r} "
-            f"would lose {after.written()} in all, {before.written()} of them charged "
-            f"before, and the limit is {limit}; this output is not written (dptext "
-            f"ledger show {self._ledger.path})"
         )
 
     def leave(self) -> None:
@@ -135,12 +129,12 @@ def begin(
         with contextlib.suppress(OutputError, UsageError):
             _end(ledger, number)
         if life is not None:
-            life.end()
+            life.close()
 
 
 def _recover(ledger: Ledger) -> None:
     """Finish what killed runs left: give back what cannot have been released."""
-    if not can_end():
+    if store.fcntl is None:  # nothing shows that a run ended: it is taken to go on
         return
     sql = "SELECT number FROM entries WHERE state NOT IN (?, ?)"
     for (number,) in ledger.data.execute(sql, store.FINISHED).fetchall():
@@ -150,7 +144,7 @@ def _recover(ledger: Ledger) -> None:
             try:
                 _end(ledger, number)
             finally:
-                life.end()
+                life.close()
 
 
 def _end(ledger: Ledger, number: int) -> None:
@@ -162,7 +156,14 @@ def _end(ledger: Ledger, number: int) -> None:
         parts = [Path(part) for part in json.loads(row.parts)]
         hidden = bool(parts) and all(part.exists() for part in parts)
         if row.state == store.LEAVING and not hidden:
-            _settle(ledger, number)
+            # What another released meanwhile is charged there.
+            ledger.data.execute(
+                "DELETE FROM charges WHERE entry = ?1 AND item IN (SELECT item FROM "
+                "charges JOIN entries ON entry = number WHERE state = ?2 AND entry <> "
+                "?1)",
+                (number, store.RELEASED),
+            )
+            _set_state(ledger, number, store.RELEASED)
             return
         # From here on no other run takes it for released, whatever is still there.
         _set_state(ledger, number, store.RETURNING)
@@ -172,16 +173,6 @@ def _end(ledger: Ledger, number: int) -> None:
     with ledger.transaction() as data:
         data.execute("DELETE FROM charges WHERE entry = ?", (number,))
         _set_state(ledger, number, store.RETURNED)
-
-
-def _settle(ledger: Ledger, number: int) -> None:
-    """Finish an entry that left; what another released meanwhile is charged there."""
-    ledger.data.execute(
-        "DELETE FROM charges WHERE entry = ?1 AND item IN (SELECT item FROM charges "
-        "JOIN entries ON entry = number WHERE state = ?2 AND entry <> ?1)",
-        (number, store.RELEASED),
-    )
-    _set_state(ledger, number, store.RELEASED)
 
 
 def _set_state(ledger: Ledger, number: int, state: str) -> None:

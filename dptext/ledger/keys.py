@@ -37,38 +37,23 @@ class LedgerKey:
         """Show nothing of the secret."""
         return "LedgerKey()"
 
-    def _hash(self, purpose: bytes, data: bytes, size: int = SIZE) -> bytes:
+    def hash(self, purpose: bytes, data: bytes, size: int = SIZE) -> bytes:
+        """Return the keyed hash of data, for one purpose."""
         return hashlib.blake2b(
             data, digest_size=size, key=self._secret, person=purpose
         ).digest()
 
     def check(self) -> bytes:
         """Return what the ledger knows its key by."""
-        return self._hash(b"check", b"")
+        return self.hash(b"check", b"")
 
     def subject(self, value: str) -> bytes:
         """Return the hash of a subject, as readers of records spell it."""
-        return self._hash(b"subject", value.encode("utf-8", "surrogatepass"))
+        return self.hash(b"subject", value.encode("utf-8", "surrogatepass"))
 
     def record(self, subject: bytes, nonce: bytes) -> bytes:
         """Return the hash of a record of a subject whose draws follow from a nonce."""
-        return self._hash(b"record", subject + nonce)
-
-    def seal(self, data: bytes) -> bytes:
-        """Return what shows later that data were not edited."""
-        return self._hash(b"seal", data, 32)
-
-    def mask(self, data: bytes) -> bytes:
-        """Return bytes that hide the sum of a seal."""
-        return self._hash(b"mask", data, 32)
-
-    def row(self, data: bytes) -> bytes:
-        """Return the hash of a row."""
-        return self._hash(b"row", data, 32)
-
-    def is_seal(self, data: bytes, seal: bytes) -> bool:
-        """Tell whether data are what a seal was made of."""
-        return hmac.compare_digest(self.seal(data), seal)
+        return self.hash(b"record", subject + nonce)
 
 
 def path_of(ledger: Path) -> Path:
@@ -146,8 +131,8 @@ class Seal(NamedTuple):
         """Write the seal of a ledger, by its id."""
         count = self.transactions.to_bytes(_COUNT_OF_SEALS)
         total = self.total.to_bytes(_SUM)
-        proof = key.seal(ledger + count + total)
-        return count + proof + _xor(total, key.mask(proof))
+        proof = key.hash(b"seal", ledger + count + total, _SUM)
+        return count + proof + _xor(total, key.hash(b"mask", proof, _SUM))
 
 
 def unpacked(data: bytes, key: LedgerKey, ledger: bytes) -> Seal | None:
@@ -157,15 +142,16 @@ def unpacked(data: bytes, key: LedgerKey, ledger: bytes) -> Seal | None:
         data[_COUNT_OF_SEALS:-_SUM],
         data[-_SUM:],
     )
-    total = _xor(hidden, key.mask(proof))
-    if not key.is_seal(ledger + count + total, proof):
+    total = _xor(hidden, key.hash(b"mask", proof, _SUM))
+    seal = key.hash(b"seal", ledger + count + total, _SUM)
+    if not hmac.compare_digest(seal, proof):
         return None
     return Seal(int.from_bytes(count), int.from_bytes(total))
 
 
 def hashed(key: LedgerKey, *row: object) -> int:
     """Return the hash of a row: its table and its values."""
-    return int.from_bytes(key.row(ascii(row).encode()))
+    return int.from_bytes(key.hash(b"row", ascii(row).encode(), _SUM))
 
 
 def _xor(one: bytes, other: bytes) -> bytes:

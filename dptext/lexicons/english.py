@@ -10,19 +10,21 @@ words are ordered by cosine less hubness and frequency in the vectors of the fil
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dptext.errors import LexiconError, UsageError
 from dptext.lexicons import numbers, store
-from dptext.lexicons.importing import Arrangement, Entries, Ordered, Scheme
+from dptext.lexicons.importing import ByDistance
 from dptext.lexicons.orders import orders_by_cosine
 from dptext.lexicons.search import Progress, silent
 from dptext.lexicons.store import packaged_folder
 from dptext.tokens.regex import keys_of
-from dptext.types import ENGLISH, PARTS
+from dptext.types import ENGLISH, PARTS, Lexicon
 
 _META = {
     "language": ENGLISH,
@@ -39,10 +41,10 @@ def licences() -> list[Path]:
     return sorted(packaged_folder().glob("LICENSE.*"))
 
 
-class AsBuiltIn(Scheme):
+class AsBuiltIn(ByDistance):
     """The rules above; as many outputs as the built-in lexicon has if not fewer."""
 
-    PRIOR_NOTE = "; words that are no outputs count no more than the last output"
+    prior_note = "; words that are no outputs count no more than the last output"
     language = ENGLISH
 
     def __init__(self, outputs: int | None = None) -> None:
@@ -51,7 +53,7 @@ class AsBuiltIn(Scheme):
             raise UsageError(msg)
         self._builtin = store.load(packaged_folder(), verify=False)
         self._most = int(self._builtin.meta["outputs"])
-        self.outputs: int = min(outputs or self._most, self._most)
+        super().__init__(min(outputs or self._most, self._most))
         keys = keys_of(self._builtin.words)
         self._row_of = {key: row for row, key in enumerate(keys)}
 
@@ -60,26 +62,31 @@ class AsBuiltIn(Scheme):
         rows = (self._row_of.get(key, -1) for key in keys_of(words))
         return np.fromiter(rows, np.int64, len(words))
 
-    def arrange(self, words: Sequence[str], counts: NDArray[np.float64]) -> Arrangement:
+    def arrange(
+        self, words: Sequence[str], counts: NDArray[np.float64]
+    ) -> tuple[Sequence[str], NDArray[np.float64], NDArray[np.intp]]:
         """Put words in order of descending count (> 0).
 
         But words that are no outputs count at most as much as the last output and stand
         behind it.
         """
         rows, named = self._rows(words), self._builtin.words
-        may = (rows >= 0) & (rows < self._most)
         written = [
             named[row] if row >= 0 else word
             for word, row in zip(words, rows.tolist(), strict=True)
         ]
+        may = (rows >= 0) & (rows < self._most)
         order, capped = outputs_first(counts, may, self.outputs)
-        return Arrangement(written, capped, order, min(self.outputs, int(may.sum())))
+        return written, capped, order
 
     def ordered(
-        self, entries: Entries, listed: int, progress: Progress = silent
-    ) -> Ordered:
+        self, lexicon: Lexicon, listed: int, progress: Progress = silent
+    ) -> Lexicon:
         """List the built-in lexicon's outputs for each word, then those by cosine."""
-        words, vectors, counts, outputs = entries
+        words, vectors, counts = lexicon.words, lexicon.vectors, lexicon.counts
+        rows = self._rows(words)
+        may = int(((rows >= 0) & (rows < self._most)).sum())
+        outputs = min(self.outputs or may, may)
         barred = numbers.barred(words)
         listed = min(listed, outputs - len(barred))
         if listed <= 1:
@@ -88,7 +95,6 @@ class AsBuiltIn(Scheme):
                 "it without --english"
             )
         orders = orders_by_cosine(vectors, counts, outputs, listed, barred, progress)
-        rows = self._rows(words)
         known = np.flatnonzero(rows >= 0)
         here = np.full(len(self._builtin.words), -1)
         here[rows[known]] = known
@@ -99,15 +105,21 @@ class AsBuiltIn(Scheme):
         theirs = here[self._builtin.orders[-1]]
         orders[-1] = _followed([], theirs, orders[-1], outputs)
         numbers.list_first(orders, words)
-        meta = {**_META, "built_in": self._builtin.digest, "outputs": outputs}
-        return Ordered(orders, None, meta, self._arrays(rows, here, counts))
+        meta = {
+            **lexicon.meta,
+            **_META,
+            "built_in": self._builtin.digest,
+            "outputs": outputs,
+        }
+        arrays = self._arrays(rows, here, counts)
+        return replace(lexicon, orders=orders, meta=meta, **arrays)
 
     def _arrays(
         self,
         rows: NDArray[np.int64],
         here: NDArray[np.int64],
         counts: NDArray[np.float64],
-    ) -> dict[str, NDArray[np.generic]]:
+    ) -> dict[str, Any]:
         """Return what else the built-in lexicon says of the words that it has.
 
         rows are theirs in it, and here is where its words stand in the file, -1: not.
@@ -147,7 +159,7 @@ def _followed(
 def outputs_first(
     counts: NDArray[np.float64],
     may: NDArray[np.bool_],
-    outputs: int,
+    outputs: int | None,
     always: int | None = None,
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Return the order in which words stand, and their counts: (V,), (V,).

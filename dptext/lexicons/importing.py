@@ -9,13 +9,13 @@ as in the built-in lexicon (dptext.lexicons.english). All of it is public.
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shutil
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 from unicodedata import normalize
 
 import numpy as np
@@ -27,6 +27,7 @@ from dptext.lexicons import numbers, sources, store
 from dptext.lexicons.orders import (
     build_orders,
     check_coordinates,
+    empty_orders,
     far_of,
     measure,
     orders_by_cosine,
@@ -46,95 +47,58 @@ _BY_COSINE = (
 )
 
 
-class Arrangement(NamedTuple):
-    """Words as written and their counts; the order in which they stand; |outputs|."""
-
-    written: list[str]
-    counts: NDArray[np.float64]
-    order: NDArray[np.intp]
-    outputs: int
-
-
-class Entries(NamedTuple):
-    """Words (V,), vectors (V + 1, d), counts (V,); outputs, how many, come first."""
-
-    words: tuple[str, ...]
-    vectors: NDArray[np.floating]
-    counts: NDArray[np.float64]
-    outputs: int
-
-
-class Ordered(NamedTuple):
-    """What a scheme adds to words and vectors: see dptext.types.Lexicon.
-
-    far is None where orders are not by distance: what they lack may be at any distance.
-    meta is laid over that of the source; arrays are the optional ones, by name.
-    """
-
-    orders: NDArray[np.integer]
-    far: NDArray[np.float32] | None = None
-    meta: Mapping[str, object] = {}
-    arrays: Mapping[str, NDArray[Any]] = {}
-
-
-class Scheme(ABC):
-    """How words are arranged and ordered; outputs: how many are wanted, None: all.
-
-    PRIOR_NOTE is what the arrangement changes in the counts, for meta; language that
-    of all words that it orders, None: any.
-    """
-
-    PRIOR_NOTE: ClassVar[str] = ""
-    language: ClassVar[str | None] = None
-    outputs: int | None
-
-    def arrange(self, words: Sequence[str], counts: NDArray[np.float64]) -> Arrangement:
-        """Put words in order of descending count (> 0); outputs stand first."""
-        order = np.argsort(-counts, kind="stable")
-        return Arrangement(list(words), counts, order, len(words))
-
-    @abstractmethod
-    def ordered(
-        self, entries: Entries, listed: int, progress: Progress = silent
-    ) -> Ordered:
-        """Return orders of at most listed words; the last row of vectors may be set."""
-
-
 @dataclass(frozen=True)
-class ByDistance(Scheme):
-    """Orders of all words by distance."""
+class ByDistance:
+    """A scheme: orders of all words by distance.
 
-    outputs: None = field(default=None, init=False)
+    outputs, how many words may be outputs, None: all; language, that of all words that
+    it orders, None: any; prior_note, what it changes in the counts, for meta.
+    """
+
+    outputs: int | None = None
+    language: ClassVar[str | None] = None
+    prior_note: ClassVar[str] = ""
+
+    def arrange(
+        self, words: Sequence[str], counts: NDArray[np.float64]
+    ) -> tuple[Sequence[str], NDArray[np.float64], NDArray[np.intp]]:
+        """Return words as they are written, their counts, and the order of both.
+
+        counts (V,) > 0. Words stand by descending count, outputs first.
+        """
+        return words, counts, np.argsort(-counts, kind="stable")
 
     def ordered(
-        self, entries: Entries, listed: int, progress: Progress = silent
-    ) -> Ordered:
-        """List the nearest words."""
-        words, vectors, _, _ = entries
+        self, lexicon: Lexicon, listed: int, progress: Progress = silent
+    ) -> Lexicon:
+        """Return a lexicon that has no orders yet with orders of at most listed words.
+
+        far is left at 0, a bound that every distance keeps, where orders are not by
+        distance.
+        """
+        words, vectors = lexicon.words, lexicon.vectors
         barred, listed = numbers.barred(words), min(listed, len(words))
         orders, far = build_orders(vectors, listed, barred=barred, progress=progress)
         for row in numbers.list_first(orders, words):
             far[row] = far_of(vectors, row, orders[row])
-        return Ordered(orders, far)
+        return replace(lexicon, orders=orders, far=far)
 
 
-@dataclass(frozen=True)
-class ByCosine(Scheme):
+class ByCosine(ByDistance):
     """Orders of the first so many words by cosine less hubness and frequency."""
 
-    outputs: int
-
     def ordered(
-        self, entries: Entries, listed: int, progress: Progress = silent
-    ) -> Ordered:
+        self, lexicon: Lexicon, listed: int, progress: Progress = silent
+    ) -> Lexicon:
         """List the words that stand best for each."""
-        words, vectors, counts, outputs = entries
+        words, vectors, counts = lexicon.words, lexicon.vectors, lexicon.counts
         barred = numbers.barred(words)
-        outputs = min(self.outputs, outputs)
+        outputs = min(self.outputs or len(words), len(words))
         listed = min(listed, outputs - len(barred))
         orders = orders_by_cosine(vectors, counts, outputs, listed, barred, progress)
         numbers.list_first(orders, words)
-        return Ordered(orders, meta={"outputs": outputs, "orders": _BY_COSINE})
+        meta = {**lexicon.meta, "outputs": outputs, "orders": _BY_COSINE}
+        return replace(lexicon, orders=orders, meta=meta)
 
 
 # Zipf-Mandelbrot (Mandelbrot 1953): with this exponent the commonest of 50,000
@@ -207,14 +171,16 @@ _NUMBER_SHARE = 0.01
 _NUMBER_WORDS = "one two three four five six seven eight nine ten".split()
 
 
-def arranged(
-    raw: RawVectors, location: str, scheme: Scheme, language: str = ENGLISH
-) -> tuple[Entries, dict[str, int]]:
+def _arranged(
+    raw: RawVectors, location: str, scheme: ByDistance, language: str
+) -> tuple[
+    tuple[str, ...], NDArray[np.floating], NDArray[np.float64], Mapping[str, int]
+]:
     """Fold the entries of a file, put them in order, and set numbers and the last row.
 
-    language decides which numbers there are. Returns also how many were dropped, by
-    reason. Where the scheme wants only so many outputs, numbers are frequent enough to
-    be some.
+    Returns words (V,), vectors (V + 1, d), counts (V,) and how many entries were
+    dropped, by reason. language decides which numbers there are. Where the scheme wants
+    only so many outputs, numbers are frequent enough to be some.
     """
     counts = zipf(len(raw.words)) if raw.counts is None else raw.counts
     folded = fold(raw.words, counts)
@@ -225,7 +191,7 @@ def arranged(
     counts = _number_counts(folded, scheme.outputs, names)
     few = len(counts)
     merged = np.append(folded.counts, counts)
-    written, merged, order, outputs = scheme.arrange([*words, *names[:few]], merged)
+    written, merged, order = scheme.arrange([*words, *names[:few]], merged)
     size, d = len(order), raw.vectors.shape[1]
     vectors = np.empty((size + 1, d), raw.vectors.dtype)
     # Straight to where they stay, without a copy between: this is most of the memory.
@@ -238,7 +204,7 @@ def arranged(
     vectors[size] = vectors[:size].mean(axis=0, dtype=np.float64)
     vectors[rows] = numbers.vectors(middle)[[NAMES.index(name) for name in names[:few]]]
     ordered = tuple(written[row] for row in order.tolist())
-    return Entries(ordered, vectors, merged[order], outputs), folded.dropped
+    return ordered, vectors, merged[order], folded.dropped
 
 
 def _number_counts(
@@ -329,42 +295,28 @@ def open_source(
 ) -> Lexicon:
     """Return the lexicon of a file of vectors, from the cache if it is there.
 
-    What lies in the cache is used if its content is what was kept there and nobody but
-    this user could have written it. A cache that cannot be written costs a warning and
-    the time to import again.
+    What lies in the cache is used if it is of this file, matches its digest and nobody
+    but this user could have written it. A cache that cannot be written costs a warning
+    and the time to import again.
     """
     source = sources.sha256(path)
-    key = cache.key_of("lexicon", source, settings.key())
-    folder = cached_folder() / key
-    kept: list[Lexicon] = []
-
-    def compute() -> dict[str, str]:
-        lexicon = make(path, path.name, settings, digest=source, progress=progress)
-        # What lies there is no good, or it would have been used.
-        shutil.rmtree(folder, ignore_errors=True)
-        try:
-            store.save(lexicon, folder)
-            cache.close(folder)
-            kept.append(store.load(folder, verify=False))
-        except (OSError, OutputError) as error:
-            again = "the lexicon is not kept and will be imported again next time"
-            warn(f"{error}; {again}")
-            kept.append(replace(lexicon, digest=store.digest_in_memory(lexicon)))
-        return {"digest": kept[-1].digest}
-
-    def holds(entry: dict[str, str]) -> bool:
-        if not cache.only_mine(folder):
-            return False
-        try:
-            lexicon = store.load(folder)
-        except LexiconError:
-            return False
-        kept.append(lexicon)
-        return bool(lexicon.digest == entry["digest"])
-
-    cache.numbers(key, compute, holds)
+    folder = cached_folder() / cache.key_of("lexicon", source, settings.key())
     # The name is that of the file asked for: the cached content may have another.
-    return replace(kept[-1], name=path.name)
+    if cache.only_mine(folder):
+        with contextlib.suppress(LexiconError):
+            lexicon = store.load(folder)
+            if lexicon.meta.get("sha256") == source:
+                return replace(lexicon, name=path.name)
+    lexicon = make(path, path.name, settings, digest=source, progress=progress)
+    # What lies there is no good, or it would have been used.
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        store.save(lexicon, folder)
+        cache.close(folder)
+        return replace(store.load(folder, verify=False), name=path.name)
+    except (OSError, OutputError) as error:
+        warn(f"{error}; the lexicon is not kept and will be imported again next time")
+        return replace(lexicon, digest=store.digest_in_memory(lexicon))
 
 
 def make(
@@ -372,7 +324,7 @@ def make(
     name: str,
     settings: Settings,
     *,
-    scheme: Scheme | None = None,
+    scheme: ByDistance | None = None,
     digest: str | None = None,
     progress: Shares = sources.quiet,
 ) -> Lexicon:
@@ -402,58 +354,48 @@ def from_vectors(
     source: Mapping[str, object],
     location: str,
     *,
-    scheme: Scheme | None = None,
+    scheme: ByDistance | None = None,
     progress: Shares = sources.quiet,
 ) -> Lexicon:
     """Make a lexicon of words and vectors; source goes into meta, location into errors.
 
     For the rest see `make`.
     """
-    scheme = scheme or _scheme(settings, len(raw.words))
+    if scheme is None:
+        outputs = settings.outputs
+        if outputs is None and len(raw.words) > OUTPUTS:
+            outputs = OUTPUTS
+        scheme = ByCosine(outputs) if outputs else ByDistance()
     progress("folding words", 0.0)
     language = scheme.language or settings.language or language_of(raw.words)
-    entries, dropped = arranged(raw, location, scheme, language)
-    words, vectors, counts, _ = entries
+    words, vectors, counts, dropped = _arranged(raw, location, scheme, language)
     prior = ZIPF if raw.counts is None else "counts of the source"
+    del raw
     meta = {
         **source,
         "words": len(words),
         "dimensions": int(vectors.shape[1]),
         "dropped": dropped,
-        "prior": prior + scheme.PRIOR_NOTE,
+        "prior": prior + scheme.prior_note,
         "language": language,
         "max_words": settings.max_words,
     }
-    del raw
     progress("ordering words", 0.0)
-    ordered = scheme.ordered(
-        entries, settings.listed, lambda share: progress("ordering words", share)
+    far = np.zeros(len(vectors), np.float32)
+    lexicon = scheme.ordered(
+        Lexicon(name, words, vectors, counts, empty_orders(0, 0, 0), far, "", meta),
+        settings.listed,
+        lambda share: progress("ordering words", share),
     )
-    listed = int(ordered.orders.shape[1])
-    far = ordered.far
-    geometry = measure(vectors, lambda share: progress("measuring", share))
-    return Lexicon(
-        name=name,
-        words=words,
-        vectors=vectors,
-        counts=counts,
-        orders=ordered.orders,
-        # A bound that every distance keeps.
-        far=np.zeros(len(vectors), np.float32) if far is None else far,
-        digest="",
-        meta={**meta, **ordered.meta, "listed": listed, "geometry": geometry},
-        **ordered.arrays,
-    )
+    meta = {
+        **lexicon.meta,
+        "listed": int(lexicon.orders.shape[1]),
+        "geometry": measure(vectors, lambda share: progress("measuring", share)),
+    }
+    return replace(lexicon, meta=meta)
 
 
 def language_of(words: Sequence[str]) -> str:
     """Tell English by its function words among the most frequent ones, else unknown."""
     first = {word.lower() for word in words[:_FIRST]}
     return ENGLISH if len(first & _SIGNS) >= _ENOUGH else "unknown"
-
-
-def _scheme(settings: Settings, words: int) -> Scheme:
-    outputs = settings.outputs
-    if outputs is None and words > OUTPUTS:
-        outputs = OUTPUTS
-    return ByCosine(outputs) if outputs else ByDistance()

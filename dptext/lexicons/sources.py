@@ -104,49 +104,28 @@ def _only_member(file: io.BufferedReader, location: str) -> io.BufferedReader:
 
 Array = NDArray[np.generic]  # of any type, until it is checked
 
-_ARRAYS = ("words", "vectors", "counts")
-
 
 def read_npz(
     stream: BinaryIO, location: str, *, limit: int | None = None
 ) -> RawVectors:
-    """Read an archive, or its first `limit` words."""
+    """Read an archive, or its first `limit` words, as text or as UTF-8 bytes."""
     # numpy seeks in the archive, which a stream that is being unpacked cannot.
     source = stream if stream.seekable() else io.BytesIO(stream.read())
     try:
-        archive = np.load(source, allow_pickle=False)
-        if isinstance(archive, np.ndarray):
-            msg = f"{location}: one array and no .npz; it has to name its words as well"
-            raise LexiconError(msg)
-        with archive:
-            present = [name for name in _ARRAYS if name in archive.files]
-            arrays = {name: archive[name] for name in present}
-    except LexiconError:
-        raise
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        msg = f"{location}: not a whole .npz of plain arrays ({type(error).__name__})"
-        raise LexiconError(msg) from None
-    for name in ("words", "vectors"):
-        if name not in arrays:
-            raise LexiconError(f"{location}: no array named {name!r} in it")
-    words = words_of(arrays["words"], location)
-    return assemble(
-        words, arrays["vectors"], arrays.get("counts"), location, limit=limit
-    )
-
-
-def words_of(words: Array, location: str) -> list[str]:
-    """Turn an array of text or UTF-8 bytes into a list."""
-    if words.ndim != 1 or words.dtype.kind not in "US":
+        with np.load(source, allow_pickle=False) as archive:
+            words, vectors = archive["words"], archive["vectors"]
+            counts = archive["counts"] if "counts" in archive.files else None
+        if words.dtype.kind == "S":
+            words = np.char.decode(words, "utf-8")
+    except (TypeError, KeyError, ValueError, *_DAMAGED, OSError) as error:
+        raise LexiconError(
+            f"{location}: not a whole .npz with the arrays words and vectors "
+            f"({type(error).__name__})"
+        ) from None
+    if words.ndim != 1 or words.dtype.kind != "U":
         msg = f"{location}: words must be one row of text, found {words.dtype.name}"
         raise LexiconError(msg)
-    try:
-        return [
-            word.decode() if isinstance(word, bytes) else word
-            for word in words.tolist()
-        ]
-    except UnicodeDecodeError:
-        raise LexiconError(f"{location}: words are not UTF-8") from None
+    return assemble(words.tolist(), vectors, counts, location, limit=limit)
 
 
 def assemble(
@@ -168,29 +147,17 @@ def assemble(
     if not all(words):
         msg = f"{location}, entry {words.index('') + 1}: the word is empty"
         raise LexiconError(msg)
-    counts = _counts(counts, len(words), location)
+    plain_counts = None
+    if counts is not None:
+        fits = counts.shape == (len(words),) and counts.dtype.kind in "iuf"
+        plain_counts = counts.astype(np.float64)[:limit] if fits else np.zeros(1)
+        if not (np.isfinite(plain_counts) & (plain_counts > 0)).all():
+            msg = f"{location}: counts must be {len(words)} numbers above 0"
+            raise LexiconError(msg)
     kept: type[np.floating] = np.float16 if vectors.dtype == np.float16 else np.float32
     with np.errstate(over="ignore"):  # what overflows is refused as infinite below
         plain = np.ascontiguousarray(vectors[:limit], dtype=kept)
-    cut = None if counts is None else counts[:limit]
-    return checked(RawVectors(words[:limit], plain, cut), location, unit="entry")
-
-
-def _counts(
-    counts: Array | None, size: int, location: str
-) -> NDArray[np.float64] | None:
-    if counts is None:
-        return None
-    if counts.shape != (size,) or counts.dtype.kind not in "iuf":
-        msg = f"{location}: counts must be {size} numbers, one for each word"
-        raise LexiconError(msg)
-    plain = counts.astype(np.float64)
-    wrong = ~(np.isfinite(plain) & (plain > 0))
-    if wrong.any():
-        entry = int(np.argmax(wrong)) + 1
-        msg = f"{location}, entry {entry}: the count is not a number above 0"
-        raise LexiconError(msg)
-    return plain
+    return checked(RawVectors(words[:limit], plain, plain_counts), location, "entry")
 
 
 # More than any published set has; a header that claims more is not a header.
@@ -203,7 +170,7 @@ _ROWS = 2**14  # rows looked at together, so that a check needs little memory
 class RawVectors:
     """Words and vectors as a file gives them, before anything is folded or dropped.
 
-    words list[n], distinct; vectors (n, d) float32 (float16 where the source is);
+    words list[n]; vectors (n, d) float32 (float16 where the source is);
     counts (n,) float64 > 0, or None where the source has none.
     """
 
@@ -213,17 +180,15 @@ class RawVectors:
 
 
 def checked(
-    raw: RawVectors, location: str, *, first: int = 1, unit: str = "line"
+    raw: RawVectors, location: str, unit: str = "line", first: int = 1
 ) -> RawVectors:
-    """Return raw if it has words, none twice, and finite vectors.
+    """Return raw if it has words and finite vectors.
 
     Entry i of the file is named `unit` first + i in the message; a word itself never
     is, because a file given by mistake may be a private text.
     """
     if not raw.words:
         raise LexiconError(f"{location}: no words in it")
-    if len(raw.words) != len(set(raw.words)):
-        _refuse_duplicate(raw.words, location, first, unit)
     for start in range(0, len(raw.words), _ROWS):
         finite = np.isfinite(raw.vectors[start : start + _ROWS]).all(axis=1)
         if not finite.all():
@@ -233,39 +198,23 @@ def checked(
     return raw
 
 
-def _refuse_duplicate(words: list[str], location: str, first: int, unit: str) -> None:
-    first_row: dict[str, int] = {}
-    for row, word in enumerate(words):
-        if word in first_row:
-            raise LexiconError(
-                f"{location}, {unit} {first + row}: the same word as {unit} "
-                f"{first + first_row[word]}; remove one of them"
-            )
-        first_row[word] = row
-
-
 _BLANKS = b" \t\r\n"
 # Three times as fast as float() on each field, 1.6 times as fast as numpy.fromstring,
 # and equal to both in every bit; fields that are no JSON take the slow path.
 _numbers = msgspec.json.Decoder(list[float]).decode
 
 
-def dimensions_of(line: bytes, location: str, number: int) -> int:
+def dimensions_of(line: bytes) -> int:
     """Count the numbers at the end of a line; the first field is never one."""
     fields = line.replace(b"\t", b" ").rstrip(_BLANKS).split(b" ")
     count = 0
     while count < len(fields) - 1 and _is_number(fields[-1 - count]):
         count += 1
-    if not 0 < count <= MOST_DIMENSIONS:
-        msg = f"{location}, line {number}: expected a word and its numbers, found none"
-        raise LexiconError(msg)
     return count
 
 
-def divide(
-    line: bytes, d: int, location: str, number: int
-) -> tuple[bytes, list[float]]:
-    """Divide a line into a word and d numbers; LexiconError names its number."""
+def divide(line: bytes, d: int) -> tuple[bytes, list[float]] | None:
+    """Divide a line into a word and d numbers; None where it is no such line."""
     word, _, rest = line.partition(b" ")
     try:
         values = _numbers(b"[" + rest.rstrip(_BLANKS).replace(b" ", b",") + b"]")
@@ -273,28 +222,14 @@ def divide(
         values = []
     if len(values) == d and word and b"," not in rest:
         return word, values
-    return _divide_slowly(line, d, f"{location}, line {number}")
-
-
-def _divide_slowly(line: bytes, d: int, where: str) -> tuple[bytes, list[float]]:
-    """Divide a line that has blanks in its word, tabs, odd numbers, or is wrong."""
-    fields = line.replace(b"\t", b" ").rstrip(_BLANKS).rsplit(b" ", d)
-    if len(fields) <= d:
-        msg = f"{where}: expected a word and {d} numbers, found {len(fields) - 1}"
-        raise LexiconError(msg)
-    word = fields[0]
+    # Blanks in the word, tabs, numbers as JSON has none, or no such line.
+    word, *fields = line.replace(b"\t", b" ").rstrip(_BLANKS).rsplit(b" ", d)
+    tail = word.rpartition(b" ")[2]
     # A word that ends in a decimal fraction is a line with a number too many.
-    if b"." in (tail := word.rpartition(b" ")[2]) and tail != word and _is_number(tail):
-        raise LexiconError(f"{where}: expected a word and {d} numbers, found more")
-    if not word:
-        raise LexiconError(f"{where}: no word before the numbers")
-    wrong = [
-        at for at, field in enumerate(fields, 1) if at > 1 and not _is_number(field)
-    ]
-    if wrong:
-        msg = f"{where}: field {wrong[0]} is not one of the {d} numbers expected"
-        raise LexiconError(msg)
-    return word, [float(field) for field in fields[1:]]
+    too_many = tail != word and b"." in tail and _is_number(tail)
+    if not word or too_many or len(fields) != d or not all(map(_is_number, fields)):
+        return None
+    return word, [float(field) for field in fields]
 
 
 def _is_number(field: bytes) -> bool:
@@ -325,39 +260,35 @@ def read_lines(
     """
     words: list[str] = []
     flat = array("f")
-    for number, line in enumerate(_not_blank(stream, location, first), first):
+    # Of a line that is too long no more than the limit.
+    lines = iter(lambda: stream.readline(_LONGEST + 1), b"")
+    for number, line in enumerate(lines, first):
+        where = f"{location}, line {number}"
         if limit is not None and len(words) == limit:
             break
+        if len(line) > _LONGEST:
+            raise LexiconError(f"{where}: longer than 64 MiB")
+        if line.isspace():
+            continue
+        if number == 1:
+            line = line.removeprefix(b"\xef\xbb\xbf")
         if dimensions is None:
-            dimensions = dimensions_of(line, location, number)
-        word, values = divide(line, dimensions, location, number)
-        try:
-            words.append(word.decode())
-        except UnicodeDecodeError:
-            msg = f"{location}, line {number}: the word is not UTF-8"
-            raise LexiconError(msg) from None
-        flat.fromlist(values)
+            dimensions = dimensions_of(line)
+        divided = divide(line, dimensions)
+        if divided is None or not 0 < dimensions <= MOST_DIMENSIONS:
+            msg = f"{where}: expected a word and {dimensions or 'its'} numbers"
+            raise LexiconError(msg)
+        words.append(_decoded(divided[0], where))
+        flat.fromlist(divided[1])
     vectors = np.frombuffer(flat, np.float32).reshape(len(words), -1 if words else 0)
     return checked(RawVectors(words, vectors), location, first=first)
 
 
-def _limited(stream: BinaryIO) -> Iterator[bytes]:
-    """Yield lines, of one that is too long no more than the limit."""
-    return iter(lambda: stream.readline(_LONGEST + 1), b"")
-
-
-def _not_blank(stream: BinaryIO, location: str, first: int) -> Iterator[bytes]:
-    """Yield the lines; blank ones may only stand at the end."""
-    blank = 0
-    for number, line in enumerate(_limited(stream), first):
-        if len(line) > _LONGEST:
-            raise LexiconError(f"{location}, line {number}: longer than 64 MiB")
-        if line.isspace():
-            blank = blank or number
-            continue
-        if blank:
-            raise LexiconError(f"{location}, line {blank}: the line is empty")
-        yield line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+def _decoded(word: bytes, where: str) -> str:
+    try:
+        return word.decode()
+    except UnicodeDecodeError:
+        raise LexiconError(f"{where}: the word is not UTF-8") from None
 
 
 _BLOCK = 2**24
@@ -371,10 +302,10 @@ def read_word2vec(
     """Read a file, text or binary, or its first `limit` words."""
     if not isinstance(stream, io.BufferedReader):
         stream = io.BufferedReader(cast(io.RawIOBase, stream), 2**20)
-    size, dimensions = read_header(stream, location)
-    is_text = _looks_like_text(cast(io.BufferedReader, stream), dimensions)
-    reader = read_text if is_text else read_binary
-    return reader(stream, location, size, dimensions, limit)
+    size, dimensions = _read_header(stream, location)
+    if _looks_like_text(cast(io.BufferedReader, stream), dimensions):
+        return _read_text(stream, location, size, dimensions, limit)
+    return _read_binary(stream, location, size, dimensions, limit)
 
 
 def read_fasttext(
@@ -385,10 +316,10 @@ def read_fasttext(
     Source: Bojanowski et al., TACL 2017; the files of fasttext.cc. The `.bin` models of
     fastText, with their n-grams, are another format and are not read.
     """
-    return read_text(stream, location, *read_header(stream, location), limit)
+    return _read_text(stream, location, *_read_header(stream, location), limit)
 
 
-def read_header(stream: BinaryIO, location: str) -> tuple[int, int]:
+def _read_header(stream: BinaryIO, location: str) -> tuple[int, int]:
     """Read the first line: the numbers of words and of dimensions."""
     header = header_of(stream.readline(64))
     if header is None:
@@ -410,21 +341,26 @@ def header_of(line: bytes) -> tuple[int, int] | None:
     return (size, dimensions) if 0 < dimensions <= MOST_DIMENSIONS else None
 
 
-def read_text(
+def _read_text(
     stream: BinaryIO, location: str, size: int, dimensions: int, limit: int | None
 ) -> RawVectors:
     """Read the lines after the header; there must be `size` of them."""
     # One more than the header says, to notice that there are more.
     wanted = size + 1 if limit is None else min(limit, size)
     raw = read_lines(stream, location, dimensions=dimensions, first=2, limit=wanted)
-    if len(raw.words) > size:
-        msg = f"{location}, line {size + 2}: more than the {size} words of the header"
-        raise LexiconError(msg)
-    _refuse_truncated(len(raw.words), size, location, limit)
+    if len(raw.words) != (size if limit is None else wanted):
+        raise _other_size(location, size)
     return raw
 
 
-def read_binary(
+def _other_size(location: str, size: int) -> LexiconError:
+    return LexiconError(
+        f"{location}: truncated or damaged, it does not hold the {size} words that its "
+        "header says"
+    )
+
+
+def _read_binary(
     stream: BinaryIO, location: str, size: int, dimensions: int, limit: int | None
 ) -> RawVectors:
     """Read the entries after the header; there must be `size` of them."""
@@ -439,33 +375,17 @@ def read_binary(
             block, start = block[start:] + more, 0
         space = block.find(b" ", start, start + _LONGEST_WORD)
         if space < 0 or len(block) < space + 1 + width:
-            if space < 0 and len(block) - start >= _LONGEST_WORD:
-                msg = f"{location}, word {len(words) + 1}: no end; not word2vec binary"
-                raise LexiconError(msg)
-            break
-        words.append(_word(block[start:space], location, len(words) + 1))
+            raise _other_size(location, size)
+        where = f"{location}, word {len(words) + 1}"
+        word = _decoded(block[start:space].removeprefix(b"\n"), where)
+        if not word:
+            raise LexiconError(f"{where}: the word is empty")
+        words.append(word)
         start = space + 1 + width
         flat += block[space + 1 : start]
-    _refuse_truncated(len(words), size, location, limit)
     vectors = np.frombuffer(flat, "<f4").astype(np.float32, copy=False)
     raw = RawVectors(words, vectors.reshape(len(words), dimensions))
-    return checked(raw, location, unit="word")
-
-
-def _word(field: bytes, location: str, number: int) -> str:
-    try:
-        word = field.removeprefix(b"\n").decode()
-    except UnicodeDecodeError:
-        raise LexiconError(f"{location}, word {number}: not UTF-8") from None
-    if not word:
-        raise LexiconError(f"{location}, word {number}: the word is empty")
-    return word
-
-
-def _refuse_truncated(words: int, size: int, location: str, limit: int | None) -> None:
-    if words < (size if limit is None else min(limit, size)):
-        msg = f"{location}: truncated: the header says {size} words, {words} are whole"
-        raise LexiconError(msg)
+    return checked(raw, location, "word")
 
 
 def _looks_like_text(stream: io.BufferedReader, dimensions: int) -> bool:
@@ -492,18 +412,18 @@ def read(
 ) -> tuple[RawVectors, str]:
     """Read the first `limit` words of a file; return also its format."""
     location = str(path)
-    _check_file(path)
+    streams.check_file(path, "vectors")
     if format is not None and format not in FORMATS:
         msg = f"no lexicon format named {format!r}; known: {', '.join(FORMATS)}"
         raise UsageError(msg)
     with opened(path, progress) as stream:
-        format = format or detect(path, stream)
+        format = format or _detect(path, stream)
         return _READERS[format](stream, location, limit=limit), format
 
 
 def sha256(path: Path) -> str:
     """Compute the sha256 of a file as it lies on disk."""
-    _check_file(path)
+    streams.check_file(path, "vectors")
     try:
         with open(path, "rb", buffering=0) as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
@@ -511,16 +431,7 @@ def sha256(path: Path) -> str:
         raise LexiconError(f"{path}: {error.strerror}") from None
 
 
-def _check_file(path: Path) -> None:
-    streams.check_ends(path, "vectors")
-    if path.is_dir():
-        raise LexiconError(
-            f"{path}: a folder; give one file of vectors, such as an .npz with the "
-            "arrays words and vectors"
-        )
-
-
-def detect(path: Path, stream: io.BufferedReader) -> str:
+def _detect(path: Path, stream: io.BufferedReader) -> str:
     """Tell the format by suffix and first bytes, which stay unread."""
     head = stream.peek(2**16)[: 2**16]
     suffix = Path(streams.plain_name(path.name.lower())).suffix

@@ -20,7 +20,6 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -72,37 +71,6 @@ def first_crossing(
     return None
 
 
-def agreed(
-    few: Success, every: Success, target: float, top: float, *, reached: bool
-) -> float | None:
-    """Return the crossing with all inputs, at most top if fewer inputs reached it.
-
-    More inputs are more guesses to choose from, so success can only be larger. How much
-    is much the same at nearby epsilons: so fewer inputs tell where to look next.
-    """
-    part = few(top)
-    if part > target:
-        top = _down(few, target, top, 2e-3)
-        part = few(top)
-    all_of = every(top)
-    if all_of <= target:
-        return top if reached or part > target * (1.0 - 1e-2) else None
-    low, high = 0.0, top
-    while high - low > 5e-3 * high and high > LEAST:
-        wanted = target * part / all_of
-        point = _down(few, wanted, high, 2e-3)
-        if not low * 1.002 < point < high * 0.998:
-            point = (low + high) / 2.0 if low else high * 0.99
-        risk = every(point)
-        if risk > target:
-            high, part, all_of = point, few(point), risk
-        else:
-            low = point
-            if risk > target * 0.995:
-                break
-    return low
-
-
 def _down(success: Success, target: float, top: float, tolerance: float) -> float:
     """Return the first point below top that meets the target, by growing steps."""
     high, step = top, 0.01
@@ -143,28 +111,30 @@ def search_by_samples(mechanism: Mechanism, target: float, prior: Floats) -> flo
     """
     bands = bands_of(len(prior))
     sample = sampled_games(prior, _SEARCH_DRAWS, "search")
-    goal = _goal(target)
+    draws, confidence = sampled_risk.DRAWS, sampled_risk.CONFIDENCE
+    # The share of wins of the last check's draws whose limit is the target.
+    goal = bisect_right(
+        range(1, draws),
+        target,
+        key=lambda n: sampled_risk.limits_of(n, draws, confidence)[1],
+    )
 
     def won(epsilon: float, plays: Ints) -> Wins:
         part = sample.take(plays)
         return np.asarray(wins_of_points(mechanism, epsilon, prior, part, bands)[0])
 
-    crossing = _Crossing.of(won, goal, _SEARCH_DRAWS)
+    crossing = _crossing(won, goal / draws)
     if crossing is None:
         raise UsageError(
             f"risk {target:.2%} is out of reach: with these parameters no epsilon up "
             f"to {_MOST:g} makes a guess succeed that often; give a smaller risk"
         )
+    about, shares = crossing
     # Draws of their own, those by which a risk is measured, so that a report agrees.
     epsilon = 0.0
-    for share in crossing.shares():
-        tried = rounded(share * crossing.epsilon)
-        if (
-            sampled_risk.limits(sampled_risk.measured_wins(mechanism, tried, prior)[0])[
-                1
-            ]
-            > target
-        ):
+    for share in shares:
+        tried = rounded(share * about)
+        if bayes_risk.success(mechanism, tried, prior) > target:
             break
         epsilon = tried
     if not epsilon:
@@ -176,102 +146,55 @@ def search_by_samples(mechanism: Mechanism, target: float, prior: Floats) -> flo
     return epsilon
 
 
-@dataclass(frozen=True, slots=True)
-class _End:
-    """An epsilon and which plays are won at it."""
+def _crossing(
+    won: Callable[[float, Ints], Wins], goal: float
+) -> tuple[float, tuple[float, ...]] | None:
+    """Return where wins reach a goal, at most 1% too small, and which shares to test.
 
-    epsilon: float
-    wins: Wins
-
-    @property
-    def share(self) -> float:
-        """Return the share of plays that are won."""
-        return float(self.wins.mean())
-
-
-def _bracket(
-    won: Callable[[float], Wins], goal: float, about: float
-) -> tuple[_End, _End]:
-    """Return ends around an epsilon, the goal between them if there is one in reach."""
-    low, high = about / _WIDER, about * _WIDER
-    below, above = _End(low, won(low)), _End(high, won(high))
-    while below.share > goal and below.epsilon > _LEAST:
-        low = below.epsilon / _WIDER
-        below, above = _End(low, won(low)), below
-    while above.share <= goal and above.epsilon <= _MOST:
-        high = above.epsilon * _WIDER
-        below, above = above, _End(high, won(high))
-    return below, above
-
-
-def _between(
-    won: Callable[[float, Ints], Wins], epsilon: float, low: _End, high: _End
-) -> _End:
-    """Play what is not the same at both ends."""
-    wins: Wins = low.wins.copy()
-    plays = np.flatnonzero(low.wins != high.wins)
-    if len(plays):
-        wins[plays] = won(epsilon, plays)
-    return _End(epsilon, wins)
-
-
-def _goal(target: float) -> float:
-    """Return the share of wins of the last check's draws whose limit is the target."""
-    draws, confidence = sampled_risk.DRAWS, sampled_risk.CONFIDENCE
-    fewer = range(1, draws)
-    limits_of = sampled_risk.limits_of
-    won = bisect_right(fewer, target, key=lambda n: limits_of(n, draws, confidence)[1])
-    return won / draws
-
-
-@dataclass(frozen=True, slots=True)
-class _Crossing:
-    """Where wins reach a goal, by the draws of the search: at most 1% too small.
-
-    near: the share of wins at _TRIED_NEAR[0] times as much.
+    None beyond the largest epsilon. A few plays say where to look. More noise is noise
+    on top of less: plays that are won, or lost, at both ends of an interval are taken
+    to be so within it, and only the others are played. That is true but for few of
+    them; what is found is only what is then tested. The shares, upwards, are few where
+    the first is met almost for sure. They are fixed by the draws of the search: the
+    draws of the tests have no part in them.
     """
+    few, every = np.arange(_FEW), np.arange(_SEARCH_DRAWS)
+    about = _bisect(lambda at: float(won(at, few).mean()) <= goal, 1.0, 1.1)
+    if about is None:
+        return None
+    low, high = about / _WIDER, about * _WIDER
+    at_low, at_high = won(low, every), won(high, every)
+    while at_low.mean() > goal and low > _LEAST:
+        high, at_high = low, at_low
+        low = low / _WIDER
+        at_low = won(low, every)
+    while at_high.mean() <= goal and high <= _MOST:
+        low, at_low = high, at_high
+        high = high * _WIDER
+        at_high = won(high, every)
+    if high > _MOST:
+        return None
 
-    epsilon: float
-    goal: float
-    near: float
+    def between(epsilon: float, one: Wins, other: Wins) -> Wins:
+        """Play what is not the same at both ends."""
+        wins: Wins = one.copy()
+        plays = np.flatnonzero(one != other)
+        if len(plays):
+            wins[plays] = won(epsilon, plays)
+        return wins
 
-    @classmethod
-    def of(
-        cls, won: Callable[[float, Ints], Wins], goal: float, draws: int
-    ) -> _Crossing | None:
-        """Look with a few plays where to search; None beyond the largest epsilon.
-
-        More noise is noise on top of less: plays that are won, or lost, at both ends of
-        an interval are taken to be so within it, and only the others are played. That
-        is true but for few of them; what is found is only what is then tested.
-        """
-        few = np.arange(min(_FEW, draws))
-        about = _bisect(lambda at: float(won(at, few).mean()) <= goal, 1.0, 1.1)
-        if about is None:
-            return None
-        low, high = _bracket(lambda at: won(at, np.arange(draws)), goal, about)
-        if high.epsilon > _MOST:
-            return None
-        least, most = low, high
-        while high.epsilon > low.epsilon * 1.01:
-            middle = _between(won, math.sqrt(low.epsilon * high.epsilon), low, high)
-            if middle.share <= goal:
-                low = middle
-            else:
-                high = middle
-        near = _between(won, _TRIED_NEAR[0] * low.epsilon, least, most)
-        return cls(low.epsilon, goal, near.share)
-
-    def shares(self) -> tuple[float, ...]:
-        """Return which shares of epsilon to test, upwards.
-
-        A few where the first is met almost for sure. Fixed by the draws of the search:
-        the draws of the tests have no part in it.
-        """
-        spread = self.goal * (1.0 - self.goal)
-        spread *= 1.0 / _SEARCH_DRAWS + 1.0 / sampled_risk.DRAWS
-        sure = self.near <= self.goal - 3.0 * math.sqrt(spread)
-        return _TRIED_NEAR if sure else _TRIED
+    outer = at_low, at_high
+    while high > low * 1.01:
+        middle = math.sqrt(low * high)
+        wins = between(middle, at_low, at_high)
+        if wins.mean() <= goal:
+            low, at_low = middle, wins
+        else:
+            high, at_high = middle, wins
+    spread = goal * (1.0 - goal) * (1.0 / _SEARCH_DRAWS + 1.0 / sampled_risk.DRAWS)
+    near = between(_TRIED_NEAR[0] * low, *outer).mean()
+    sure = near <= goal - 3.0 * math.sqrt(spread)
+    return low, _TRIED_NEAR if sure else _TRIED
 
 
 def _bisect(below: Callable[[float], bool], start: float, ratio: float) -> float | None:
@@ -304,8 +227,8 @@ def rounded(value: float) -> float:
     return round(math.floor(value * 10.0**digits) / 10.0**digits, digits)
 
 
-# The search looks at this many inputs, first and then; all are looked at in the end.
-_QUICK, _INPUTS = 400, 3000
+# The search looks at this many inputs first; all are looked at in the end.
+_QUICK = 400
 # Up to this many words every step of a search is exact.
 _EXACT = 2048
 # An estimate is corrected so many times; nearer to the target than this is enough.
@@ -396,9 +319,12 @@ def _largest(
         return _by_estimate(risk_estimate, every, target, grid)
     if mechanism.has_best_guesses or size <= _QUICK:
         return first_crossing(every, target, grid, 1e-4)
+    # More inputs are more guesses to choose from, so success can only be larger.
     crossing = first_crossing(success(_QUICK), target, grid, 2e-3)
     top = grid[-1] if crossing is None else crossing
-    return agreed(success(_INPUTS), every, target, top, reached=crossing is not None)
+    if every(top) <= target:
+        return crossing
+    return _down(every, target, top, 1e-3)
 
 
 def _by_estimate(

@@ -20,7 +20,7 @@ from dptext.metrics import Batch, Figure, perturbation, rare_words, similarity
 from dptext.metrics.similarity import Similarities
 from dptext.tokens import kinds
 from dptext.tokens.policy import Policy
-from dptext.types import Floats, Lexicon, Words
+from dptext.types import Ints, Lexicon, Words
 
 if TYPE_CHECKING:
     from dptext.measures.attacks import Aligned
@@ -77,21 +77,10 @@ _MEANING = ("mean_cosine", "unrelated_cosine", "share_kept")
 _WORDS = (kinds.WORD, kinds.STOP_WORD, kinds.UNKNOWN)
 
 
-class KnownWords:
-    """Count words, and those in the lexicon."""
-
-    def __init__(self) -> None:
-        self._known = self._words = 0
-
-    def add(self, words: Words) -> None:
-        """Take in a batch."""
-        counted = np.isin(words.flags[words.positions] & kinds.KIND, _WORDS)
-        self._words += int(np.count_nonzero(counted))
-        self._known += int(np.count_nonzero(words.ids[counted] >= 0))
-
-    def result(self) -> float | None:
-        """Return the share, null without words."""
-        return self._known / self._words if self._words else None
+def _counted(words: Words) -> Ints:
+    """Count words, and those in the lexicon: (2,)."""
+    counted = np.isin(words.flags[words.positions] & kinds.KIND, _WORDS)
+    return np.array([counted.sum(), (words.ids[counted] >= 0).sum()])
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +131,8 @@ class PairMeter:
         self._aligner = Aligner(lexicon, policy)
         self._metrics = AllMetrics(lexicon)
         self._counted = self._metrics.observe(Batch.empty())
-        self._known = (KnownWords(), KnownWords())
+        # Words, and those that the lexicon holds, before and after.
+        self._known = np.zeros((2, 2), np.int64)
         self._texts = self._compared = self._words = 0
         self._encoder = encoder
         self._similarities: Similarities | None = None
@@ -155,13 +145,17 @@ class PairMeter:
         self._texts += len(before)
         self._compared += aligned.compared
         self._words += len(aligned.rows_before)
-        self._known[0].add(aligned.before)
-        self._known[1].add(aligned.after)
+        self._known += _counted(aligned.before), _counted(aligned.after)
         if self._encoder is not None:
-            one, other = (_encoded(self._encoder, texts) for texts in (before, after))
+            folder = models.need_sentence_model(self._encoder, "CS")
+            encode = models.sentence_model(folder, "cpu").encode
+            one, other = (
+                np.asarray(encode(list(texts), show_progress_bar=False), np.float64)
+                for texts in (before, after)
+            )
             later = Similarities.of(one, other)
             held = self._similarities
-            self._similarities = later if held is None else held + later
+            self._similarities = later if held is None else held.with_later(later)
         return aligned
 
     def result(self) -> Kept:
@@ -175,6 +169,9 @@ class PairMeter:
             if total is not None:
                 of_texts = [total.mean, total.unrelated, total.share_kept]
         mean, unrelated, meaning = map(_number, of_texts)
+        before, after = (
+            held / words if words else None for words, held in self._known.tolist()
+        )
         return Kept(
             texts=self._texts,
             compared=self._compared,
@@ -183,8 +180,8 @@ class PairMeter:
             low=_number(metrics[rare_words.NAME]["share_present"]),
             similarity=mean,
             encoder=self._encoder or similarity.ENCODER,
-            known_before=self._known[0].result(),
-            known=self._known[1].result(),
+            known_before=before,
+            known=after,
             unrelated=unrelated,
             meaning=meaning,
             metrics=metrics,
@@ -194,9 +191,3 @@ class PairMeter:
 def _number(figure: Figure) -> float | None:
     assert not isinstance(figure, str)
     return figure
-
-
-def _encoded(encoder: str, texts: Sequence[str]) -> Floats:
-    folder = models.need_sentence_model(encoder, "CS")
-    encode = models.sentence_model(folder, "cpu").encode
-    return np.asarray(encode(list(texts), show_progress_bar=False), np.float64)

@@ -145,6 +145,145 @@ EXPORT void marginals(int64_t n, int64_t c, const int32_t *before, const int32_t
     }
 }
 
+/* ---- Posterior probabilities by triples (dptext.readers.triples) ---- */
+
+typedef struct {
+    const int64_t *begins;
+    const int32_t *seconds;
+    const int8_t *backoff;
+    const int64_t *ends;
+    const int32_t *thirds;
+    const int8_t *gains;
+} Triples;
+
+/* Returns where a number stands in ascending ones from begin to end, or would stand. */
+INLINE int64_t place_of(const int32_t *numbers, int64_t begin, int64_t end, int32_t number)
+{
+    while (begin < end) {
+        int64_t middle = (begin + end) / 2;
+        if (numbers[middle] < number)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin;
+}
+
+/* Writes the codes of the gains of two slots with each of words (c,). */
+INLINE void triple_codes(Triples triples, int32_t first, int32_t second, int64_t c,
+                         const int32_t *words, int8_t *codes)
+{
+    int64_t end = triples.begins[first + 1];
+    int64_t pair = place_of(triples.seconds, triples.begins[first], end, second);
+    memset(codes, 0, c);
+    if (pair == end || triples.seconds[pair] != second) return;
+    end = triples.ends[pair + 1];
+    for (int64_t k = 0; k < c; k++) {
+        int64_t at = place_of(triples.thirds, triples.ends[pair], end, words[k]);
+        int known = at < end && triples.thirds[at] == words[k];
+        codes[k] = known ? triples.gains[at] : triples.backoff[pair];
+    }
+}
+
+/* A state is a word (j) and the next (k); i is the word before both. */
+INLINE void chain_triples(int64_t length, int64_t c, int32_t before, int32_t after,
+                          const int32_t *slots, const float *weights,
+                          const float *backoff, Table table, Triples triples,
+                          int8_t *restrict codes, float *restrict pairs,
+                          float *restrict forward, float *restrict posterior)
+{
+    float ahead[MOST], sums[MOST];
+    int32_t known[MOST];
+    for (int64_t k = 0; k < c; k++) known[k] = before;
+    for (int64_t s = 0; s < c * c; s++) forward[s] = 0.0f;
+    for (int64_t k = 0; k < c; k++)
+        forward[k] = gain_of(code_of(table, before, slots[k])) * weights[k];
+    scale(forward, c * c);
+    for (int64_t t = 1; t < length; t++) {
+        const int32_t *firsts = t > 1 ? slots + (t - 2) * c : known;
+        const int32_t *seconds = slots + (t - 1) * c, *words = slots + t * c;
+        const float *from = forward + (t - 1) * c * c;
+        float *pair = pairs + t * c * c;
+        int8_t *code = codes + t * c * c * c;
+        for (int64_t j = 0; j < c; j++)
+            for (int64_t k = 0; k < c; k++)
+                pair[j * c + k] = gain_of(code_of(table, seconds[j], words[k])) *
+                                  backoff[(t - 1) * c + j];
+        for (int64_t s = 0; s < c * c; s++)
+            triple_codes(triples, firsts[s / c], seconds[s % c], c, words, code + s * c);
+        for (int64_t s = 0; s < c * c; s++) sums[s] = 0.0f;
+        for (int64_t i = 0; i < c; i++)
+            for (int64_t j = 0; j < c; j++)
+                for (int64_t k = 0; k < c; k++)
+                    sums[j * c + k] += gain_of(code[(i * c + j) * c + k]) * from[i * c + j];
+        for (int64_t j = 0; j < c; j++)
+            for (int64_t k = 0; k < c; k++)
+                sums[j * c + k] = sums[j * c + k] * pair[j * c + k] * weights[t * c + k];
+        scale(sums, c * c);
+        memcpy(forward + t * c * c, sums, c * c * sizeof *sums);
+    }
+    for (int64_t j = 0; j < c; j++) {
+        int32_t second = length > 1 ? slots[(length - 2) * c + j] : before;
+        for (int64_t k = 0; k < c; k++) {
+            int32_t word = slots[(length - 1) * c + k];
+            int8_t code;
+            triple_codes(triples, second, word, 1, &after, &code);
+            ahead[j * c + k] = gain_of(code_of(table, word, after)) *
+                               backoff[(length - 1) * c + k] * gain_of(code);
+        }
+    }
+    for (int64_t t = length - 1; t >= 0; t--) {
+        float *likely = posterior + t * c, total = 0.0f;
+        for (int64_t k = 0; k < c; k++) likely[k] = 0.0f;
+        for (int64_t j = 0; j < c; j++)
+            for (int64_t k = 0; k < c; k++)
+                likely[k] += forward[(t * c + j) * c + k] * ahead[j * c + k];
+        for (int64_t k = 0; k < c; k++) total += likely[k];
+        for (int64_t k = 0; k < c; k++) likely[k] /= total;
+        if (!t) return;
+        const int8_t *code = codes + t * c * c * c;
+        for (int64_t j = 0; j < c; j++)
+            for (int64_t k = 0; k < c; k++)
+                ahead[j * c + k] = ahead[j * c + k] * pairs[(t * c + j) * c + k] *
+                                   weights[t * c + k];
+        for (int64_t s = 0; s < c * c; s++) {
+            float sum = 0.0f;
+            for (int64_t k = 0; k < c; k++)
+                sum += gain_of(code[s * c + k]) * ahead[s % c * c + k];
+            sums[s] = sum;
+        }
+        scale(sums, c * c);
+        memcpy(ahead, sums, c * c * sizeof *sums);
+    }
+}
+
+/* As marginals, by triples; codes (longest, c, c, c), pairs and forward (longest, c, c)
+are scratch -> posterior (n, c). */
+EXPORT void triple_marginals(int64_t n, int64_t c, const int32_t *before,
+                             const int32_t *after, const int32_t *slots,
+                             const float *weights, const float *backoff,
+                             const int8_t *table, int64_t width, const int64_t *begins,
+                             const int32_t *seconds, const int8_t *backoffs,
+                             const int64_t *ends, const int32_t *thirds,
+                             const int8_t *gains, int8_t *codes, float *pairs,
+                             float *forward, float *posterior)
+{
+    Table of_pairs = {table, width};
+    Triples triples = {begins, seconds, backoffs, ends, thirds, gains};
+    for (int64_t begin = 0, end; begin < n; begin = end) {
+        end = end_of(before, begin, n);
+        int64_t at = begin * c;
+        if (c == 5)
+            chain_triples(end - begin, 5, before[begin], after[end - 1], slots + at,
+                          weights + at, backoff + at, of_pairs, triples, codes, pairs,
+                          forward, posterior + at);
+        else
+            chain_triples(end - begin, c, before[begin], after[end - 1], slots + at,
+                          weights + at, backoff + at, of_pairs, triples, codes, pairs,
+                          forward, posterior + at);
+    }
+}
+
 /* ---- The best path ---- */
 
 INLINE int64_t first_largest(const int32_t *scores, int64_t c)

@@ -40,6 +40,11 @@ _ARGUMENTS = {
         *(_NUMBER, _NUMBER, _SCORES, _SCORES, _SCORES, _FLOATS, _FLOATS),
         *(_CODES, _NUMBER, _CODES, _FLOATS),
     ),
+    "triple_marginals": (
+        *(_NUMBER, _NUMBER, _SCORES, _SCORES, _SCORES, _FLOATS, _FLOATS),
+        *(_CODES, _NUMBER, _PLACES, _SCORES, _CODES, _PLACES, _SCORES, _CODES),
+        *(_CODES, _FLOATS, _FLOATS, _FLOATS),
+    ),
     "viterbi": (
         *(_NUMBER, _NUMBER, _SCORES, _SCORES, _SCORES, _SCORES, _SCORES, _SCORES),
         *(_CODES, _NUMBER, _BYTES, _PLACES),

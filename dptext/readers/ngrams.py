@@ -246,8 +246,8 @@ def _digest(folder: Path) -> str:
     )
 
 
-# The model that ships, and its folder.
-ENGLISH = "english"
+# The model that ships, and its name where it is read with the triples beside it.
+ENGLISH, TRIGRAMS = "english", "english-trigrams"
 # A model that knows fewer of the words that are replaced is none for a lexicon.
 _LEAST_KNOWN = 0.5
 
@@ -259,10 +259,10 @@ def packaged_model() -> Path:
 
 def folder_of(name: str) -> Path:
     """Return the folder of a model that was made; UsageError for an unfit name."""
-    if name == ENGLISH or not store.is_name(name):
+    if name in (ENGLISH, TRIGRAMS) or not store.is_name(name):
         msg = (
             f"n-gram model {name!r}: choose another name, of letters, digits, '_', '-' "
-            f"and '.', and not {ENGLISH!r}"
+            f"and '.', and not {ENGLISH!r} or {TRIGRAMS!r}"
         )
         raise UsageError(msg)
     return stored() / name
@@ -309,7 +309,7 @@ def shipped(channel: Channel) -> Ngrams | None:
 @lru_cache(maxsize=1)
 def _opened(name_or_path: str, channel: Channel) -> tuple[Ngrams | None, float]:
     """Return a model if it knows enough words of a lexicon, and how many it knows."""
-    if name_or_path == ENGLISH:
+    if name_or_path in (ENGLISH, TRIGRAMS):
         folder = packaged_model()
     else:
         folder = Path(name_or_path)

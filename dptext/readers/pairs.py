@@ -15,14 +15,14 @@ semantic information in statistical language modeling).
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dptext import lexicons
 from dptext.noise import unit
-from dptext.readers import kernel, posterior
+from dptext.readers import kernel, posterior, triples
 from dptext.readers.channel import Channel
 from dptext.readers.ngrams import Gains, Ngrams
 from dptext.readers.posterior import (
@@ -199,7 +199,8 @@ class PairReader:
 
     count, candidates of each word; kept, how many of them the words around it are
     asked about, all if not given: those that weigh most; weight, the power of the
-    language model; topic, that of what the text is about, 0 to leave that out.
+    language model; topic, that of what the text is about, 0 to leave that out; again,
+    how many of them are read again, with the triples that ship.
     """
 
     name = "ngram"
@@ -216,6 +217,7 @@ class PairReader:
         weight: float = 1.0,
         topic: float = 0.0,
         kept: int | None = None,
+        again: int = 0,
     ) -> None:
         channel.check()
         self.channel = channel
@@ -225,6 +227,8 @@ class PairReader:
         self._model, self._count = model, min(count, model.size + 1)
         self._kept, self._weight = min(kept or self._count, self._count), weight
         self._gains = _gains(model, weight)
+        self._again = again
+        self.triples = triples.shipped(self._gains, lexicon, weight) if again else None
         size = model.size + 1
         backoff = weight * model.backoff[:size].astype(np.float64)
         self._backoff = np.exp(backoff).astype(np.float32)
@@ -237,11 +241,12 @@ class PairReader:
 
     def attacker(self) -> PairReader:
         """Return the reader with the same model who guesses as well as it can."""
-        return PairReader.strongest(self.channel, self._model)
+        again = triples.MANY if self._again else 0
+        return PairReader(self.channel, self._model, topic=POWER, again=again)
 
     @classmethod
-    def strongest(cls, channel: Channel, model: Ngrams) -> PairReader:
-        """Return the reader that finds most with a model."""
+    def strongest(cls, channel: Channel, model: Ngrams) -> Self:
+        """Return the reader that finds most with a model of pairs alone."""
         return cls(channel, model, topic=POWER)
 
     def posterior(self, released: Released) -> tuple[Ids, Floats]:
@@ -251,7 +256,20 @@ class PairReader:
 
     def likely(self, weighed: Weighed) -> Floats:
         """Return the posterior probability of each candidate: (k, n)."""
-        return posterior.marginals(weighed.chains, weighed.words, self._gains)
+        likely = posterior.marginals(weighed.chains, weighed.words, self._gains)
+        if self.triples is None:
+            return likely
+        best = np.ascontiguousarray(largest(by_word(likely), self._again).T)
+        slots, weights, backoff = weighed.words
+        words = WordCandidates(
+            np.take_along_axis(slots, best, axis=0),
+            np.take_along_axis(weights, best, axis=0),
+            np.take_along_axis(backoff, best, axis=0),
+        )
+        again = triples.marginals(weighed.chains, words, self._gains, self.triples)
+        likely = np.zeros_like(likely)
+        np.put_along_axis(likely, best, again, axis=0)
+        return likely
 
     def guess(self, released: Released) -> Ids:
         """Return the most probable word of each drawn one, unknown ones left out."""

@@ -101,7 +101,7 @@ def on_disk(path: Path) -> Export:
 
     Raises OSError, and UsageError for a device in the place of a file.
     """
-    streams.check_ends(path, "export")
+    streams.check_file(path, "export")
     with path.open("rb") as file:
         sha256, size = hashlib.file_digest(file, "sha256").hexdigest(), file.tell()
     try:

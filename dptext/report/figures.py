@@ -69,11 +69,6 @@ def accuracy(mean: float | None, spread: float | None = None) -> str:
     return f"{share(mean)} ± {spread:.1%}"
 
 
-def points(change: float) -> str:
-    """Write a change of accuracies."""
-    return f"{100 * change:+.1f} percentage points"
-
-
 def score(value: float | None) -> str:
     """Write a cosine, or a score between 0 and 1 that is no share, as macro-F1."""
     return NOTHING if value is None else f"{value:.3f}"
@@ -161,3 +156,8 @@ def written(value: object) -> str:
         between = "; " if any(isinstance(each, list) for each in value) else ", "
         return between.join(map(written, value))
     return str(value)
+
+
+def points(change: float) -> str:
+    """Write a change of accuracies."""
+    return f"{100 * change:+.1f} percentage points"

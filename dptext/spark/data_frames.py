@@ -87,7 +87,9 @@ class Partitions:
             rest = batch.select(range(batch.num_columns - 1))
             if columns is None and batch.num_rows:
                 part = batch.column(batch.num_columns - 1)[0].as_py() // _ROWS
-                tally = Tally.of(pipeline.lexicon, self._start(part))
+                # The texts before are taken as one for each row.
+                start = Start(0, min(self._begin(part), FIRST_TEXTS))
+                tally = Tally.of(pipeline.lexicon, start)
                 key = self._shipped.recipe.key
                 columns = Columns(pipeline, key, self._selection, tally)
             if columns is not None:
@@ -95,7 +97,13 @@ class Partitions:
                 rest = ArrowTable(rest).privatized(self._names, columns, begin)
             yield rest
         if columns is not None and tally is not None:
-            self._check(part, columns.rows)
+            counted = None if self._counts is None else self._counts.get(part)
+            if self._counts is not None and columns.rows != counted:
+                raise InputError(
+                    f"partition {part} has {columns.rows} rows, and had {counted} when "
+                    "they were counted: name a column with id=, or write the DataFrame "
+                    "to a file first"
+                )
             if self._totals is not None:
                 self._totals.add({part: tally.totals})
 
@@ -104,18 +112,6 @@ class Partitions:
         if self._counts is None:
             return part * _ROWS
         return sum(count for other, count in self._counts.items() if other < part)
-
-    def _start(self, part: int) -> Start:
-        """Return what comes before a partition, its texts taken as one for each row."""
-        return Start(0, min(self._begin(part), FIRST_TEXTS))
-
-    def _check(self, part: int, rows: int) -> None:
-        if self._counts is not None and rows != self._counts.get(part):
-            raise InputError(
-                f"partition {part} has {rows} rows, and had {self._counts.get(part)} "
-                "when they were counted: name a column with id=, or write the "
-                "DataFrame to a file first"
-            )
 
 
 # Archives of lexicons: an action may ask for them at any time.

@@ -14,13 +14,13 @@ import shutil
 import socket
 import sys
 import tempfile
-import threading
 import time
 import urllib.parse
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
@@ -96,29 +96,24 @@ def sent(context: Spark, lexicon: Lexicon) -> Iterator[str]:
     if is_builtin or context.master.startswith("local["):
         yield ""
         return
+    import tarfile
+
     from dptext.lexicons import store
 
     with tempfile.TemporaryDirectory() as folder:
         archive = os.path.join(folder, f"{lexicon.digest[:16]}.tar")
         store.save(lexicon, Path(folder, "lexicon"))
-        _pack(Path(folder, "lexicon"), archive)
+        with tarfile.open(archive, "w") as packed:
+            for path in sorted(Path(folder, "lexicon").iterdir()):
+                packed.add(path, path.name)
         context.addArchive(archive)
         yield os.path.basename(archive)
-
-
-def _pack(folder: Path, archive: str) -> None:
-    import tarfile
-
-    with tarfile.open(archive, "w") as packed:
-        for path in sorted(folder.iterdir()):
-            packed.add(path, path.name)
 
 
 # On one machine Spark gives up at the first failure, elsewhere at the fourth.
 _LOCAL = re.compile(r"local(?:\[([0-9]+|\*)\])?")
 _TRIES = 4
-# Seconds that a master has to accept a connection, and to give a
-_PATIENCE, _START = 5.0, 60.0
+_PATIENCE = 5.0  # seconds that a master has to accept a connection
 _SETTINGS = {
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "OFF",  # of the driver: what goes wrong is said in one line
@@ -149,12 +144,14 @@ def open_session(master: str | None = None) -> Iterator[SparkSession]:
         master = "local[*]"
     if master is not None:
         check_answers(master)
-        builder = builder.master(_with_tries(master))
-        if _LOCAL.fullmatch(master):  # workers are this Python, whatever the path says
+        local = _LOCAL.fullmatch(master)
+        if local:  # workers are this Python, whatever the path says
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        tries = f"local[{local[1] or 1},{_TRIES}]" if local else master
+        builder = builder.master(tries)
     try:
         waited = f"waiting for Spark at {master or 'its master'}"
-        with progress.step(waited), _quiet(), _limited(master or ""):
+        with progress.step(waited), _quiet():
             started = builder.getOrCreate()
     except Exception as error:
         lines = "its own lines above" if progress.enabled() else "a run without -q"
@@ -190,37 +187,6 @@ def check_answers(master: str) -> None:
         f"--master {master}: no master answers there ({reason}); start it, or check "
         "host and port"
     )
-
-
-@contextlib.contextmanager
-def _limited(master: str) -> Iterator[None]:
-    """End Java where a master of Spark's own kind is silent. Raises TimeoutError.
-
-    Others may rightly have a run wait for its turn.
-    """
-    if not master.startswith("spark://"):
-        yield
-        return
-    from pyspark import SparkContext
-
-    late = threading.Event()
-
-    def end() -> None:
-        late.set()
-        gateway = SparkContext._gateway
-        if gateway is not None:
-            gateway.proc.kill()
-
-    timer = threading.Timer(_START, end)
-    timer.start()
-    try:
-        yield
-    except Exception:
-        if late.is_set():
-            raise TimeoutError from None
-        raise
-    finally:
-        timer.cancel()
 
 
 @contextlib.contextmanager
@@ -278,12 +244,6 @@ def installed() -> Any:
     return SparkSession
 
 
-def _with_tries(master: str) -> str:
-    """Let a task fail on one machine as often as on several."""
-    local = _LOCAL.fullmatch(master)
-    return f"local[{local[1] or 1},{_TRIES}]" if local else master
-
-
 def _reason(error: Exception) -> str:
     """Name an error without what it says."""
     conditions = _CONDITION.findall(str(error))
@@ -305,47 +265,36 @@ class FileOutcome(NamedTuple):
     warnings: list[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Counting:
-    """Counts the records of files; not to_end: only until enough texts are known."""
+def count(job: Job, *, to_end: bool) -> Start | Failure:
+    """Count the records of a file; not to_end: only until enough texts are known."""
 
-    to_end: bool
-
-    def __call__(self, job: Job) -> Start | Failure:
-        """Count those of a job."""
-        return attempt(lambda: self._count(job))
-
-    def _count(self, job: Job) -> Start:
+    def counted() -> Start:
         source = Source(job, None, 0)
         with contextlib.ExitStack() as stack:
             source.open(stack)
-            return source.count(to_end=self.to_end)
+            return source.count(to_end=to_end)
+
+    return attempt(counted)
 
 
-@dataclass(frozen=True, slots=True)
-class Releasing:
-    """Makes files private; measures are the driver's, for the sidecars."""
+def make_private(
+    task: FileTask, shipped: Shipped, measures: PublicMeasures, sidecar: bool
+) -> FileOutcome | Failure:
+    """Make a file private: its output appears with a sidecar, with these measures."""
 
-    shipped: Shipped
-    measures: PublicMeasures
-    sidecar: bool
-
-    def __call__(self, task: FileTask) -> FileOutcome | Failure:
-        """Make one private: its output and sidecar appear."""
-        return attempt(lambda: self._release(task))
-
-    def _release(self, task: FileTask) -> FileOutcome:
+    def released() -> FileOutcome:
         warnings: list[str] = []
         run = Run(
-            self.shipped.pipeline(),
-            self.shipped.recipe.key,
-            measures=self.measures,
+            shipped.pipeline(),
+            shipped.recipe.key,
+            measures=measures,
             start=task.start,
             warn=warnings.append,
         )
-        reports = Reports(None, None, None, self.sidecar)
-        written = run.release(task.job, reports)
+        written = run.release(task.job, Reports(sidecar=sidecar))
         return FileOutcome(written, run.tally.totals, warnings)
+
+    return attempt(released)
 
 
 def release(
@@ -362,13 +311,21 @@ def release(
     for the first job that failed; the outputs of others are there.
     """
     began = time.monotonic()
-    there = [_absolute(job) for job in jobs]
+    there = []  # by names that processes in other folders find
+    for job in jobs:
+        inputs = tuple(map(os.path.abspath, job.inputs))
+        output = os.path.abspath(job.output or "")
+        there.append(replace(job, inputs=inputs, output=output))
     with open_session(master) as spark:
-        counting = Counting(to_end=jobs[0].selection.id_field is None)
+        counting = partial(count, to_end=jobs[0].selection.id_field is None)
         counts: list[Start] = over(spark, counting, there)
         with sent(spark.sparkContext, run.pipeline.lexicon) as archive:
-            shipped = Shipped(Recipe.of(run.pipeline, run.key), archive)
-            work = Releasing(shipped, run.measures, reports.sidecar)
+            work = partial(
+                make_private,
+                shipped=Shipped(Recipe.of(run.pipeline, run.key), archive),
+                measures=run.measures,
+                sidecar=reports.sidecar,
+            )
             tasks = list(map(FileTask, there, _starts(counts)))
             outcomes: list[FileOutcome] = over(spark, work, tasks)
     for outcome in outcomes:
@@ -385,9 +342,3 @@ def _starts(counts: Sequence[Start]) -> Iterator[Start]:
     for count in counts:
         yield before
         before = Start(before.records + count.records, before.texts + count.texts)
-
-
-def _absolute(job: Job) -> Job:
-    """Name files so that processes in other folders find them."""
-    inputs = tuple(map(os.path.abspath, job.inputs))
-    return replace(job, inputs=inputs, output=os.path.abspath(job.output or ""))

@@ -7,7 +7,6 @@ hidden name and renamed when it is complete. Several outputs of one run appear t
 from dptext.streams._inputs import (
     AHEAD,
     check_distinct,
-    check_ends,
     check_file,
     first_lines,
     identity,
@@ -36,7 +35,6 @@ __all__ = [
     "Output",
     "Release",
     "check_distinct",
-    "check_ends",
     "check_file",
     "compression",
     "decompress",

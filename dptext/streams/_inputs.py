@@ -34,25 +34,12 @@ def is_standard(path: str | None) -> bool:
     return path is None or path == "-"
 
 
-def check_ends(path: str | Path, what: str) -> None:
-    """Refuse a device such as /dev/zero, which never ends, where a file is meant.
-
-    Pipes may be read. Raises UsageError, in which what says what was to be read.
-    """
-    with contextlib.suppress(OSError):  # what is not there is reported by the reader
-        if stat.S_ISCHR(os.stat(path).st_mode):
-            raise UsageError(
-                f"{what} {path}: a device, which may never end; give a file"
-            )
-
-
 def check_file(path: str | Path, what: str) -> None:
-    """Refuse what is no regular file: a named pipe that nobody writes to would block.
+    """Refuse a device, which never ends, and a named pipe that nobody writes to.
 
     A pipe that is open already, as a shell gives for `<(...)`, may be read. Raises
     UsageError, in which what says what was to be read.
     """
-    check_ends(path, what)
     with contextlib.suppress(OSError):  # what is not there is reported by the reader
         mode = os.stat(path).st_mode
         is_open_pipe = stat.S_ISFIFO(mode) and _OPEN.fullmatch(os.path.abspath(path))

@@ -48,8 +48,9 @@ def create(target: Path, mode: int) -> tuple[Path, BinaryIO]:
         part = _beside(target)
         file = open(os.open(part, _FLAGS, mode), "wb", buffering=0)
         _lock(file)
-        if _is_there(part, file):
-            return part, file
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.samestat(os.stat(part), os.fstat(file.fileno())):
+                return part, file
         file.close()  # another run took it for a dead one before it had its lock
 
 
@@ -102,29 +103,19 @@ def _lock(file: BinaryIO) -> None:
             fcntl.flock(file, fcntl.LOCK_EX)
 
 
-def _is_there(part: Path, file: BinaryIO) -> bool:
-    with contextlib.suppress(FileNotFoundError):
-        return os.path.samestat(os.stat(part), os.fstat(file.fileno()))
-    return False
-
-
 def _clear(target: Path) -> None:
     """Remove the parts of a target that no process holds."""
     if fcntl is None:
         return
     mine = re.compile(re.escape(_prefix(target)) + r"[0-9a-f]{8}\.part")
     with contextlib.suppress(OSError):
-        for name in os.listdir(target.parent):
-            if mine.fullmatch(name):
-                _remove_dead(target.with_name(name))
-
-
-def _remove_dead(part: Path) -> None:
-    with contextlib.suppress(OSError):
-        with open(os.open(part, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)) as file:
-            if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                part.unlink()
+        for name in filter(mine.fullmatch, os.listdir(target.parent)):
+            part = target.with_name(name)
+            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+            with contextlib.suppress(OSError), open(os.open(part, flags)) as file:
+                if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    part.unlink()
 
 
 class Output:
@@ -143,16 +134,19 @@ class Output:
         self.size = 0
         self._name = "standard output" if is_standard(path) else str(path)
         self._target: Path | None = None
-        self._part: Path | None = None
+        # The hidden file that holds the output until it is published.
+        self.part: Path | None = None
         # The second name of what stood at the target, held open; None for nothing.
         self._old: tuple[Path, BinaryIO] | None = None
         self._is_backed_up = False
-        self._mode = 0o666 & ~_umask()
+        umask = os.umask(0o077)  # that of the process is read by setting another
+        os.umask(umask)
+        self._mode = 0o666 & ~umask
         self._pipe: BinaryIO | None = None
         self._standard: BinaryIO | None = None
         with reported(self._name):
             self._file = self._open(None if is_standard(path) else path)
-            if held and self._part is None:
+            if held and self.part is None:
                 self._pipe = self._file
                 self._file = cast(BinaryIO, tempfile.TemporaryFile(buffering=0))
         self._sink = _Sink(self._file, self._name)
@@ -190,24 +184,14 @@ class Output:
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
             self._mode = stat.S_IMODE(target.stat().st_mode)
         # Until it is released nobody else may read it.
-        self._part, file = create(target, 0o600)
+        self.part, file = create(target, 0o600)
         self._target = target
         return file
-
-    @property
-    def can_be_discarded(self) -> bool:
-        """Tell whether nobody can read what is written before it is published."""
-        return self._part is not None or self._pipe is not None
 
     @property
     def replaced(self) -> int:
         """Return how many characters the encoding lacks; they are written as "?"."""
         return 0 if self._encoded is None else self._encoded.replaced
-
-    @property
-    def part(self) -> Path | None:
-        """Return the hidden file that holds the output until it is published."""
-        return self._part
 
     def complete(self) -> None:
         """Write out all that is held back; a file's bytes are then on the disk."""
@@ -216,13 +200,13 @@ class Output:
         with reported(self._name):
             for layer in self._layers:
                 layer.flush() if layer is self._layers[-1] else layer.close()
-            if self._part is not None:
+            if self.part is not None:
                 os.fsync(self._file.fileno())
         self.digest, self.size = self._sink.digest(), self._sink.size
 
     def back_up(self) -> None:
         """Keep what stands at the target until `settle` decides which one stays."""
-        if self._part is not None and self._target is not None:
+        if self.part is not None and self._target is not None:
             with reported(self._name):
                 self._old = backup(self._target)
             self._is_backed_up = True
@@ -248,23 +232,27 @@ class Output:
         if self._pipe is not None:
             with reported(self._name):
                 self._file.seek(0)
-                _send(self._file, self._pipe)
-        if self._part is None or self._target is None:
+                while chunk := self._file.read(_BUFFER):
+                    view = memoryview(chunk)
+                    while view:  # a pipe may take a part at a time
+                        view = view[self._pipe.write(view) or 0 :]
+                self._pipe.flush()
+        if self.part is None or self._target is None:
             return
         with reported(self._name):
             with contextlib.suppress(OSError):  # not every file system has modes
-                os.chmod(self._part, self._mode)
+                os.chmod(self.part, self._mode)
             if os.name == "nt":  # open files cannot be renamed there
                 self._file.close()
-            os.replace(self._part, self._target)
-        self._part = None
+            os.replace(self.part, self._target)
+        self.part = None
 
     def discard(self) -> None:
         """Leave nothing behind, and the target as it was."""
-        if self._part is not None:
+        if self.part is not None:
             with contextlib.suppress(OSError):
-                self._part.unlink()
-        self._part = None
+                self.part.unlink()
+        self.part = None
         self._close()
 
     def _close(self) -> None:
@@ -276,22 +264,6 @@ class Output:
             if file is not None and file is not self._standard:
                 with contextlib.suppress(OSError):
                     file.close()
-
-
-def _umask() -> int:
-    """Return what the process takes from the permissions of new files."""
-    umask = os.umask(0o077)
-    os.umask(umask)
-    return umask
-
-
-def _send(file: BinaryIO, pipe: BinaryIO) -> None:
-    """Write a file to a pipe, which may take a part at a time."""
-    while chunk := file.read(_BUFFER):
-        view = memoryview(chunk)
-        while view:
-            view = view[pipe.write(view) or 0 :]
-    pipe.flush()
 
 
 class _Sink(io.RawIOBase):

@@ -210,7 +210,7 @@ def test_what_an_option_accepts_is_said_exactly() -> None:
     assert Number(float, 0.0, 1.0).accepted == "a number from 0 to 1"
     assert Number(int).accepted == "an integer"
     ran = here("sanitize", "-f", "text", "--epsilon", "nan")
-    expected = "dptext: --epsilon nan: not a number; give a number above 0\n"
+    expected = "dptext: --epsilon nan: give a number above 0\n"
     assert (ran.code, ran.err) == (2, expected)
 
 

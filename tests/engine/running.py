@@ -6,7 +6,7 @@ from typing import Any
 
 from dptext import streams
 from dptext.engine import run as runs
-from dptext.engine.job import Job, Sinks, Written
+from dptext.engine.job import Job, Written
 from dptext.engine.tally import Tally
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
@@ -17,9 +17,9 @@ def run(
 ) -> Written:
     """Open the outputs of a job, carry it out, and publish them."""
     with streams.Release() as release:
-        sinks = Sinks.of(job, release)
+        opened = runs.Opened.of(job, runs.Reports(), release)
         written = runs.run_job(
-            job, pipeline, key, tally, sinks, warn=lambda line: None, **more
+            job, pipeline, key, tally, opened, warn=lambda line: None, **more
         )
         release.commit()
     return written

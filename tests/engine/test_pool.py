@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,8 @@ import pytest
 from dptext import lexicons, pipeline, profile
 from dptext.engine import pool
 from dptext.engine.job import Job
-from dptext.engine.tally import Tally
-from dptext.engine.worker import Task
+from dptext.engine.tally import Meters, Tally
+from dptext.engine.worker import Task, Worker
 from dptext.errors import DptextError, InputError, LexiconError, UsageError
 from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
@@ -47,6 +47,13 @@ def built(lexicon: str, **other: Any) -> Pipeline:
     return pipeline.build(recipe, lexicons.find(recipe.lexicon))
 
 
+def spread(made: Pipeline, tasks: Iterable[Task]) -> Iterator[Any]:
+    """Do tasks in two processes."""
+    recipe, meters = pool.Recipe.of(made, KEY), Meters(made.lexicon)
+    with pool.started(recipe.worker, 2, Worker(made, KEY, meters)) as workers:
+        yield from pool.spread(workers, tasks, 2)
+
+
 def rows(lexicon: str) -> list[dict[str, str]]:
     """Give 60 records."""
     words = lexicons.find(lexicon).words
@@ -56,6 +63,7 @@ def rows(lexicon: str) -> list[dict[str, str]]:
     ]
 
 
+@pytest.mark.parametrize("copies", [True, False], ids=["fork", "spawn"])
 @pytest.mark.parametrize(
     "other",
     [
@@ -68,9 +76,15 @@ def rows(lexicon: str) -> list[dict[str, str]]:
     ids=["santext", "data-set", "record", "laplace", "per-text"],
 )
 def test_bytes_and_reports_are_those_of_one_process(
-    lexicon: str, other: dict[str, Any], tmp_path: Path
+    lexicon: str,
+    other: dict[str, Any],
+    copies: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Jobs and batch sizes change neither output nor report, to the last digit."""
+    if not copies:
+        monkeypatch.setattr(pool, "_can_copy", lambda: False)
     made = built(lexicon, **other)
     source = tmp_path / "in.jsonl"
     source.write_text("".join(json.dumps(row) + "\n" for row in rows(lexicon)))
@@ -116,7 +130,7 @@ def test_a_killed_worker_is_an_error(
     monkeypatch.setattr(pool, "_work", _stop)
     batches = (Task([Record(row, ("one two",), None)], row) for row in range(9))
     with pytest.raises(DptextError, match="worker process stopped"):
-        list(pool.run(made, batches, KEY, 2))
+        list(spread(made, batches))
 
 
 def test_memory_is_bounded(lexicon: str) -> None:
@@ -129,7 +143,7 @@ def test_memory_is_bounded(lexicon: str) -> None:
             read.append(number)
             yield Task([Record(number, ("one two",), None)], number)
 
-    out = pool.run(made, batches(), KEY, 2)
+    out = spread(made, batches())
     next(out)
     assert len(read) <= 4
     assert isinstance(out, Generator)
@@ -147,9 +161,12 @@ def test_a_worker_refuses_settings_whose_files_have_changed(lexicon: str) -> Non
         recipe._replace(digest="another").worker()
 
 
-def test_an_error_of_a_worker_is_that_of_one_process(lexicon: str) -> None:
+def test_an_error_of_a_worker_is_that_of_one_process(
+    lexicon: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What a worker cannot begin with is said as it is, not as a process that died."""
+    monkeypatch.setattr(pool, "_can_copy", lambda: False)
     made = replace(built(lexicon), identity="another")
     batches = [Task([Record(0, ("one two",), None)], 0)]
     with pytest.raises(UsageError, match="changed since the run began"):
-        list(pool.run(made, batches, KEY, 2))
+        list(spread(made, batches))

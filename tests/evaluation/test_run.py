@@ -14,7 +14,8 @@ from dptext.engine.tally import Tally
 from dptext.evaluation import run
 from dptext.evaluation.rows import Pair
 from dptext.evaluation.run import Evaluation, Settings, evaluate
-from dptext.measures.attacks import Aligner, Guesses, _hidden
+from dptext.measures import masked_word
+from dptext.measures.attacks import Aligner, Guesses
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.types import Record
@@ -171,7 +172,7 @@ def test_the_words_to_guess_stand_in_their_private_texts() -> None:
     """Pieces, places and originals of each text, also of the second in a batch."""
     before = [f"{WORDS[0]}, {WORDS[1]}!", "?", f"({WORDS[2]})"]
     after = [f"{WORDS[3]}, {WORDS[4]}!", "?", f"({WORDS[5]})"]
-    found = _hidden(Aligner(LEXICON)(before, after))
+    found = masked_word.hidden(Aligner(LEXICON)(before, after))
     assert ["".join(text.pieces) for text in found] == [after[0], after[2]]
     assert [list(text.words) for text in found] == [[WORDS[0], WORDS[1]], [WORDS[2]]]
     shown = [[text.pieces[at].strip() for at in text.positions] for text in found]
@@ -183,4 +184,3 @@ def test_without_words_there_is_no_attack() -> None:
     guesses = Guesses(None)
     guesses.add(Aligner(LEXICON)(["?"], ["!"]))
     assert guesses.attacks() == ()
-    assert guesses.masked() is None

@@ -217,8 +217,8 @@ def test_every_registered_number_has_a_range() -> None:
     from dptext.cli.list import description
 
     for name in components.MECHANISMS:
-        for each in description(name).parameters:
-            said = each.values
+        for each in description(name)["parameters"]:
+            said = each["values"]
             assert not said.startswith("other"), (name, each)
             if "integer" in said or "number" in said:
                 assert "from" in said or "above" in said, (name, each)

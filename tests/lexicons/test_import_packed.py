@@ -108,7 +108,7 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
         sources.read(tmp_path / "none", None, None)
     with pytest.raises(LexiconError, match="No such file"):
         sources.sha256(tmp_path / "none")
-    with pytest.raises(LexiconError, match="a folder; give one file of vectors"):
+    with pytest.raises(LexiconError, match="Is a directory"):
         sources.read(tmp_path, None, None)
 
 

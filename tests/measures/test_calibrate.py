@@ -98,7 +98,6 @@ def test_more_words_than_the_search_looks_at_are_no_trap(
 ) -> None:
     """Without a closed form, a flat prior over many words: all inputs still count."""
     monkeypatch.setattr(calibrate, "_QUICK", 8)
-    monkeypatch.setattr(calibrate, "_INPUTS", 30)
     monkeypatch.delattr(DistanceMechanism, "best_guesses")
     monkeypatch.delattr(DistanceMechanism, "risk_estimate")
     mechanism = prepared.ready("santext", small.cloud(300, 3, listed=9, seed=5))

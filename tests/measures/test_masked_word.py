@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from dptext.errors import UsageError
-from dptext.measures import attacks
-from dptext.measures.attacks import Hidden
+from dptext.measures import masked_word
+from dptext.measures.masked_word import Hidden
 from tests import language_models
 
 
@@ -24,20 +24,20 @@ def test_guesses_are_counted(model: str) -> None:
         Hidden(["a", " cat", ",", " x"], [0, 1], ["the", "House"]),
         Hidden(["?"], [], []),
     ]
-    guessed = attacks.attack(model, texts)
+    guessed = masked_word.attack(model, texts)
     assert guessed is not None
     assert (guessed.words, guessed.first) == (2, 0.5)
     assert guessed.first_five >= guessed.first
-    fewer = attacks.attack(model, texts, most=1)
+    fewer = masked_word.attack(model, texts, most=1)
     assert fewer is not None
     assert fewer.words == 1
-    assert attacks.attack(model, texts[1:]) is None
+    assert masked_word.attack(model, texts[1:]) is None
 
 
 def test_only_the_word_is_hidden() -> None:
     """Its space and the punctuation around it stay; the rest of the text is seen."""
     texts = [Hidden(["Well", ",", " cats", "."], [0, 2], ["So", "dogs"])]
-    assert list(attacks._questions("[M]", texts, 9)) == [
+    assert list(masked_word._questions("[M]", texts, 9)) == [
         ("[M], cats.", "so"),
         ("Well, [M].", "dogs"),
     ]
@@ -46,14 +46,14 @@ def test_only_the_word_is_hidden() -> None:
 def test_words_are_chosen_evenly() -> None:
     """From the first to the last, not those of the first texts."""
     texts = [Hidden([f"{n}"], [0], [f"{n}"]) for n in range(101)]
-    asked = [word for _, word in attacks._questions("[M]", texts, 5)]
+    asked = [word for _, word in masked_word._questions("[M]", texts, 5)]
     assert asked == ["0", "25", "50", "75", "100"]
 
 
 def test_long_texts_are_cut_around_the_mask(model: str) -> None:
     """Every word of a long text is asked for, its mask in sight."""
     texts = [Hidden(["a", *[" a"] * 299], range(300), ["house"] * 300)]
-    guessed = attacks.attack(model, texts)
+    guessed = masked_word.attack(model, texts)
     assert guessed is not None
     assert (guessed.first, guessed.words) == (1.0, 300)
 
@@ -62,7 +62,7 @@ def test_no_model(tmp_path: Path) -> None:
     """One line that names the option, whatever is missing in the folder."""
     pytest.importorskip("transformers")
     with pytest.raises(UsageError, match=r"--masked-model: .* no config\.json"):
-        attacks.attack(str(tmp_path), [])
+        masked_word.attack(str(tmp_path), [])
     (tmp_path / "config.json").write_text("{}")
     with pytest.raises(UsageError, match=r"--masked-model: .* no tokenizer"):
-        attacks.attack(str(tmp_path), [])
+        masked_word.attack(str(tmp_path), [])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from dptext.engine.tally import Start
 from dptext.errors import LexiconError, UsageError
 from dptext.randomness import RunKey
 from dptext.spark import session
-from dptext.spark.session import Counting, FileOutcome, FileTask, Releasing
+from dptext.spark.session import FileOutcome, FileTask, count, make_private
 from dptext.types import Selection
 from tests.cli.running import WORDS, lexicon
 
@@ -55,11 +56,15 @@ def test_tasks_in_any_order_write_what_one_machine_writes(tmp_path: Path) -> Non
     for job in jobs_of(tmp_path, "alone"):
         alone.release(job, reports)
     run, jobs = run_of(tmp_path), jobs_of(tmp_path, "tasks")
-    counts = [Counting(to_end=True)(job) for job in jobs]
+    counts = [count(job, to_end=True) for job in jobs]
     assert counts == [Start(8, 7), Start(7, 7)]
     starts = list(session._starts([Start(8, 7), Start(7, 7)]))
     shipped = session.Shipped(Recipe.of(run.pipeline, KEY))
-    work = pickle.loads(pickle.dumps(Releasing(shipped, run.measures, sidecar=True)))
+    work = pickle.loads(
+        pickle.dumps(
+            partial(make_private, shipped=shipped, measures=run.measures, sidecar=True)
+        )
+    )
     outcomes: list[Any] = [None, None]
     for number in (1, 0, 1):  # one of them twice, as Spark may
         outcomes[number] = work(FileTask(jobs[number], starts[number]))
@@ -78,9 +83,14 @@ def test_what_goes_wrong_comes_back(tmp_path: Path) -> None:
     """An error is a result, which no other try changes; another lexicon is one."""
     run = run_of(tmp_path)
     job = Job((str(tmp_path / "none.jsonl"),), str(tmp_path / "out"), Selection())
-    assert isinstance(Counting(to_end=False)(job), UsageError)
+    assert isinstance(count(job, to_end=False), UsageError)
     recipe = Recipe.of(run.pipeline, KEY)._replace(digest="another")
-    work = Releasing(session.Shipped(recipe), run.measures, sidecar=True)
+    work = partial(
+        make_private,
+        shipped=session.Shipped(recipe),
+        measures=run.measures,
+        sidecar=True,
+    )
     assert isinstance(work(FileTask(job, Start())), LexiconError)
 
 

@@ -88,7 +88,7 @@ def test_files_hold_an_entry_a_line(tmp_path: Path) -> None:
         ({"wrods": ["x"]}, "unknown key"),
         ({"patterns": ["("]}, "not a regular expression"),
         ({"files": ["/nowhere"]}, "No such file"),
-        ({"files": ["/dev/zero"]}, "a device"),
+        ({"files": ["/dev/zero"]}, "not a regular file"),
         ({"words": [" "]}, "an entry of 0 characters"),
         ({"words": ["x" * 1001]}, "an entry of 1001 characters"),
         ({"contents": ["x"]}, "unknown key"),

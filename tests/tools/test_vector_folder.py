@@ -88,7 +88,7 @@ def test_a_packed_folder_is_the_same_vectors(tmp_path: Path) -> None:
     """What is packed is what `dptext lexicon import` reads; the folder is refused."""
     (tmp_path / "vocab.txt").write_text("\n".join(files.WORDS) + "\n")
     np.save(tmp_path / "vectors.npy", _TABLE)
-    with pytest.raises(LexiconError, match=r"a folder; give one file of vectors"):
+    with pytest.raises(LexiconError, match=r"Is a directory"):
         sources.read(tmp_path, None, None)
     packed = vector_folder.pack(tmp_path, tmp_path / "v.npz")
     raw = vector_folder.read_either(packed)
