@@ -190,16 +190,17 @@ def command(
         any_language=language.is_asked_for(over),
     )
     reports = reported.reports(keys.key_file)
+    recipe = profiles.load(profile, over)
+    lists = *recipe.tokens.keep.files, *recipe.tokens.mask.files
     planned = outputs.planned(
         job,
         outs.out_dir,
         reports,
-        context.meta[outputs.READ],
+        [*context.meta[outputs.READ], *lists],
         in_place=outs.in_place,
         warn=warn,
     )
     key = keys.key()
-    recipe = profiles.load(profile, over)
     if shown is not None:
         if not sys.stderr.isatty():
             raise UsageError(

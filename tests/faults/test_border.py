@@ -209,6 +209,7 @@ def test_file_that_changes_while_it_is_read(tmp_path: Path) -> None:
         "sanitize in.jsonl -f text --keep-list L --report sub/../L",
         "sanitize in.jsonl -f text --mask-list L --quarantine L",
         "sanitize in.jsonl -f text --set tokens.keep.files=[L] -o L",
+        "sanitize in.jsonl -f text -p p.yaml -o L",
         "sanitize in.jsonl -f text -p p.yaml --html p.yaml",
         "sanitize in.jsonl -f text --public-report .dptext.yaml",
         "sanitize in.jsonl -f text --key-file K -o K",
