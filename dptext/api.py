@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Literal, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -165,6 +165,18 @@ def privatize(
     **choices: Unpack[CallChoices],
 ) -> Table: ...
 @overload
+def privatize(
+    texts: Table,
+    profile: Path = ...,
+    overrides: Mapping[str, object] | None = ...,
+    *,
+    columns: str | Sequence[str],
+    id: str | None = ...,
+    missing: Missing = ...,
+    report: Literal[True],
+    **choices: Unpack[CallChoices],
+) -> tuple[Table, Document]: ...
+@overload
 def privatize(  # type: ignore[overload-overlap]
     texts: str,
     profile: Path = ...,
@@ -183,7 +195,7 @@ def privatize(
     **choices: Unpack[CallChoices],
 ) -> list[str]: ...
 @overload
-def privatize(
+def privatize(  # type: ignore[overload-overlap]
     texts: str,
     profile: Path = ...,
     overrides: Mapping[str, object] | None = ...,
@@ -193,16 +205,13 @@ def privatize(
 ) -> tuple[str, Document]: ...
 @overload
 def privatize(
-    texts: object,
+    texts: Iterable[str],
     profile: Path = ...,
     overrides: Mapping[str, object] | None = ...,
     *,
-    columns: str | Sequence[str] | None = ...,
-    id: str | None = ...,
-    missing: Missing = ...,
     report: Literal[True],
     **choices: Unpack[CallChoices],
-) -> tuple[Any, Document]: ...
+) -> tuple[list[str], Document]: ...
 def privatize(
     texts: object,
     profile: Path = profiles.DEFAULT,
@@ -360,8 +369,10 @@ def _checked(texts: object) -> Iterator[str]:
             f"a {kind} is not a list of texts: give one of its columns or its values, "
             "or name the columns of a table, as in columns='text'"
         )
-    if isinstance(texts, bytes | bytearray | memoryview | set | frozenset):
-        raise TypeError(f"a {kind} is not a list of texts: decode or order it")
+    if isinstance(texts, set | frozenset):
+        raise TypeError(f"a {kind} has no order to return texts in: give a list")
+    if isinstance(texts, bytes | bytearray | memoryview):
+        raise TypeError(f"a text is a str, not {kind}: decode it")
     if not isinstance(texts, Iterable):
         raise TypeError(f"give a text or an iterable of texts, not {kind}")
     return _each((texts,) if isinstance(texts, str) else texts)

@@ -73,7 +73,14 @@ def command(
     from dptext.guarantees import audit
     from dptext.report import audit as audits
 
-    alone = name not in profiles.shipped() and name in registry.names("mechanisms")
+    shipped, mechanisms = profiles.shipped(), registry.names("mechanisms")
+    alone = name not in shipped and name in mechanisms
+    if not alone and name not in shipped and not name.endswith((".yaml", ".yml")):
+        hint = registry.suggest(name, (*shipped, *mechanisms))
+        raise UsageError(
+            f"no profile or mechanism named {name!r}; {hint}, or the path of a .yaml "
+            "file"
+        )
     if alone and mechanism is not None:
         raise UsageError(f"{name} is a mechanism already: leave out --mechanism")
     over = overrides(

@@ -122,10 +122,10 @@ def command(
     trust = TRUST if results and not keys else ""
     if trust:
         note(f"dptext: {trust}")
-    if not (text or quiet):
-        sarif = format == "sarif"
-        plain = verify.as_sarif(results, trust, __version__) if sarif else None
-        screen.print_json(plain or verify.as_json(results, trust))
+    if format == "json" and not quiet:
+        screen.print_json(verify.as_json(results, trust))
+    elif format == "sarif" and not quiet:
+        screen.print_json(verify.as_sarif(results, trust, __version__))
     if any(each.findings for each in results):
         raise typer.Exit(1)
 

@@ -335,5 +335,6 @@ def check_layout(values: Mapping[str, Any], named: Container[str]) -> None:
         return  # the content of the files will say it
     if not any(hasattr(each, "DELIMITER") for each in layouts):
         raise UsageError(
-            f"--{changed[0]}: this option is for CSV and TSV, as --format csv says"
+            f"--{changed[0]}: this option is for CSV and TSV; leave it out, or give "
+            "--format csv, too"
         )

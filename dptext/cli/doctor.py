@@ -59,11 +59,11 @@ def command(
 
     Example: dptext doctor --install wordnet
     """
-    from dptext import models
-
     if settings:
         _show_settings(context, as_json)
         return
+    from dptext import models
+
     absent = [each.name for each in models.items() if each.usable and not each.path]
     for name in install or ():
         for each in absent if name == "all" else [name]:
@@ -234,7 +234,11 @@ def _show_settings(context: typer.Context, as_json: bool) -> None:
         screen.print_json({"file": path, "settings": rows})
         return
     cells = [
-        (row["setting"], row["value"] and json.dumps(row["value"]), row["from"])
+        (
+            row["setting"],
+            row["value"] and json.dumps(row["value"], ensure_ascii=False),
+            row["from"],
+        )
         for row in rows
     ]
     columns = [Column("setting"), Column("value"), Column("from")]

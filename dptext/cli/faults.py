@@ -70,6 +70,7 @@ def _code(error: BaseException) -> int:
     if isinstance(error, Terminated):
         with contextlib.suppress(OSError):  # the terminal may be gone
             say(f"{error.reason}; no unfinished output file was left")
+        return int(error.code or 0)
     # A component of another package must not end a run as if it were done.
     if isinstance(error, SystemExit) and registry.component_failure(error) is None:
         return int(error.code or 0)

@@ -68,7 +68,10 @@ def command(
         _show_lists((what,) if what else _KINDS, as_json)
     elif what == "mechanisms":
         described = description(name)
-        screen.print_json(described) if as_json else screen.show(*view(described))
+        if as_json:
+            screen.print_json(described)
+        else:
+            screen.show(*view(described))
     else:
         from dptext import profile
 

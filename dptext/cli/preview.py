@@ -62,7 +62,10 @@ def show(
                 after = texts[number][position][:_LONGEST]
                 table.add_row(name, _changed(original, after))
             table.add_row()
-    screen.console(stderr=True).print(table)
+    console = screen.console(stderr=True)
+    console.print(table)
+    if any(each.decoder.offline is not each.decoder for each in pipelines.values()):
+        console.print("A server would write other words.")
 
 
 def _changed(before: str, after: str) -> Text:

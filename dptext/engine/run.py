@@ -16,7 +16,7 @@ from pathlib import Path
 from dptext import formats, streams
 from dptext.engine import charging
 from dptext.engine.charging import FREE, Account, Charging
-from dptext.engine.fields import Fields
+from dptext.engine.fields import Fields, HeldBack
 from dptext.engine.job import Job, Progress, Warn, Written
 from dptext.engine.language import Language
 from dptext.engine.manifest import Manifest
@@ -74,7 +74,11 @@ def run_job(
         module = source.open(stack)
         selection = job.selection
         fields = Fields(selection, module, warn)
-        writer = module.writer(output.stream, selection)
+        # What has left cannot be taken back when a field turns out to be in no record.
+        passes = selection.missing == "pass" and not output.can_be_discarded
+        held = HeldBack(output.stream, fields) if passes else None
+        stream = held or output.stream
+        writer = module.writer(stream, selection)  # type: ignore[arg-type]
         # A ledger is charged by records, which others would have read.
         parts = job.jobs > 1 and charging.entry is None
         tokenizer = None if job.any_language else pipeline.tokenizer
@@ -102,12 +106,14 @@ def run_job(
                 shown(tally.records, tally.counted.words)
             del task, done  # memory for the next ones
             if job.flush:
-                output.stream.flush()
+                stream.flush()
         source.check_read(fields.records)
         source.check_unchanged()
         fields.check()
         language.close()
         writer.close()
+        if held is not None:
+            held.release()
     output.complete()
     if output.replaced:
         warn(
@@ -211,8 +217,6 @@ class Opened:
 
         held as in Output.
         """
-        # What has left cannot be taken back when a field turns out to be in no record.
-        held = held or job.selection.missing == "pass"
         output = release.open(job.output, job.selection.encoding, held=held)
         aside, beside = None, reports.beside(job)
         if job.on_error == "quarantine" and job.quarantine is not None:

@@ -189,6 +189,11 @@ class Output:
         return file
 
     @property
+    def can_be_discarded(self) -> bool:
+        """Tell whether nobody can read what is written before it is published."""
+        return self.part is not None or self._pipe is not None
+
+    @property
     def replaced(self) -> int:
         """Return how many characters the encoding lacks; they are written as "?"."""
         return 0 if self._encoded is None else self._encoded.replaced

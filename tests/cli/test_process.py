@@ -272,11 +272,13 @@ def test_a_signal_of_the_terminal_is_one_line(
     _wait_for_end(running.pid)
 
 
+@pytest.mark.parametrize("missing", ["fail", "pass"])
 def test_line_buffered_shows_each_record_at_once(
-    options: tuple[str, ...], tmp_path: Path
+    options: tuple[str, ...], missing: str, tmp_path: Path
 ) -> None:
     """With --line-buffered a record comes out before the next goes in."""
-    running = _start(*options, "--line-buffered", "-q", cwd=tmp_path)
+    more = ("--line-buffered", "-q", "--missing", missing)
+    running = _start(*options, *more, cwd=tmp_path)
     assert running.stdin is not None
     assert running.stdout is not None
     for _ in range(3):
