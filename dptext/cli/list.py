@@ -137,12 +137,12 @@ _BOUNDS = {"ge": "from", "gt": "above", "le": "to", "lt": "below"}
 def row(name: str) -> dict[str, Any]:
     """Return a mechanism as a row of the list, or why it is broken."""
     try:
-        whole = description(name)
+        described = description(name)
     except UsageError as error:
         return {"mechanism": name, "broken": str(error)}
     shown = ("mechanism", "family", "guarantee", "parameters", "source")
-    described = {key: whole.get(key, "") for key in shown}
-    return described | {"guarantee": phrase(described["guarantee"])}
+    columns = {key: described.get(key, "") for key in shown}
+    return columns | {"guarantee": phrase(columns["guarantee"])}
 
 
 def description(name: str) -> dict[str, Any]:

@@ -116,7 +116,7 @@ def started(
             jobs, multiprocessing.get_context(method), _begin, (make,)
         )
         for _ in range(jobs):
-            workers.submit(int)  # what is submitted starts a process
+            workers.submit(int)  # each starts a process
     try:
         yield workers
     finally:

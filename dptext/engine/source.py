@@ -152,7 +152,7 @@ class Source:
 
     Ordinals count from start; faults, how many records were left out; texts, how many
     texts of the run were read before; copied, the names of copied fields where a header
-    or a schema names all. warn takes lines about what is guessed.
+    or a schema names all. warn takes lines about guesses.
     """
 
     def __init__(
@@ -275,8 +275,8 @@ class Source:
                 yield from self._taken(item)
             return
         counted, before = _Counted(stream), list[Verbatim]()
-        whole = Input(cast(BinaryIO, counted), selection, where, self._next)
-        for item in module.read(whole):
+        source = Input(cast(BinaryIO, counted), selection, where, self._next)
+        for item in module.read(source):
             if isinstance(item, Verbatim):
                 before.append(item)
             yield from self._taken(item)

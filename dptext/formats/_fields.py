@@ -106,7 +106,7 @@ _decode = json.JSONDecoder(
 def leaves(line: str) -> Iterator[tuple[tuple[str, ...], object]]:
     """Give the path and the value of all in JSON that holds no others, through lists.
 
-    A number is bytes. Raises Unreadable for what is nested too deeply.
+    A number is bytes. Raises Unreadable for values nested too deeply.
     """
     left: list[tuple[tuple[str, ...], object]] = []
     try:

@@ -440,7 +440,7 @@ except ImportError:  # no such locks on this system
 def hold(ledger: Path, number: int) -> contextlib.ExitStack | None:
     """Take the lock of a run by its number; None where another process holds it.
 
-    It is held until what is returned is closed, or the process ends.
+    It is held until the stack that is returned is closed, or the process ends.
     """
     path = ledger.with_name(f"{ledger.name}.run-{number}")
     file = open(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "rb+", buffering=0)

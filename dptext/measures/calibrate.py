@@ -153,8 +153,8 @@ def _crossing(
 
     None beyond the largest epsilon. A few plays say where to look. More noise is noise
     on top of less: plays that are won, or lost, at both ends of an interval are taken
-    to be so within it, and only the others are played. That is true but for few of
-    them; what is found is only what is then tested. The shares, upwards, are few where
+    to be so within it, and only the others are played. That is true of nearly
+    all; the epsilon that is found is only the first to be tested. The shares, upwards, are few where
     the first is met almost for sure. They are fixed by the draws of the search: the
     draws of the tests have no part in them.
     """
@@ -176,7 +176,7 @@ def _crossing(
         return None
 
     def between(epsilon: float, one: Wins, other: Wins) -> Wins:
-        """Play what is not the same at both ends."""
+        """Play those that are not the same at both ends."""
         wins: Wins = one.copy()
         plays = np.flatnonzero(one != other)
         if len(plays):

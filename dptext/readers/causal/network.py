@@ -45,7 +45,7 @@ class Known:
 
 
 class Branches(NamedTuple):
-    """The next lines of a text: k copies of `parents`, each with what is added to it.
+    """The next lines of a text: k copies of `parents`, each with its own new tokens.
 
     wanted (c,), tokens of which one may come next.
     """
