@@ -52,14 +52,12 @@ def command(
         ),
     ] = 20_000,
     draws: Annotated[
-        int | None,
+        int,
         typer.Option(
             parser=Number(int, 1000),
-            help="Draws to test the program with; more find smaller deviations. "
-            "Default: 4,000,000, and up to 34,000,000 more if they are needed "
-            "to find a copy in 10,000.",
+            help="Draws to test the program with; more find smaller deviations.",
         ),
-    ] = None,
+    ] = 4_000_000,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -143,17 +141,16 @@ def _resolved(name: str, over: JsonObject) -> tuple[str, JsonObject]:
     return profile.DEFAULT, over
 
 
-def _seconds(pipeline: Pipeline, inputs: int, runs: int, draws: int | None) -> float:
+def _seconds(pipeline: Pipeline, inputs: int, runs: int, draws: int) -> float:
     """Estimate the CPU seconds of an audit."""
-    from dptext.guarantees.audit import DRAWS
     from dptext.mechanisms import ExponentialMechanism, NoiseMechanism
 
     mechanism, size = pipeline.mechanism, pipeline.mechanism.space.size
     if isinstance(mechanism, NoiseMechanism):
-        points = (draws or DRAWS) / 10 + 8 * size + 20 * runs
+        points = draws / 10 + 8 * size + 20 * runs
         return 2.0 + _POINT * points
     pairs = size if isinstance(mechanism, ExponentialMechanism) else 6 * inputs
-    return 1.0 + _PAIR * pairs * size + _WORD * ((draws or DRAWS) + 48 * size)
+    return 1.0 + _PAIR * pairs * size + _WORD * (draws + 48 * size)
 
 
 def _print_json(finding: AuditResult, pipeline: Pipeline) -> None:

@@ -104,7 +104,13 @@ def verdict(export: Export, policy: ExportPolicy, recomputer: Recomputer) -> Ver
     """
     data = export.report
     if data is None:
-        return failed(Rule.MISSING, _missing(export))
+        beside = export.name + SIDECAR
+        where = "not staged; git add both" if export.staged else "missing; put it back"
+        return failed(
+            Rule.MISSING,
+            f"no public report: {beside} is {where}, or make this file again from its "
+            f"original: dptext sanitize ORIGINAL -o {export.name}",
+        )
     try:
         report = document.decode(data, export.name + SIDECAR)
     except UsageError as error:
@@ -142,17 +148,6 @@ def verdict(export: Export, policy: ExportPolicy, recomputer: Recomputer) -> Ver
     return Verdict(tuple(findings), (*notes, *unread))
 
 
-def _missing(export: Export) -> str:
-    """Say that an export has no report, and what to do."""
-    beside = export.name + SIDECAR
-    if advice := export.unstaged():
-        return f"no public report: {beside} is not staged; {advice}"
-    return (
-        f"no public report: {beside} is missing; put it back, or make this file again "
-        f"from its original: dptext sanitize ORIGINAL -o {export.name}"
-    )
-
-
 def failed(rule: Rule, line: str) -> Verdict:
     """Return the verdict of an export that need not be looked at further."""
     return Verdict((Finding(rule, line),))
@@ -173,8 +168,11 @@ def _identity(report: Document, export: Export) -> Iterator[str]:
     command = "sanitize" if report.vectors is None else "embed"
     again = f"dptext {command} ORIGINAL -o {export.name}"
     if output is None or output.sha256 != export.sha256:
-        advice = export.unstaged() or f"make it again from its original: {again}"
-        yield f"its public report belongs to another file: the digests differ; {advice}"
+        stage = "git add both, or " if export.staged else ""
+        yield (
+            "its public report belongs to another file: the digests differ; "
+            f"{stage}make it again from its original: {again}"
+        )
     elif output.bytes != export.size:
         yield "its report was changed: the file has another size"
     elif output.file not in (None, export.name):
