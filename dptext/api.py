@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, TypedDict, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -165,18 +165,6 @@ def privatize(
     **choices: Unpack[CallChoices],
 ) -> Table: ...
 @overload
-def privatize(
-    texts: Table,
-    profile: Path = ...,
-    overrides: Mapping[str, object] | None = ...,
-    *,
-    columns: str | Sequence[str],
-    id: str | None = ...,
-    missing: Missing = ...,
-    report: Literal[True],
-    **choices: Unpack[CallChoices],
-) -> tuple[Table, Document]: ...
-@overload
 def privatize(  # type: ignore[overload-overlap]
     texts: str,
     profile: Path = ...,
@@ -195,7 +183,7 @@ def privatize(
     **choices: Unpack[CallChoices],
 ) -> list[str]: ...
 @overload
-def privatize(  # type: ignore[overload-overlap]
+def privatize(
     texts: str,
     profile: Path = ...,
     overrides: Mapping[str, object] | None = ...,
@@ -205,13 +193,16 @@ def privatize(  # type: ignore[overload-overlap]
 ) -> tuple[str, Document]: ...
 @overload
 def privatize(
-    texts: Iterable[str],
+    texts: object,
     profile: Path = ...,
     overrides: Mapping[str, object] | None = ...,
     *,
+    columns: str | Sequence[str] | None = ...,
+    id: str | None = ...,
+    missing: Missing = ...,
     report: Literal[True],
     **choices: Unpack[CallChoices],
-) -> tuple[list[str], Document]: ...
+) -> tuple[Any, Document]: ...
 def privatize(
     texts: object,
     profile: Path = profiles.DEFAULT,
@@ -369,10 +360,8 @@ def _checked(texts: object) -> Iterator[str]:
             f"a {kind} is not a list of texts: give one of its columns or its values, "
             "or name the columns of a table, as in columns='text'"
         )
-    if isinstance(texts, set | frozenset):
-        raise TypeError(f"a {kind} has no order to return texts in: give a list")
-    if isinstance(texts, bytes | bytearray | memoryview):
-        raise TypeError(f"a text is a str, not {kind}: decode it")
+    if isinstance(texts, bytes | bytearray | memoryview | set | frozenset):
+        raise TypeError(f"a {kind} is not a list of texts: decode or order it")
     if not isinstance(texts, Iterable):
         raise TypeError(f"give a text or an iterable of texts, not {kind}")
     return _each((texts,) if isinstance(texts, str) else texts)

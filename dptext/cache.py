@@ -90,12 +90,6 @@ def digest(values: NDArray[np.generic]) -> str:
     return hashlib.sha256(np.ascontiguousarray(values).tobytes()).hexdigest()
 
 
-def is_kept(key: str) -> bool:
-    """Tell whether arrays of a key ship or are kept, without a look at them."""
-    paths = shipped_tables() / f"{key}.npz", folder() / f"{key}.{_ARRAYS.suffix}"
-    return any(path.is_file() for path in paths)
-
-
 def arrays(
     key: str,
     compute: Callable[[], Arrays],

@@ -49,7 +49,6 @@ from dptext.tokens import kinds, lists
 from dptext.tokens.joining import Joined, Joiner, Releaser
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import (
-    BudgetDescription,
     BudgetKind,
     Eps,
     Ids,
@@ -180,6 +179,11 @@ _CHARACTERS = 2**17
 _POINTS, _DRAWN = 2048, 256
 
 
+def _by_text(words: Words) -> list[int]:
+    """Return how many words each text has."""
+    return list(map(int, np.bincount(words.texts, minlength=len(words.ends))))
+
+
 class Draws(NamedTuple):
     """The words of a batch, what was drawn for them, epsilons (n,), random bits."""
 
@@ -206,8 +210,7 @@ class Privatized(NamedTuple):
     @property
     def replaced(self) -> list[int]:
         """Return how many words of each text were replaced."""
-        replaced = np.bincount(self.words.texts, minlength=len(self.words.ends))
-        return list(map(int, replaced))
+        return _by_text(self.words)
 
     def batch(self, first_text: int) -> Batch:
         """Return it as meters take it; first_text is how many texts come before."""
@@ -265,8 +268,8 @@ class Pipeline:
 
     def replaced(self, records: Sequence[Record]) -> list[int]:
         """Return how many words of each text will be replaced, before any is drawn."""
-        words = self.tokenizer.words([text for each in records for text in each.texts])
-        return list(map(int, np.bincount(words.texts, minlength=len(words.ends))))
+        texts = [text for each in records for text in each.texts]
+        return _by_text(self.tokenizer.words(texts))
 
     def draws(self, records: Sequence[Record], randomness: Randomness) -> Draws:
         """Draw a word for each word of records, and new digits where they ask for."""
@@ -277,8 +280,21 @@ class Pipeline:
         nonces = [randomness.nonce(record) for record in records]
         records_of_words = record_of_text[words.texts]
         bits = randomness.of(nonces, records_of_words)
-        drawn, eps = self._drawn(words, bits, records_of_words, randomness)
-        self._redraw(words, record_of_text, nonces, randomness)
+        if not len(words.ids):
+            drawn, eps = words.ids, np.empty(0)
+        elif isinstance(self.budget, SequentialBudget):
+            drawn, eps = self.release(self.budget, words, bits)
+        else:
+            eps = self.budget.spread(words, bits)
+            if isinstance(self.mechanism, TextMechanism):
+                drawn = self.mechanism.sample(words, eps, bits)
+            else:
+                drawn = self.replace(words.ids, eps, bits, records_of_words, randomness)
+        positions = self.joiner.positions_to_redraw(words)
+        if len(positions):
+            text = np.searchsorted(words.ends, positions, side="right")
+            digits = randomness.of(nonces, record_of_text[text])
+            self.joiner.redraw(words, digits, positions)
         return Draws(words, drawn, eps, bits)
 
     def released(self, words: Words, drawn: Ids, eps: Eps) -> Released:
@@ -291,26 +307,6 @@ class Pipeline:
         if not self.profile.decoder.params.reads or not len(drawn):
             return drawn
         return self.decoder.decode(self.released(words, drawn, eps))
-
-    def _drawn(
-        self,
-        words: Words,
-        bits: RandomBits,
-        records: NDArray[np.int64],
-        randomness: Randomness,
-    ) -> tuple[Ids, Eps]:
-        """Spread epsilon over the words and draw them, as often as the strategy says.
-
-        records (n,) which record each word belongs to.
-        """
-        if not len(words.ids):
-            return words.ids, np.empty(0)
-        if isinstance(self.budget, SequentialBudget):
-            return self.release(self.budget, words, bits)
-        eps = self.budget.spread(words, bits)
-        if isinstance(self.mechanism, TextMechanism):
-            return self.mechanism.sample(words, eps, bits), eps
-        return self.replace(words.ids, eps, bits, records, randomness), eps
 
     def release(
         self, budget: SequentialBudget, words: Words, bits: RandomBits
@@ -339,10 +335,8 @@ class Pipeline:
         if self.profile.strategy is Strategy.RECORD:
             return by_record(ids, eps, bits, records, self.draw)
         if self.profile.strategy is Strategy.DATA_SET:
-            table = randomness.once(
-                "table",
-                lambda: RunTable(len(self.lexicon.words), randomness),
-            )
+            size = len(self.lexicon.words)
+            table = randomness.once("table", lambda: RunTable(size, randomness))
             return table.draw(ids, eps, self.draw)
         return self.draw(ids, eps, bits)
 
@@ -350,18 +344,15 @@ class Pipeline:
         """Draw a word for each word: the mechanism, then the mapping if any."""
         if not len(ids):
             return ids
-        drawn = self._chosen(ids, eps, bits)
+        if isinstance(self.mechanism, WordMechanism):
+            drawn = self.mechanism.sample(ids, eps, bits)
+        else:
+            assert self.mapping is not None
+            drawn = np.empty(len(ids), np.int32)
+            for part, noisy in self.points(ids, eps, bits):
+                drawn[part] = self.mapping.find(noisy, bits.take(part))
         if drawn.min() < 0 or drawn.max() >= len(self.lexicon.words):
             raise UsageError(f"mechanism {self.mechanism.name} drew no word; report it")
-        return drawn
-
-    def _chosen(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
-        if isinstance(self.mechanism, WordMechanism):
-            return self.mechanism.sample(ids, eps, bits)
-        assert self.mapping is not None
-        drawn = np.empty(len(ids), np.int32)
-        for part, noisy in self.points(ids, eps, bits):
-            drawn[part] = self.mapping.find(noisy, bits.take(part))
         return drawn
 
     def points(
@@ -382,11 +373,7 @@ class Pipeline:
             yield part, self.mechanism.finite(np.concatenate(points))
 
     def run(
-        self,
-        records: Iterable[Record],
-        key: RunKey,
-        *,
-        batch_size: int = 4096,
+        self, records: Iterable[Record], key: RunKey, *, batch_size: int = 4096
     ) -> Iterator[tuple[Record, tuple[str, ...]]]:
         """Privatize a stream of records in bounded memory, in order.
 
@@ -402,19 +389,6 @@ class Pipeline:
         Runs that draw in another way, be it that a file was edited, share no noise.
         """
         return Randomness(key, self.identity)
-
-    def _redraw(
-        self,
-        words: Words,
-        record_of_text: NDArray[np.int64],
-        nonces: Sequence[bytes],
-        randomness: Randomness,
-    ) -> None:
-        positions = self.joiner.positions_to_redraw(words)
-        if len(positions):
-            text = np.searchsorted(words.ends, positions, side="right")
-            bits = randomness.of(nonces, record_of_text[text])
-            self.joiner.redraw(words, bits, positions)
 
 
 def batches(records: Iterable[Record], size: int = 4096) -> Iterator[list[Record]]:
@@ -441,9 +415,7 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
     decoding = recipe.decoder.params.of_lexicon(lexicon)
     recipe = replace(recipe, decoder=Part(recipe.decoder.name, decoding))
     space = spaces.prepare(lexicon, recipe.space.name, recipe.space.params)
-    priced = _priced(recipe, lexicon)
-    check_compatibility(recipe, priced)
-    recipe, mechanism, budget = _prepared(recipe, priced, space)
+    recipe, mechanism, budget = _prepared(recipe, space)
     statement.check(mechanism, budget.description)
     mapping = None
     if recipe.mapping is not None:
@@ -492,16 +464,8 @@ def _by_readers(recipe: Profile, lexicon: Lexicon) -> Profile:
     return replace(recipe, budget=Part("uniform", replace(params, risk=risk)))
 
 
-def _priced(recipe: Profile, lexicon: Lexicon) -> AnyBudget | None:
-    """Make the budget ready; None where its epsilon is still to be computed."""
-    params = recipe.budget.params
-    if isinstance(params, uniform.Params) and params.epsilon is None:
-        return None
-    return params.prepare(lexicon)
-
-
 def _prepared(
-    recipe: Profile, budget: AnyBudget | None, space: spaces.Space
+    recipe: Profile, space: spaces.Space
 ) -> tuple[Profile, Mechanism, AnyBudget]:
     """Make mechanism and budget ready, which may follow one another.
 
@@ -509,23 +473,21 @@ def _prepared(
     """
     lexicon = space.lexicon
     params = recipe.budget.params
-    if budget is not None:
-        aim = Aim(epsilon=_of_a_word(budget.description))
-    else:
-        assert isinstance(params, uniform.Params)
+    if isinstance(params, uniform.Params) and params.epsilon is None:
+        budget = None  # its epsilon follows from the mechanism and the risk
         aim = Aim(risk=params.risk, prior=bayes_risk.replaced(lexicon, recipe.tokens))
+    else:
+        budget = params.prepare(lexicon)
+        spent = budget.description
+        # Of several epsilons the largest; none where words share a total.
+        largest = spent.high if spent.total is None else None
+        aim = Aim(epsilon=largest if spent.rate is None else spent.rate)
+    check_compatibility(recipe, budget)
     mechanism = recipe.mechanism.params.prepare(space, aim)
     recipe = replace(recipe, mechanism=Part(recipe.mechanism.name, mechanism.params))
     if aim.risk is not None and aim.prior is not None:
         recipe = _with_epsilon(recipe, mechanism, aim.risk, aim.prior)
     return recipe, mechanism, budget or recipe.budget.params.prepare(lexicon)
-
-
-def _of_a_word(description: BudgetDescription) -> float | None:
-    """Return the epsilon that words have, the largest of several; None for a total."""
-    if description.rate is not None:
-        return description.rate
-    return description.high if description.total is None else None
 
 
 def _with_epsilon(

@@ -87,24 +87,25 @@ def overrides_of(
         over["tokens"] = tokens
     for name in spent:
         over["budget"] = _budget(name, wanted[name], option(name))
-    return _laid_over(over, settings or {})
+    return merged(over, settings or {})
 
 
-def _laid_over(
-    chosen: Mapping[str, object], settings: Mapping[str, object]
-) -> JsonObject:
-    """Lay settings over choices, part by part; another name starts afresh."""
-    over: JsonObject = dict(chosen)
-    for key, value in settings.items():
-        old = over.get(key, {})
+def merged(base: Mapping[str, object], over: Mapping[str, object]) -> JsonObject:
+    """Lay keys over others, part by part; a part of another name starts afresh."""
+    laid: JsonObject = dict(base)
+    for key, value in over.items():
+        old = laid.get(key)
         if isinstance(value, Mapping) and value.get("name") in (None, _name_in(old)):
-            if old is None:  # the mapping of another mechanism
-                old = {"name": DEFAULTS[key]} if key in DEFAULTS else {}
             if not isinstance(old, Mapping):
-                raise UsageError(f"{key} has no keys of its own")
-            value = _laid_over(old, value)
-        over[key] = value
-    return over
+                name = DEFAULTS.get(key) if old is None else old
+                old = {"name": name} if isinstance(name, str) else {}
+            value = merged(old, value)
+        laid[key] = value
+    return laid
+
+
+def _name_in(part: object) -> object:
+    return part.get("name") if isinstance(part, Mapping) else part
 
 
 def _budget(name: str, value: object, option: str) -> JsonObject:
@@ -271,12 +272,16 @@ def load(name: str, overrides: Mapping[str, object] | None = None) -> Profile:
     """Read a profile by name, or from a path that ends in .yaml or .yml.
 
     overrides are laid over it: keys as in the file, parts merged key by key; a part
-    whose name changes starts from its defaults. The name then says what was changed.
-    Raises UsageError with the key's path.
+    whose name changes starts from its defaults, and another mechanism writes its draws,
+    unless a decoder is given with it. The name then says what was changed. Raises
+    UsageError with the key's path.
     """
     path, over = path_of(name), overrides or {}
     data = read_yaml(path, "profile")
-    recipe = parse(merged(data, over), path.name)
+    base = dict(data)
+    if _name_in(over.get("mechanism")) not in (None, _name_in(base.get("mechanism"))):
+        base.pop("decoder", None)
+    recipe = parse(merged(base, over), path.name)
     if not over and path == folder() / f"{recipe.name}.yaml":
         return recipe
     try:
@@ -320,6 +325,10 @@ def _parse(data: Mapping[str, object], location: str) -> Profile:
     if mechanism is None or budget is None:
         missing = "mechanism" if mechanism is None else "budget"
         raise UsageError(f"{location}: {missing} is missing")
+    strategy = str(data.get("strategy", Strategy.TOKEN))
+    if strategy not in STRATEGIES:
+        hint = registry.suggest(strategy, STRATEGIES)
+        raise UsageError(f"{location}: strategy: unknown value {strategy!r}; {hint}")
     noise = mechanism.params.family == "noise"
     if parts["mapping"] is not None and not noise:
         raise UsageError(
@@ -343,7 +352,7 @@ def _parse(data: Mapping[str, object], location: str) -> Profile:
         mapping=mapping,
         budget=budget,
         decoder=decoder,
-        strategy=_strategy(data.get("strategy", Strategy.TOKEN), location),
+        strategy=Strategy(strategy),
         tokens=_tokens(data.get("tokens") or {}, f"{location}: tokens"),
     )
 
@@ -363,13 +372,6 @@ def _tokens(settings: object, location: str) -> Policy:
     return replace(policy, keep=keep, mask=mask)
 
 
-def _strategy(value: object, location: str) -> Strategy:
-    if value not in STRATEGIES:
-        hint = registry.suggest(str(value), STRATEGIES)
-        raise UsageError(f"{location}: strategy: unknown value {value!r}; {hint}")
-    return Strategy(str(value))
-
-
 def _part(key: str, settings: object, location: str) -> Part[Any] | None:
     if settings is None:
         return None
@@ -386,31 +388,6 @@ def _part(key: str, settings: object, location: str) -> Part[Any] | None:
                 f"{location}: {key}.{item}: this key is now {key}.{now}; rename it"
             )
     return Part(settings["name"], convert(rest, module.Params, f"{location}: {key}"))
-
-
-def merged(base: Mapping[str, object], over: Mapping[str, object]) -> JsonObject:
-    """Lay keys over those of a profile, parts key by key; a new name starts afresh.
-
-    Another mechanism writes its draws, unless a decoder is given with it.
-    """
-    merged = dict(base)
-    if _name_in(over.get("mechanism")) not in (None, _name_in(base.get("mechanism"))):
-        merged.pop("decoder", None)
-    for key, value in over.items():
-        old = merged.get(key)
-        if isinstance(value, Mapping):
-            named = dict(old) if isinstance(old, Mapping) else {}
-            named = {"name": old} if isinstance(old, str) else named
-            if "name" in value and value["name"] != named.get("name"):
-                named = {}
-            merged[key] = {**named, **value}
-        else:
-            merged[key] = value
-    return merged
-
-
-def _name_in(part: object) -> object:
-    return part.get("name") if isinstance(part, Mapping) else part
 
 
 def in_language(recipe: Profile, lexicon: Lexicon) -> Profile:

@@ -79,55 +79,40 @@ def shares() -> Iterator[Shares]:
         return
     token = object()
     _steps.append(token)
+    current = ""
     try:
-        with (
-            _bar() if sys.stderr.isatty() else contextlib.nullcontext(_lines()) as show
-        ):
+        if not sys.stderr.isatty():
+            said = time.monotonic()
+
+            def line(what: str, share: float) -> None:
+                nonlocal said
+                if share and time.monotonic() - said > _WAITS[1]:
+                    say(f"{what}: {share:.0%}")
+                    said = time.monotonic()
+
+            yield line
+            return
+        from rich.console import Console
+        from rich.progress import Progress, TimeRemainingColumn
+
+        columns = (*Progress.get_default_columns()[:-1], TimeRemainingColumn())
+        # The terminal itself: a screen before it (dptext.cli.screen) would write out
+        # what moves the cursor. Nothing but names of phases is shown.
+        terminal = Console(file=getattr(sys.stderr, "raw", sys.stderr))
+        with Progress(*columns, console=terminal, transient=True) as bars:
+            task = bars.add_task("starting", total=None)
+
+            def show(what: str, share: float) -> None:
+                nonlocal current
+                total = 1.0 if share else None  # None: only known to go on
+                if what != current:
+                    bars.reset(task, description=what, total=total)
+                    current = what
+                bars.update(task, completed=share, total=total)
+
             yield show
     finally:
         _steps.remove(token)
-
-
-@contextlib.contextmanager
-def _bar() -> Iterator[Shares]:
-    from rich.console import Console
-    from rich.progress import Progress, TimeRemainingColumn
-
-    columns = (*Progress.get_default_columns()[:-1], TimeRemainingColumn())
-    # The terminal itself: a screen before it (dptext.cli.screen) would write out what
-    # moves the cursor. Nothing but names of phases is shown.
-    terminal = Console(file=getattr(sys.stderr, "raw", sys.stderr))
-    with Progress(*columns, console=terminal, transient=True) as bars:
-        task = bars.add_task("starting", total=None)
-        current = ""
-
-        def show(what: str, share: float) -> None:
-            nonlocal current
-            total = 1.0 if share else None  # None: nothing is known but that it goes on
-            if what != current:
-                bars.reset(task, description=what, total=total)
-                current = what
-            bars.update(task, completed=share, total=total)
-
-        yield show
-
-
-def _lines() -> Shares:
-    current, began, due, turn = "", 0.0, 0.0, 0
-
-    def show(what: str, share: float) -> None:
-        nonlocal current, began, due, turn
-        now = time.monotonic()
-        if what != current:
-            current, began, due, turn = what, now, now + _WAITS[0], 0
-        if now < due or not share:
-            return
-        turn += 1
-        due = now + _WAITS[min(turn, len(_WAITS) - 1)]
-        left = (now - began) * (1.0 / share - 1.0)
-        say(f"{what}: {share:.0%}, about {duration(left)} left")
-
-    return show
 
 
 def duration(seconds: float) -> str:

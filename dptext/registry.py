@@ -24,7 +24,7 @@ import traceback
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from types import FrameType, ModuleType
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from dptext.errors import ComponentError, DptextError, InternalError, UsageError
@@ -67,60 +67,44 @@ def find(stage: str, name: str) -> ModuleType:
     entries = _outside(stage).get(name, ())
     if not entries:
         return importlib.import_module(f"dptext.{stage}.{name.replace('-', '_')}")
-    problem = _conflict(stage, name, entries) or ""
-    module: object = None
-    if not problem:
-        module, problem = _loaded(stage, entries[0])
-    if isinstance(module, ModuleType) and not problem:
-        return module
+    if name in _packaged(stage):
+        problem = "the name is that of a component of dptext; remove the package"
+    elif len(entries) > 1:
+        problem = "the name is taken twice; remove all packages but one"
+    else:
+        try:
+            module = entries[0].load()
+        except (Exception, SystemExit) as error:
+            reason = str(error).partition("\n")[0]
+            problem = f"cannot be imported ({type(error).__name__}: {reason})"
+        else:
+            unfit = _unfit(stage, module)
+            if not unfit:
+                assert isinstance(module, ModuleType)
+                return module
+            problem = f"{entries[0].value} {unfit}"
     packages = " and ".join(sorted({_package(entry) for entry in entries}))
     raise UsageError(f"{_kind(stage)} {name!r} of package {packages}: {problem}")
 
 
-def _conflict(stage: str, name: str, entries: tuple[EntryPoint, ...]) -> str:
-    """Say why a name cannot be an entry point's; "" where it can."""
-    if name in _packaged(stage):
-        return "the name is that of a component of dptext; remove the package"
-    if len(entries) > 1:
-        return "the name is taken twice; remove all packages but one"
-    return ""
-
-
-def _loaded(stage: str, entry: EntryPoint) -> tuple[object, str]:
-    """Import the module of an entry point; return also what is wrong with it."""
-    try:
-        module = entry.load()
-    except (Exception, SystemExit) as error:
-        reason = str(error).partition("\n")[0]
-        return None, f"cannot be imported ({type(error).__name__}: {reason})"
-    if not isinstance(module, ModuleType):
-        return None, f"{entry.value} is not a module"
-    unfit = _unfit(stage, module)
-    return module, f"{entry.value} {unfit}" if unfit else ""
-
-
-def _unfit(stage: str, module: ModuleType) -> str:
+def _unfit(stage: str, module: object) -> str:
     """Say what a module of a stage must have and lacks; "" where it has all."""
+    if not isinstance(module, ModuleType):
+        return "is not a module"
     for member in _MEMBERS[stage]:
-        if not hasattr(module, member):
+        kind = getattr(module, member, None)
+        if kind is None:
             return f"lacks {member}"
-        unfit = _unfit_class(stage, member, getattr(module, member))
-        if unfit:
-            return unfit
+        if member == "NAME":
+            continue
+        base = getattr(importlib.import_module(f"dptext.{stage}"), member)
+        if not (isinstance(kind, type) and issubclass(kind, base)):
+            return f"has {member} that does not extend dptext.{stage}.{member}"
+        if member != "Meter" and not dataclasses.is_dataclass(kind):
+            return f"has {member} that is not a dataclass"
+        if lacking := sorted(getattr(kind, "__abstractmethods__", ())):
+            return f"has {member} without {' and '.join(lacking)}"
     return ""
-
-
-def _unfit_class(stage: str, name: str, kind: object) -> str:
-    """Say what is wrong with a class of a component; "" where nothing is."""
-    if name not in ("Params", "Format", "Meter"):
-        return ""
-    base = getattr(importlib.import_module(f"dptext.{stage}"), name)
-    if not (isinstance(kind, type) and issubclass(kind, base)):
-        return f"has {name} that does not extend dptext.{stage}.{name}"
-    if name != "Meter" and not dataclasses.is_dataclass(kind):
-        return f"has {name} that is not a dataclass"
-    lacking = sorted(getattr(kind, "__abstractmethods__", ()))
-    return f"has {name} without {' and '.join(lacking)}" if lacking else ""
 
 
 @cache
@@ -282,7 +266,18 @@ def failure_of(error: BaseException) -> ComponentError | InternalError:
     """Describe an exception: a component's if one was at work, else a bug."""
     if isinstance(error, InternalError):  # described in another process
         return error
-    return component_failure(error) or _bug(error)
+    failure = component_failure(error)
+    if failure is not None:
+        return failure
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if "dptext" in frame.filename] or frames
+    location = "?"
+    if ours:
+        location = f"{os.path.basename(ours[-1].filename)}:{ours[-1].lineno}"
+    return InternalError(
+        f"internal error ({type(error).__name__} at {location}); this is a bug, please "
+        "report it with this line (its details are withheld: they could hold your text)"
+    )
 
 
 def component_failure(error: BaseException) -> ComponentError | None:
@@ -290,26 +285,13 @@ def component_failure(error: BaseException) -> ComponentError | None:
     for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
         component = owner(frame.f_globals.get("__name__", ""))
         if component:
-            msg = (
-                f"{component} failed ({type(error).__name__} at "
-                f"{_module_path(frame)}:{line}); report this line to its authors, or "
-                "run without it (details are withheld: they could hold your text)"
+            file = os.path.basename(frame.f_code.co_filename)
+            return ComponentError(
+                f"{component} failed ({type(error).__name__} at {file}:{line}); report "
+                "this line to its authors, or run without it (details are withheld: "
+                "they could hold your text)"
             )
-            return ComponentError(msg)
     return None
-
-
-def _bug(error: BaseException) -> InternalError:
-    frames = traceback.extract_tb(error.__traceback__)
-    ours = [frame for frame in frames if "dptext" in frame.filename] or frames
-    location = "?"
-    if ours:
-        location = f"{os.path.basename(ours[-1].filename)}:{ours[-1].lineno}"
-    msg = (
-        f"internal error ({type(error).__name__} at {location}); this is a bug, please "
-        "report it with this line (its details are withheld: they could hold your text)"
-    )
-    return InternalError(msg)
 
 
 @contextlib.contextmanager
@@ -325,12 +307,3 @@ def describe_failure() -> Iterator[None]:
         if is_of_memory(error):
             raise MemoryError from None
         raise failure_of(error) from None
-
-
-def _module_path(frame: FrameType) -> str:
-    """Return the file of a frame from its top package on, as in pack/meter.py."""
-    path = frame.f_code.co_filename
-    depth = str(frame.f_globals.get("__name__", "")).count(".") + 1
-    if os.path.basename(path) == "__init__.py":
-        depth += 1
-    return "/".join(path.replace(os.sep, "/").split("/")[-depth:])

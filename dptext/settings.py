@@ -206,15 +206,15 @@ def digest_of_path(path: str | Path) -> str:
         digest = hashlib.sha256()
         for file in sorted(top.rglob("*")):
             path_inside = file.relative_to(top)
-            if file.is_file() and not _is_left_out(path_inside):
+            skipped = any(
+                part.startswith(".") or part == "__pycache__"
+                for part in path_inside.parts
+            )
+            if file.is_file() and not skipped:
                 digest.update(f"{_of_file(file)} {path_inside.as_posix()}\n".encode())
         return digest.hexdigest()
     except OSError as error:
         raise UsageError(f"{error.filename or path}: {error.strerror}") from None
-
-
-def _is_left_out(path: Path) -> bool:
-    return any(part.startswith(".") or part == "__pycache__" for part in path.parts)
 
 
 def _of_file(path: Path) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from enum import IntEnum, StrEnum
 from functools import lru_cache
 from typing import Any
@@ -256,15 +256,9 @@ class ServerUse:
 
     def since(self, before: ServerUse) -> ServerUse:
         """Return what was added to an earlier state."""
-        return ServerUse(
-            self.host,
-            self.model,
-            self.texts - before.texts,
-            self.unanswered - before.unanswered,
-            self.requests - before.requests,
-            self.tokens_sent - before.tokens_sent,
-            self.tokens_received - before.tokens_received,
-        )
+        counts = [each.name for each in fields(self) if each.type == "int"]
+        added = {name: getattr(self, name) - getattr(before, name) for name in counts}
+        return replace(self, **added)
 
 
 @dataclass(frozen=True, slots=True)

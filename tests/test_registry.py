@@ -252,7 +252,7 @@ def test_a_component_that_fails_is_named(kind: str, jobs: str, tmp_path: Path) -
     assert ran.out == b""
     assert ran.err.count("\n") == 1
     assert "package failing failed (" in ran.err
-    assert "at failpack/helper.py:2)" in ran.err
+    assert "at helper.py:2)" in ran.err
     assert "zqxjkmarker7" not in ran.err
     assert "bug" not in ran.err
 
@@ -264,7 +264,7 @@ def test_a_component_that_fails_in_a_comparison_is_named(tmp_path: Path) -> None
     source.write_bytes(LINE * 3)
     ran = run(tmp_path, "compare", str(source), *failing(tmp_path, "exception"))
     told = ran.err + ran.out.decode()
-    assert "package failing failed (ZeroDivisionError at failpack/helper.py:2)" in told
+    assert "package failing failed (ZeroDivisionError at helper.py:2)" in told
     assert "bug" not in told
     assert "zqxjkmarker7" not in told
 

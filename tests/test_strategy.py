@@ -116,7 +116,9 @@ def test_each_draw_follows_the_law(strategy: str) -> None:
             words = made.tokenizer.words([word])
             records = np.zeros(1, np.int64)
             bits = randomness.of([bytes(16)], records)
-            drawn.append(int(made._drawn(words, bits, records, randomness)[0][0]))
+            eps = np.ones(1)
+            (one,) = made.replace(words.ids, eps, bits, records, randomness)
+            drawn.append(int(one))
     else:
         _, seen = observed(made, [(f"{word} {word}",)] * runs, 512)
         drawn = [after for _, after in seen[::2]]

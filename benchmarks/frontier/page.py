@@ -18,6 +18,9 @@ Shares = dict[str, dict[str, dict[str, list[float]]]]
 CORPORA = ("AG News", "SST-2", "IMDb", "Trustpilot")
 SHORT = {"Trustpilot": "gender (attack)"}
 DECODED = ", decoded"
+# The kind of text of each corpus that the reader of the kind reads.
+KINDS = {"AG News": "news", "SST-2": "sentences", "IMDb": "reviews"}
+EQUAL = 0.2
 
 
 def write(rows: Rows, epsilons: dict[str, dict[str, Any]], shares: Shares) -> None:
@@ -50,6 +53,7 @@ def tables(
         if row["corpus"] == c
     ]
     yield "| perplexity | " + " | ".join(cells) + " |\n"
+    yield from _at_equal_success(rows, shares)
     for level in _levels(epsilons):
         epsilon_of = {
             name: at
@@ -81,6 +85,36 @@ def tables(
             )
             yield f"\nNot here: {shown}: {reason}."
         yield ""
+
+
+def _at_equal_success(rows: Rows, shares: Shares) -> Iterator[str]:
+    """Yield the accuracies at which the reader of the kind finds 20% of each corpus."""
+    yield f"### the reader of the kind finds {EQUAL:.0%}, interpolated\n"
+    yield "| mechanism | " + " | ".join(KINDS) + " |\n| --- |" + " --- |" * len(KINDS)
+    for name in dict.fromkeys(key.split(" | ")[0] for key in sorted(shares)):
+        for written in (name, name + DECODED):
+            cells = [_interpolated(rows, shares, written, each) for each in KINDS]
+            yield f"| {written} | " + " | ".join(cells) + " |"
+    yield ""
+
+
+def _interpolated(rows: Rows, shares: Shares, written: str, corpus: str) -> str:
+    """Write the accuracies of one mechanism, linear between its nearest levels."""
+    points = []
+    for key, measured in shares.items():
+        name, level = key.split(" | ")
+        mine = [
+            (row["tfidf"], row["means"])
+            for row in rows
+            if (row["mechanism"], row["level"], row["corpus"])
+            == (written, level, corpus)
+        ]
+        if name == written.removesuffix(DECODED) and mine:
+            share = measured[KINDS[corpus]]["all words"][0]
+            points.append((share, *np.mean(mine, axis=0).tolist()))
+    shown, *accuracies = np.array(sorted(points)).T
+    values = [f"{np.interp(EQUAL, shown, each):.2f}" for each in accuracies]
+    return " ".join(values)
 
 
 def _finds(measured: dict[str, dict[str, list[float]]]) -> str:

@@ -118,36 +118,31 @@ def classes(lexicon: Lexicon, by: str, table: str) -> Classes:
     if (by == "table") != bool(table):
         raise UsageError("budget: give table: FILE together with by: table")
     content: dict[str, str] = {}
-    if by == "frequency":
-        named = _by_frequency(lexicon)
-    elif by == "table":
-        data = _read(Path(table))
-        named = _by_table(lexicon, Path(table), data)
-        content["table"] = digest_of_bytes(data)
-    else:
-        named = _by_part(lexicon)
-    for row in numbers.rows(lexicon).tolist():
-        named[row] = A_NUMBER
-    named.append(UNKNOWN)
     # A small vocabulary may have no word of a class; its name is known all the same.
     fixed: tuple[str, ...] = ()
     if by == "frequency":
         fixed = (*(name for name, _ in _BANDS), _RARE)
-    if by == "part-of-speech":
+        named = [_RARE] * len(lexicon.words)
+        for name, end in reversed(_BANDS):
+            named[:end] = [name] * min(end, len(named))
+    elif by == "table":
+        data = _read(Path(table))
+        named = _by_table(lexicon, Path(table), data)
+        content["table"] = digest_of_bytes(data)
+    elif lexicon.parts is None:
+        raise UsageError(
+            f"lexicon {lexicon.name} holds no parts of speech; use by: frequency, or "
+            "by: table with a file of your own"
+        )
+    else:
         fixed = PARTS
+        named = [PARTS[number] for number in lexicon.parts]
+    for row in numbers.rows(lexicon).tolist():
+        named[row] = A_NUMBER
+    named.append(UNKNOWN)
     names = tuple(dict.fromkeys((*fixed, *sorted(set(named)), UNKNOWN, A_NUMBER)))
     number = {name: position for position, name in enumerate(names)}
     return Classes(names, np.array([number[name] for name in named]), content)
-
-
-def _by_frequency(lexicon: Lexicon) -> list[str]:
-    named = [_RARE] * len(lexicon.words)
-    begin = 0
-    for name, end in _BANDS:
-        end = min(end, len(named))
-        named[begin:end] = [name] * (end - begin)
-        begin = max(begin, end)
-    return named
 
 
 def _read(path: Path) -> bytes:
@@ -173,15 +168,6 @@ def _by_table(lexicon: Lexicon, path: Path, data: bytes) -> list[str]:
     except csv.Error as error:
         raise UsageError(f"{path}: {error}") from None
     return [rows.get(word.lower(), OTHER) for word in lexicon.words]
-
-
-def _by_part(lexicon: Lexicon) -> list[str]:
-    if lexicon.parts is None:
-        raise UsageError(
-            f"lexicon {lexicon.name} holds no parts of speech; use by: frequency, or "
-            "by: table with a file of your own"
-        )
-    return [PARTS[number] for number in lexicon.parts]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,9 +11,8 @@ from dptext.cli.options import overrides
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
-    from dptext.evaluation.readers import PublicText
-    from dptext.profile import Profile
-    from dptext.types import Lexicon
+    from dptext.report.blocks import Block
+    from dptext.types import JsonObject
 
 
 def command(
@@ -48,11 +47,15 @@ def command(
     """
     from dptext import lexicons, progress
     from dptext import profile as profiles
-    from dptext.evaluation.readers import PublicText
-    from dptext.measures.context_risk import SAME_KIND
+    from dptext.evaluation import views
+    from dptext.evaluation.readers import PublicText, calibrated
+    from dptext.measures.context_risk import AT_LEAST, SAME_KIND
     from dptext.report import calibration
+    from dptext.report.blocks import Paragraph
 
     every = mechanism == "all"
+    if reader is not None and public_text is None:
+        raise UsageError("--reader goes with --public-text: what it reads")
     over = overrides(
         risk=risk,
         mechanism=None if every else mechanism,
@@ -62,64 +65,38 @@ def command(
     recipe = profiles.load(profile, over)
     target = calibration.risk_of(recipe)
     opened = lexicons.find(recipe.lexicon)
-    kind = PublicText.named(public_text, field)
-    if kind is not None:
-        _read(recipe, opened, target, reader or SAME_KIND, kind, as_json)
-        return
-    if reader is not None:
-        raise UsageError("--reader goes with --public-text: what it reads")
-    rows = []
-    if every:
-        for row in calibration.every_mechanism(profile, over, opened):
-            progress.say(calibration.line(row))
-            rows.append(row)
-    else:
-        rows.append(calibration.calibrated(recipe, opened))
-        progress.say(calibration.line(rows[0]))
-    if not as_json:
-        screen.show(*calibration.view(recipe, target, rows))
-        return
-    screen.print_json(
-        {
-            "profile": recipe.name,
-            "target": target,
-            "lexicon": opened.name,
-            "lexicon_digest": opened.digest,
-            "rows": rows,
-        }
-    )
-
-
-def _read(
-    recipe: Profile,
-    opened: Lexicon,
-    target: float,
-    reader: str,
-    public: PublicText,
-    as_json: bool,
-) -> None:
-    """Find the epsilon at which a reader reaches the target, and print it."""
-    from dptext import progress
-    from dptext.evaluation.readers import calibrated
-    from dptext.evaluation.views import readers_table
-    from dptext.measures.context_risk import AT_LEAST
-    from dptext.report.blocks import Paragraph
-
-    with progress.step(f"looking for the epsilon at which {reader} reaches the risk"):
-        epsilon, reading = calibrated(recipe, opened, target, reader, public)
-    result = {
+    data: JsonObject = {
         "profile": recipe.name,
         "target": target,
         "lexicon": opened.name,
         "lexicon_digest": opened.digest,
-        "text": public.name,
-        "text_sha256": public.digest,
-        "epsilon": epsilon,
-        "reading": reading,
     }
+    public = PublicText.named(public_text, field)
+    if public is not None:
+        name = reader or SAME_KIND
+        with progress.step(f"looking for the epsilon at which {name} reaches the risk"):
+            epsilon, reading = calibrated(recipe, opened, target, name, public)
+        data |= {
+            "text": public.name,
+            "text_sha256": public.digest,
+            "epsilon": epsilon,
+            "reading": reading,
+        }
+        said = f"epsilon {epsilon:.4g}: {reading.reader} finds in {public.name}"
+        table = views.readers_table(reading)
+        blocks: list[Block] = [Paragraph(said), table, Paragraph(AT_LEAST, "note")]
+    else:
+        rows = []
+        for row in (
+            calibration.every_mechanism(profile, over, opened)
+            if every
+            else [calibration.calibrated(recipe, opened)]
+        ):
+            progress.say(calibration.line(row))
+            rows.append(row)
+        data["rows"] = rows
+        blocks = [*calibration.view(recipe, target, rows)]
     if as_json:
-        screen.print_json(result)
-        return
-    said = f"epsilon {epsilon:.4g}: {reading.reader} finds in {public.name}"
-    table = readers_table(reading)
-    screen.show(Paragraph(said), table, Paragraph(AT_LEAST, "note"))
+        screen.print_json(data)
+    else:
+        screen.show(*blocks)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -90,10 +90,13 @@ def command(
 
     Example: dptext check exports --set max_risk=15%
     """
-    from dptext import lexicons
+    from dptext import __version__, lexicons
+    from dptext.guarantees import policy as policies
+    from dptext.report import verify
     from dptext.report.exports import GitIndex
     from dptext.report.recompute import Recomputer
-    from dptext.report.verify import Judged
+
+    text = format == "text" and not quiet
 
     def note(line: str) -> None:
         if not quiet:
@@ -102,98 +105,70 @@ def command(
     recomputer = Recomputer([lexicons.find(name) for name in lexicon or ()], note)
     index = GitIndex() if staged else None
     configured = _configured(context, policy, index)
-    accepted = _policy(configured, options.keys_of(set_))
+    asked = options.keys_of(set_)
+    terms = policies.parse(asked, "--set")
+    accepted = policies.of(configured.policy, configured.shown)
+    accepted = replace(accepted, **{key: getattr(terms, key) for key in asked})
     keys = keys_of(verify_key, accepted, configured, index)
-    exports = _on_disk(files or (), accepted, note)
-    if index is not None:
-        names = index.exports(files or (), accepted)
-        exports = ((name, partial(index.export, name)) for name in names)
     results: list[Judged] = []
-    for name, read in exports:
-        each = Judged(name, *judged(read, accepted, keys, recomputer))
+    for name, read in _exports(files or (), accepted, index, note):
+        each = verify.Judged(name, *judged(read, accepted, keys, recomputer))
         results.append(each)
-        _print_one(each, "" if quiet else format, note)
-    _print_all(results, keys, "" if quiet else format, note)
-    if any(each.findings for each in results):
-        raise typer.Exit(1)
-
-
-def _print_one(each: Judged, format: str, note: Callable[[str], None]) -> None:
-    """Print the findings on an export as lines, where these are asked for."""
-    for line in each.notes:
-        note(f"{each.name}: {line}")
-    for _, message in each.findings if format == "text" else ():
-        typer.echo(screen.one_line(f"{each.name}: {message}"))
-
-
-def _print_all(
-    results: Sequence[Judged],
-    keys: Sequence[Key],
-    format: str,
-    note: Callable[[str], None],
-) -> None:
-    """Print all findings for machines, where that is asked for, and whom we trust."""
-    from dptext import __version__
-    from dptext.report import verify
-
+        for line in each.notes:
+            note(f"{name}: {line}")
+        for _, message in each.findings if text else ():
+            typer.echo(screen.one_line(f"{name}: {message}"))
     # Without keys, a file beside another is trusted, and so is its author.
     trust = TRUST if results and not keys else ""
     if trust:
         note(f"dptext: {trust}")
-    if format == "json":
-        screen.print_json(verify.as_json(results, trust))
-    elif format == "sarif":
-        screen.print_json(verify.as_sarif(results, trust, __version__))
+    if not (text or quiet):
+        sarif = format == "sarif"
+        plain = verify.as_sarif(results, trust, __version__) if sarif else None
+        screen.print_json(plain or verify.as_json(results, trust))
+    if any(each.findings for each in results):
+        raise typer.Exit(1)
 
 
-def _on_disk(
-    files: Iterable[str], accepted: ExportPolicy, note: Callable[[str], None]
+def _exports(
+    files: Iterable[str],
+    accepted: ExportPolicy,
+    index: GitIndex | None,
+    note: Callable[[str], None],
 ) -> Iterator[Named]:
-    """Give the files that are exports; who names a file means it, mostly."""
+    """Give the exports that are staged, or among files; who names one means it."""
     from dptext.report import exports
 
+    if index is not None:
+        names = index.exports(list(files), accepted)
+        yield from ((name, partial(index.export, name)) for name in names)
+        return
     for name in files:
         if not name:
             raise UsageError("the name of an export is empty; name a file or a folder")
         path = Path(name)
         if path.is_dir():
-            yield from _in_folder(path, accepted, note)
-            continue
-        if path.name.endswith(exports.SIDECAR):
-            continue
-        reported = exports.beside(path).exists()
-        wanted = exports.is_export(path, accepted, reported, bytes)
-        if not wanted and exports.is_document(path):
-            note(f"{path}: not checked, since its name is not that of an export")
-        elif wanted or not exports.excluded(path, accepted):
-            yield str(path), partial(exports.on_disk, path)
+            inside = list(exports.inside(path, accepted))
+            if not inside:
+                note(f"{path}: no exports in this folder")
+            yield from (
+                (str(each), partial(_unless, error, each)) for each, error in inside
+            )
+        elif not path.name.endswith(exports.SIDECAR):
+            reported = exports.beside(path).exists()
+            wanted = exports.is_export(path, accepted, reported, bytes)
+            if not wanted and exports.is_document(path):
+                note(f"{path}: not checked, since its name is not that of an export")
+            elif wanted or not exports.excluded(path, accepted):
+                yield str(path), partial(exports.on_disk, path)
 
 
-def _in_folder(
-    folder: Path, accepted: ExportPolicy, note: Callable[[str], None]
-) -> Iterator[Named]:
-    """Give the exports in a folder, and what cannot be read of it."""
+def _unless(error: OSError | None, path: Path) -> Export:
     from dptext.report import exports
 
-    def unreadable(error: OSError) -> Export:
+    if error is not None:
         raise error
-
-    nothing = True
-    for path, error in exports.inside(folder, accepted):
-        nothing = False
-        read = partial(exports.on_disk, path)
-        yield str(path), read if error is None else partial(unreadable, error)
-    if nothing:
-        note(f"{folder}: no exports in this folder")
-
-
-def _policy(configured: Configuration, asked: Mapping[str, object]) -> ExportPolicy:
-    """Return the policy: that of the file, with others in place of its keys."""
-    from dptext.guarantees import policy
-
-    terms = policy.parse(asked, "--set")
-    base = policy.of(configured.policy, configured.shown)
-    return replace(base, **{key: getattr(terms, key) for key in asked})
+    return exports.on_disk(path)
 
 
 def _configured(

@@ -108,7 +108,6 @@ def command(
     from dptext.evaluation import OWNER, views
     from dptext.evaluation.comparison import read_sample
     from dptext.evaluation.readers import PublicText
-    from dptext.report import html as pages
 
     progress.on(not quiet)
     # The Bayes attack and readers of whole texts need tables of all words, minutes for
@@ -134,14 +133,9 @@ def command(
     page = views.comparison(table, texts.texts)
     if csv is not None:
         screen.write_file(csv, views.as_csv(table).encode())
-    if html is not None:
-        screen.write_file(html, pages.render(page))
-    if as_json:
-        data = {"audience": OWNER, "texts": len(texts.texts), "rows": table}
-        screen.print_json(data)
-    else:
-        # A table is no use with its columns cut: lines are as long as they need be.
-        screen.show(page, width=110)
+    data = {"audience": OWNER, "texts": len(texts.texts), "rows": table}
+    # A table is no use with its columns cut: lines are as long as they need be.
+    screen.deliver(page, data, html, as_json, width=110)
 
 
 def _levels(

@@ -18,7 +18,7 @@ import shlex
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from dptext.errors import UsageError
 
@@ -124,11 +124,6 @@ def of(file: Path | None, *, ignored: bool = False) -> Configuration:
     return configuration
 
 
-def is_named() -> bool:
-    """Tell whether the environment names a file."""
-    return bool(os.environ.get(VARIABLE))
-
-
 def nearest() -> Configuration:
     """Return the configuration of the working folder, or of one above it.
 
@@ -168,78 +163,52 @@ def read(path: Path, kind: str = _KIND) -> Configuration | None:
 
 
 def decode(content: bytes, path: Path, kind: str = _KIND) -> Configuration | None:
-    """Read the content of a file."""
-    if path.suffix == ".toml":
-        data = _toml(content, path.name)
-    else:
-        from dptext import settings
+    """Read the content of a file. Raises UsageError."""
+    from dptext import settings
 
-        data = settings.decode_yaml(content, path.name, kind)
+    data: object
+    name = path.name
+    if path.suffix == ".toml":
+        data = _toml(content, name)
+    else:
+        data = settings.decode_yaml(content, name, kind)
     if data is None:
         return None
-    return Configuration(path.absolute(), sections(data, path.name))
+    if not isinstance(data, dict):
+        raise UsageError(f"{name}: give sections: {' and '.join(SECTIONS)}")
+    if data and not data.keys() & set(SECTIONS):  # a policy alone
+        from dptext.guarantees import policy
+
+        policy.parse(data, name)
+        data = {"check": data}
+    sections: dict[str, JsonObject] = {}
+    for section, keys in data.items():
+        if section not in SECTIONS:
+            raise UsageError(
+                f"{name}: unknown key {section!r}; options belong under sanitize: and "
+                "keys of the policy under check:"
+            )
+        if not isinstance(keys, dict):
+            raise UsageError(f"{name}: {section}: give keys and values")
+        sections[section] = {
+            str(key).replace("-", "_"): value for key, value in keys.items()
+        }
+        if len(sections[section]) < len(keys):
+            raise UsageError(f"{name}: {section}: a key is given twice, with - and _")
+    return Configuration(path.absolute(), sections)
 
 
-def _toml(content: bytes, name: str) -> JsonObject | None:
+def _toml(content: bytes, name: str) -> object:
+    """Return the table [tool.dptext], None without one."""
     import tomllib
 
     try:
-        data = tomllib.loads(content.decode())
+        tools = tomllib.loads(content.decode()).get("tool")
     except UnicodeDecodeError:
         raise UsageError(f"{name}: not UTF-8 text") from None
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{name}: {error}") from None
-    tools = data.get("tool")
-    if not isinstance(tools, dict) or "dptext" not in tools:
-        return None
-    return cast("JsonObject", tools["dptext"])
-
-
-def sections(data: object, name: str) -> dict[str, JsonObject]:
-    """Divide what a file says into sections. Raises UsageError for other keys."""
-    if not isinstance(data, dict):
-        raise UsageError(f"{name}: give sections: {' and '.join(SECTIONS)}")
-    others = [str(key) for key in data if key not in SECTIONS]
-    unknown = [key for key in others if key not in _policy_keys()]
-    if others and (unknown or len(others) < len(data)):
-        raise UsageError(f"{name}: {_advice((unknown or others)[0])}")
-    if others:  # a policy alone
-        return {"check": data}
-    for section, keys in data.items():
-        if not isinstance(keys, dict):
-            raise UsageError(f"{name}: {section}: give keys and values")
-    return {
-        section: _plain(keys, f"{name}: {section}") for section, keys in data.items()
-    }
-
-
-def _policy_keys() -> tuple[str, ...]:
-    from dataclasses import fields
-
-    from dptext.guarantees.policy import ExportPolicy
-
-    return tuple(each.name for each in fields(ExportPolicy))
-
-
-def _advice(key: str) -> str:
-    """Say where a key belongs that stands in no section."""
-    from dptext import registry
-
-    if key in _policy_keys():
-        return f"{key}: this key now belongs under check:; move it there"
-    near = registry.suggest(key, (*_policy_keys(), *SECTIONS))
-    return f"unknown key {key!r}; {near}; options belong under sanitize:"
-
-
-def _plain(keys: JsonObject, where: str) -> JsonObject:
-    """Write keys with underscores. Raises UsageError for one given in both ways."""
-    plain: JsonObject = {}
-    for key, value in keys.items():
-        name = str(key).replace("-", "_")
-        if name in plain:
-            raise UsageError(f"{where}.{key}: given twice")
-        plain[name] = value
-    return plain
+    return tools.get("dptext") if isinstance(tools, dict) else None
 
 
 def reads(command: str) -> bool:
@@ -255,9 +224,20 @@ def layers(
     Raises UsageError for a value of a wrong kind, and for a key of the section
     `sanitize` that no file may set.
     """
+    from dptext import registry
+
+    section = file.sections.get("sanitize", {})
+    known = tuple(sorted(name.rstrip("_") for name in BY_FILE["sanitize"]))
+    for key in section:
+        if key not in known:
+            hint = registry.suggest(key, known)
+            if key in _SECRET:
+                hint = f"a shared file must not name a secret; use {variable_of(key)}"
+            raise UsageError(
+                f"{file.shown}: sanitize.{key}: not a setting for files; {hint}"
+            )
     by_file = BY_FILE.get(command, frozenset())
     by_variable = by_file | BY_VARIABLE.get(command, frozenset())
-    _check_keys(file)
     variables, keys = {}, {}
     for option in options:
         name, key = option.name, option.name.rstrip("_")
@@ -266,7 +246,7 @@ def layers(
         if text and name in by_variable:
             split = _split(text, variable) if option.multiple else text
             variables[name] = Setting(split, variable, variable)
-        value = file.sections.get("sanitize", {}).get(key)
+        value = section.get(key)
         if value is not None and name in by_file:
             where = f"{file.shown}: sanitize.{key}"
             written = _written(option, _located(name, value, file), where)
@@ -301,23 +281,6 @@ def _split(text: str, variable: str) -> list[str]:
         ) from None
 
 
-def _check_keys(file: Configuration) -> None:
-    from dptext import registry
-
-    known = tuple(sorted(name.rstrip("_") for name in BY_FILE["sanitize"]))
-    for key in file.sections.get("sanitize", {}):
-        if key in known:
-            continue
-        where = f"{file.shown}: sanitize.{key}"
-        if key in _SECRET:
-            raise UsageError(
-                f"{where}: a shared file must not name a secret; use "
-                f"--{key.replace('_', '-')} or {variable_of(key)}"
-            )
-        near = registry.suggest(key, known)
-        raise UsageError(f"{where}: not a setting for files; {near}")
-
-
 def _located(name: str, value: object, file: Configuration) -> object:
     """Return the path that a file names, from where the file lies."""
     if not isinstance(value, str) or file.path is None:
@@ -346,31 +309,31 @@ def _written(option: Option, value: object, where: str) -> object:
 
 
 def check_layout(values: Mapping[str, Any], named: Container[str]) -> None:
-    """Refuse options of tables for inputs that are none. Raises UsageError.
+    """Refuse options of tables for files whose names are those of other formats.
 
     What the environment and a file set is for the inputs that it goes with.
     """
-    from dptext import formats, streams
+    from dptext import formats
 
     changed = [
-        name for name, usual in _TABLE.items() if values.get(name, usual) != usual
+        name if usual is None else f"no-{name}"
+        for name, usual in _TABLE.items()
+        if name in named and values[name] != usual
     ]
-    changed = [name for name in changed if name in named]
-    one = (values.get(name) for name in ("original", "private", "file"))
-    names: list[str] = [*filter(None, one), *(values.get("files") or ())] or ["-"]
-    if not changed or any(map(os.path.isdir, names)):
+    if not changed:
         return
+    one = (values.get(name) for name in ("original", "private", "file"))
+    names = [*filter(None, one), *(values.get("files") or ())] or ["-"]
+    # The output says the format of standard input.
+    paths = [values.get("output") or "-" if name == "-" else name for name in names]
+    layouts = [formats.by_suffix(str(path)) for path in paths]
     if values.get("format") is not None:
         layouts = [formats.find(None, values["format"])]
-    else:
-        output: str = values.get("output") or ""
-        paths = [output if streams.is_standard(name) else name for name in names]
-        layouts = [each for path in paths if (each := formats.by_suffix(path))]
-        if len(layouts) < len(paths) and not all(map(streams.is_standard, names)):
-            return  # refused where the formats of files are looked at
+    elif any(
+        not layout and path != "-" for layout, path in zip(layouts, paths, strict=True)
+    ):
+        return  # the content of the files will say it
     if not any(hasattr(each, "DELIMITER") for each in layouts):
-        option = f"--{'' if changed[0] == 'delimiter' else 'no-'}{changed[0]}"
-        kind = (
-            f"the input is {layouts[0].name}" if layouts else "give --format csv, too"
+        raise UsageError(
+            f"--{changed[0]}: this option is for CSV and TSV, as --format csv says"
         )
-        raise UsageError(f"{option}: this option is for CSV and TSV; {kind}")

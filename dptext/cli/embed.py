@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import asdict, dataclass
+from typing import Annotated
 
 import typer
 
@@ -12,10 +11,6 @@ from dptext.cli import options, outputs
 from dptext.cli.options import rare_measure, rare_setting, setting_option
 from dptext.cli.values import Number, one_of
 from dptext.errors import UsageError
-
-if TYPE_CHECKING:
-    from dptext.types import JsonObject
-    from dptext.vectors.settings import VectorSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +46,7 @@ class Pooled:
         ),
     ] = 1
     public: Annotated[
-        Path | None,
+        str | None,
         rare_measure(
             help="Public texts, one per line, to measure sentence vectors on. Default: "
             "frequent words.",
@@ -92,33 +87,6 @@ class Noise:
     lexicon: options.Lexicon = None
     set_: options.Set = None
 
-    def overrides(self) -> JsonObject:
-        """Return what is laid over the keys of a profile. Raises UsageError."""
-        return options.overrides(
-            self.set_,
-            epsilon=self.epsilon,
-            risk=self.risk,
-            mechanism=self.mechanism,
-            lexicon=self.lexicon,
-        )
-
-    def settings(self, pooled: Pooled) -> VectorSettings:
-        """Return the settings of a release. Raises UsageError."""
-        from dptext.vectors import settings
-
-        return settings.parse(
-            self.overrides(),
-            {
-                "pool": pooled.pool,
-                "model": pooled.model,
-                "public": None if pooled.public is None else str(pooled.public),
-                "subject": pooled.subject,
-                "most": pooled.most,
-            },
-            clip=self.clip,
-            mu=self.mu,
-        )
-
 
 def command(
     context: typer.Context,
@@ -145,18 +113,24 @@ def command(
 
     Example: dptext embed tickets.jsonl -f text --epsilon 8 -o tickets.npy
     """
-    from dptext import progress, streams
+    from dptext import streams
     from dptext.engine import language
     from dptext.engine.job import Job
     from dptext.report import build, document, signatures
     from dptext.vectors import columns, job, release
-    from dptext.vectors.settings import check_text
+    from dptext.vectors.settings import check_text, parse
 
     if pooled.subject is not None and records.id is not None:
         raise UsageError("give --id or --subject, not both: an id names one record")
-    settings = noise.settings(pooled)
+    over = options.overrides(
+        noise.set_,
+        epsilon=noise.epsilon,
+        risk=noise.risk,
+        mechanism=noise.mechanism,
+        lexicon=noise.lexicon,
+    )
+    settings = parse(over, asdict(pooled), clip=noise.clip, mu=noise.mu)
     answer = options.Answer(work, context)
-    progress.on(work.says_steps)
     check_text("--delimiter", records.delimiter)
     columns.find(output)
     chosen = Job(
@@ -168,10 +142,10 @@ def command(
         quarantine=records.quarantine,
         batch_size=work.batch_size,
         jobs=work.jobs,
-        any_language=language.is_asked_for(noise.overrides()),
+        any_language=language.is_asked_for(over),
     )
     reports = reported.reports(keys.key_file)
-    outputs.planned(chosen, None, reports)
+    outputs.planned(chosen, None, reports, context.meta[outputs.READ])
     key = keys.key()
     with streams.Release() as opened:
         # All is opened before anything is read, the data first: they appear last.

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from dptext.cli import faults, options, screen
 from dptext.errors import UsageError
-
-if TYPE_CHECKING:
-    from dptext.types import JsonObject
 
 
 def command(
@@ -67,7 +64,6 @@ def command(
     from dptext.evaluation import rows, views
     from dptext.evaluation import run as evaluation
     from dptext.evaluation.readers import PublicText
-    from dptext.report import html as pages
 
     over = changes.overrides()
     settings = replace(
@@ -77,8 +73,12 @@ def command(
         public_text=PublicText.named(public_text, layout.field),
     )
     selection = replace(layout.selection("text"), id_field=id)
-    if profile is None:
-        _check_alone(over, reader, public_text)
+    alone = set(over) <= {"lexicon"} and reader is None and public_text is None
+    if profile is None and not alone:
+        raise UsageError(
+            "settings, --reader and --public-text go with the profile that wrote the "
+            "private file: give --profile, too"
+        )
     settings.check()
     writer = None if profile is None else api.open_pipeline(profile, over)
     words = (
@@ -110,19 +110,4 @@ def command(
     }
     if report is not None:
         screen.write_file(report, f"{screen.to_json(data)}\n".encode())
-    if html is not None:
-        screen.write_file(html, pages.render(views.evaluation(result)))
-    if as_json:
-        screen.print_json(data)
-    else:
-        screen.show(views.evaluation(result))
-
-
-def _check_alone(over: JsonObject, reader: str | None, public_text: str | None) -> None:
-    """Refuse what goes with a profile only."""
-    if set(over) - {"lexicon"}:
-        raise UsageError("settings need a profile: give --profile, too")
-    for option, value in (("--reader", reader), ("--public-text", public_text)):
-        if value is not None:
-            msg = f"{option}: name the profile that wrote the private file, too"
-            raise UsageError(msg)
+    screen.deliver(views.evaluation(result), data, html, as_json)

@@ -37,15 +37,9 @@ def command(
     """
     from dptext import api
     from dptext.report import explanation
-    from dptext.report import html as pages
 
     if text == "-":
         text = sys.stdin.read()
     pipeline = api.open_pipeline(profile, changes.overrides())
     result = explanation.explain(pipeline, text, top)
-    if html is not None:
-        screen.write_file(html, pages.render(explanation.view(result)))
-    elif as_json:
-        screen.print_json(result)
-    else:
-        screen.show(explanation.view(result))
+    screen.deliver(explanation.view(result), result, html, as_json)

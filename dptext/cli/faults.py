@@ -60,26 +60,19 @@ def reported(wrong: Callable[[Exception], str]) -> Iterator[None]:
             raise typer.Exit(getattr(error, "exit_code", 2)) from None
         except (Exception, SystemExit, KeyboardInterrupt) as error:
             # Faiss ends its work at a signal with a RuntimeError of its own instead.
-            raise _ended(raised[-1] if raised else error) from None
+            raise typer.Exit(_code(raised[-1] if raised else error)) from None
         finally:
             progress.on(False)
 
 
-def _ended(error: BaseException) -> BaseException:
-    """Say what ended a command, if anything did; return the exception to raise."""
-    if not isinstance(error, SystemExit):
-        return typer.Exit(_code(error))
+def _code(error: BaseException) -> int:
+    """Say what ended a command and return the exit code."""
     if isinstance(error, Terminated):
         with contextlib.suppress(OSError):  # the terminal may be gone
             say(f"{error.reason}; no unfinished output file was left")
-        return error
     # A component of another package must not end a run as if it were done.
-    failure = registry.component_failure(error)
-    return error if failure is None else typer.Exit(_code(failure))
-
-
-def _code(error: BaseException) -> int:
-    """Say what ended a command and return the exit code."""
+    if isinstance(error, SystemExit) and registry.component_failure(error) is None:
+        return int(error.code or 0)
     if isinstance(error, DptextError):
         say(str(error))
         return error.exit_code

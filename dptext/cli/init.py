@@ -79,6 +79,11 @@ def _ask(
 ) -> None:
     """Show fields and previews, ask for choices, and write the file."""
     from dptext.engine import identifying
+    from dptext.settings import share
+
+    def risk_of(text: str) -> str:
+        share(text, "risk")
+        return text.strip()
 
     if columns:
         _show(columns)
@@ -92,9 +97,8 @@ def _ask(
     else:
         chosen = _chosen(job, columns, names)
     _preview(chosen)
-    risk = _prompt(
-        "Risk, how often the best guess of a word may be right", _USUAL, _risk
-    )
+    question = "Risk, how often the best guess of a word may be right"
+    risk = _prompt(question, _USUAL, risk_of)
     text = _settings(chosen, columns, layout, risk)
     path = Path(configuration.NAME)
     _note(f"\n{text}")
@@ -117,24 +121,12 @@ def _note(line: str) -> None:
 
 def _prompt(question: str, usual: str, read: Callable[[str], Answer]) -> Answer:
     """Ask until there is an answer that can be read."""
-
-    def value(text: str) -> Answer:
+    while True:
+        text: str = typer.prompt(question, default=usual or None, err=True)
         try:
             return read(text)
         except UsageError as error:
-            raise typer.BadParameter(str(error)) from None
-
-    answer: Answer = typer.prompt(
-        question, default=usual or None, err=True, value_proc=value
-    )
-    return answer
-
-
-def _risk(text: str) -> str:
-    from dptext.settings import share
-
-    share(text, "risk")
-    return text.strip()
+            _note(f"Error: {error}")
 
 
 def _identifying(columns: Sequence[Column], private: Sequence[str]) -> dict[str, Kind]:
@@ -193,7 +185,7 @@ def _preview(job: Job) -> None:
     texts = language.Language(ready.tokenizer, lexicon.name, _note)
     texts.look(batch)
     texts.close()
-    preview.show_choices(batch[:_RECORDS], pipelines, RunKey.fresh())
+    preview.show(batch[:_RECORDS], pipelines, RunKey.fresh())
 
 
 def _settings(

@@ -18,10 +18,6 @@ if TYPE_CHECKING:
 
 # Those of dptext.lexicons.sources.
 FORMATS = ("glove", "word2vec", "fasttext", "npz")
-_ARRAYS = (
-    *("vectors", "orders", "far", "counts"),
-    *("synonym_ends", "synonyms", "information_content", "parts"),
-)
 
 app = typer.Typer(
     name="lexicon",
@@ -58,7 +54,7 @@ def info(
     *,
     as_json: options.Json = False,
 ) -> None:
-    """Describe a lexicon: words, digest, prior, licence, geometry, sizes."""
+    """Describe a lexicon: words, digest, licence, geometry."""
     from dptext.lexicons import find
 
     _show(find(name, warn=faults.say), as_json)
@@ -259,7 +255,6 @@ def _entry(entry: Installed) -> JsonObject:
 
 def _show(lexicon: Lexicon, as_json: bool) -> None:
     """Describe a lexicon; provenance as its meta has it."""
-    arrays = {name: getattr(lexicon, name) for name in _ARRAYS}
     description = {
         "name": lexicon.name,
         "digest": lexicon.digest,
@@ -267,11 +262,6 @@ def _show(lexicon: Lexicon, as_json: bool) -> None:
         "words": len(lexicon.words),
         "dimensions": int(lexicon.vectors.shape[1]),
         "listed": int(lexicon.orders.shape[1]),
-        "bytes": {
-            name: int(array.nbytes)
-            for name, array in arrays.items()
-            if array is not None
-        },
     }
     screen.show_data(description, as_json)
 

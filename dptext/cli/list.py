@@ -66,10 +66,17 @@ def command(
         what, name = _kind_of(what), what
     if name is None:
         _show_lists((what,) if what else _KINDS, as_json)
-    elif what == "profiles":
-        _show_profile(name, as_json)
+    elif what == "mechanisms":
+        described = description(name)
+        screen.print_json(described) if as_json else screen.show(*view(described))
     else:
-        _show_mechanism(name, as_json)
+        from dptext import profile
+
+        recipe = profile.load(name)
+        if as_json:
+            screen.print_json(_plain(recipe))
+        else:
+            typer.echo(profile.path_of(name).read_text("utf-8"), nl=False)
 
 
 def _kind_of(name: str) -> str:
@@ -106,24 +113,6 @@ def _show_lists(kinds: Sequence[str], as_json: bool) -> None:
         rows = [(p["name"], p["mechanism"]["name"], p["about"]) for p in profiles]
         blocks.append(Table(columns, rows))
     screen.show(*blocks, *(listed(mechanisms) if mechanisms else ()))
-
-
-def _show_profile(name: str, as_json: bool) -> None:
-    from dptext import profile
-
-    recipe = profile.load(name)
-    if as_json:
-        screen.print_json(_plain(recipe))
-    else:
-        typer.echo(profile.path_of(name).read_text("utf-8"), nl=False)
-
-
-def _show_mechanism(name: str, as_json: bool) -> None:
-    described = description(name)
-    if as_json:
-        screen.print_json(described)
-    else:
-        screen.show(*view(described))
 
 
 def _plain(recipe: Profile) -> dict[str, Any]:

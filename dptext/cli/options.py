@@ -6,10 +6,10 @@ Options that go together are a group, a dataclass that a command takes as one pa
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -17,15 +17,14 @@ from typing import TYPE_CHECKING, Annotated, Unpack
 
 import typer
 
+from dptext import progress
 from dptext.cli import screen
 from dptext.cli.values import MOST_JOBS, Number, cores, encoding, known_format, one_of
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from dptext.engine.identifying import Kind
-    from dptext.engine.job import Progress
+    from dptext.engine.job import Progress as Counted
     from dptext.engine.run import Reports
     from dptext.evaluation.run import Settings
     from dptext.profile import Choices
@@ -381,16 +380,6 @@ class Work:
         ),
     ] = False
 
-    @property
-    def says_steps(self) -> bool:
-        """Tell whether steps that take long are named on standard error."""
-        return not (self.quiet or self.json)
-
-    def bar(self, console: Console) -> AbstractContextManager[Progress | None]:
-        """Show records and words so far for a block, if that is wanted."""
-        shown = sys.stderr.isatty() and self.says_steps
-        return screen.progress_bar(console, shown)
-
 
 class Answer:
     """What a run says on standard error: at its end, in a few lines, warnings last.
@@ -401,7 +390,8 @@ class Answer:
     """
 
     def __init__(self, work: Work, context: typer.Context) -> None:
-        """Begin inside of a command."""
+        """Begin inside of a command; name steps that take long, unless it is quiet."""
+        progress.on(not (work.quiet or work.json))
         self.console = screen.console(stderr=True, quiet=work.quiet)
         self._work = work
         self._waiting: dict[str, None] = {}
@@ -414,9 +404,24 @@ class Answer:
         else:
             self._waiting[line] = None
 
-    def bar(self) -> AbstractContextManager[Progress | None]:
-        """Show records and words so far for a block, if that is wanted."""
-        return self._work.bar(self.console)
+    @contextlib.contextmanager
+    def bar(self) -> Iterator[Counted | None]:
+        """Show records and words so far for a block, on a terminal."""
+        if not (sys.stderr.isatty() and progress.enabled()):
+            yield None
+            return
+        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        columns = (
+            SpinnerColumn(),
+            TextColumn(
+                "{task.fields[records]:,} records, {task.fields[words]:,} words"
+            ),
+            TimeElapsedColumn(),
+        )
+        with Progress(*columns, console=self.console, transient=True) as bar:
+            task = bar.add_task("", total=None, records=0, words=0)
+            yield lambda records, words: bar.update(task, records=records, words=words)
 
     def show(
         self,
@@ -531,26 +536,23 @@ def overrides(
 
 def keys_of(settings: Sequence[str] | None) -> JsonObject:
     """Return the keys and values that --set gives. Raises UsageError."""
-    keys: JsonObject = {}
-    for setting in settings or ():
-        _set(keys, setting)
-    return keys
-
-
-def _set(over: JsonObject, setting: str) -> None:
-    path, equals, value = setting.partition("=")
-    *parents, key = path.split(".")
-    if not equals or not all((*parents, key)):
-        raise UsageError(f"--set {setting}: write KEY=VALUE, as in tokens.number=mask")
     import yaml
 
-    inner = over
-    for parent in parents:
-        part = inner.setdefault(parent, {})
-        if not isinstance(part, dict):
-            raise UsageError(f"--set {setting}: {parent} has no keys of its own")
-        inner = part
-    try:
-        inner[key] = yaml.safe_load(value)
-    except (yaml.YAMLError, RecursionError):
-        inner[key] = value
+    keys: JsonObject = {}
+    for setting in settings or ():
+        path, equals, text = setting.partition("=")
+        *parents, key = path.split(".")
+        if not equals or not all((*parents, key)):
+            msg = f"--set {setting}: write KEY=VALUE, as in tokens.number=mask"
+            raise UsageError(msg)
+        inner = keys
+        for parent in parents:
+            part = inner.setdefault(parent, {})
+            if not isinstance(part, dict):
+                raise UsageError(f"--set {setting}: {parent} has no keys of its own")
+            inner = part
+        try:
+            inner[key] = yaml.safe_load(text)
+        except (yaml.YAMLError, RecursionError):
+            inner[key] = text
+    return keys

@@ -5,17 +5,16 @@ Outputs are no file that the command reads, no two of one name, and none unnamed
 
 from __future__ import annotations
 
-import contextlib
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextvars import ContextVar
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dptext import streams
-from dptext.errors import DptextError, InputError, OutputError, UsageError
+from dptext.errors import InputError, OutputError, UsageError
 
 if TYPE_CHECKING:
     from dptext.engine.job import Job, Written
@@ -23,36 +22,55 @@ if TYPE_CHECKING:
     from dptext.report.answer import Released
     from dptext.report.document import Document
 
-_PATH = str | Path
+# Where a context holds what `check_named` returns.
+READ = "dptext.read"
 # Options that name files to write, in whatever command.
 _OUTPUTS = ("output", "report", "html", "public_report", "quarantine", "csv", "resume")
-# Options whose values are names of fields and the like.
+# Options whose values are no files that are read.
 _NO_FILES = (
-    *(*_OUTPUTS, "out", "out_dir", "field", "id", "subject", "label", "attribute"),
+    *(*_OUTPUTS, "files", "out_dir", "field", "id", "subject", "label", "attribute"),
     *("missing", "delimiter", "encoding", "format"),
 )
-# Options that may name a folder that is read.
-_FOLDERS = (
-    *("lexicon", "set_", "profile", "mechanism", "model", "encoder", "masked_model"),
-    "classifier",
-)
-# The files that the running command reads, and folders of models, by its options.
-_READ: ContextVar[tuple[str, ...]] = ContextVar("_READ", default=())
-_WITHIN: ContextVar[tuple[Path, ...]] = ContextVar("_WITHIN", default=())
+# Words of --set that may be paths.
+_WORD = re.compile(r"[^=\[\]{},:\s]+")
+
+
+def check_named(
+    params: Mapping[str, Any], configuration: Path | None
+) -> tuple[str, ...]:
+    """Refuse an output of any command that its options or arguments name as well.
+
+    params are these by name. Returns the files that the command reads beside its
+    inputs, as far as they are named there.
+    """
+    reads = [] if configuration is None else [str(configuration)]
+    for name, value in params.items():
+        if name not in _NO_FILES:
+            texts = map(str, value if isinstance(value, list | tuple) else [value])
+            words = (word for text in texts for word in (text, *_WORD.findall(text)))
+            reads += filter(os.path.exists, words)
+    if params.get("ledger"):
+        reads += [str(params["ledger"]), f"{params['ledger']}.key"]
+    named = [params[name] for name in _OUTPUTS if name in params]
+    writes = [str(each) for each in named if isinstance(each, str | Path)]
+    streams.check_distinct([*(params.get("files") or ()), *reads], *writes)
+    return tuple(reads)
 
 
 def planned(
     job: Job,
     out_dir: str | None,
     reports: Reports,
+    read: Sequence[str],
     *,
     in_place: bool = False,
     warn: Callable[[str], None] = lambda line: None,
 ) -> list[Job]:
     """Return one job for each output: the job itself, or one for each input file.
 
-    in_place: outputs take the places of their inputs, those left out that are private.
-    Raises UsageError where formats, names or outputs do not go together.
+    read: files that the command reads beside its inputs. in_place: outputs take the
+    places of their inputs, those left out that are private. Raises UsageError where
+    formats, names or outputs do not go together.
     """
     from dptext.engine import source
 
@@ -71,11 +89,37 @@ def planned(
     for each in jobs if job.format is None else ():
         source.one_format(each.inputs)
     source.check_files(jobs)
-    check_standard(jobs, reports)
-    check_distinct(jobs, reports, in_place=in_place)
+    beside = [path for each in jobs if (path := reports.beside(each)) is not None]
+    paths = (reports.internal, reports.page, job.quarantine, *beside)
+    writes = [each.output for each in jobs]
+    writes += [str(path) for path in paths if path is not None]
+    # Neither of two could be read back.
+    if sum(map(streams.is_standard, writes)) > 1:
+        raise UsageError(
+            "standard output carries one thing only, the data or a report: name files "
+            "for the others with -o, --report, --html, --public-report, --quarantine"
+        )
+    inputs = [] if in_place else [name for each in jobs for name in each.inputs]
+    streams.check_distinct([*inputs, *read], *writes)
     for each in jobs:
-        check_name(Path(each.output or "").name)
+        _check_streams(each)
     return jobs
+
+
+def _check_streams(job: Job) -> None:
+    """Refuse standard streams that are closed, and names that no report can hold."""
+    reads = any(map(streams.is_standard, job.inputs))
+    for name, used in (("stdin", reads), ("stdout", job.output is None)):
+        if used and getattr(sys, name, None) is None:
+            raise UsageError(f"{name} is closed; name a file")
+    name = Path(job.output or "").name
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise UsageError(
+            f"the output's name {os.fsencode(name)!r} is not UTF-8, so its report "
+            "could not name it; choose another with -o"
+        ) from None
 
 
 def of_all(
@@ -254,112 +298,3 @@ def _inside(folder: Path, out_dir: Path) -> Iterator[Path]:
 
 def _is_shown(name: str) -> bool:
     return not name.startswith((".", "_"))
-
-
-def check_standard(jobs: Sequence[Job], reports: Reports) -> None:
-    """Refuse two things on standard output, and standard streams that are closed."""
-    # Neither of two could be read back.
-    if sum(map(streams.is_standard, _writes(jobs, reports))) > 1:
-        raise UsageError(
-            "standard output carries one thing only, the data or a report: name files "
-            "for the others with -o, --report, --html, --public-report, --quarantine"
-        )
-    for job in jobs:
-        reads = any(map(streams.is_standard, job.inputs))
-        for name, used in (("stdin", reads), ("stdout", job.output is None)):
-            if used and getattr(sys, name, None) is None:
-                raise UsageError(f"{name} is closed; name a file")
-
-
-def check_named(params: Mapping[str, object], configuration: Path | None) -> None:
-    """Refuse an output, of any command, that is a file which the command reads.
-
-    params are its options and arguments by name. Files are those whose paths these
-    hold, or a profile or `--set` in them, a configuration, and those that ship or were
-    imported.
-    """
-    named = {
-        name: tuple(_paths(params[name])) for name in params if name not in _NO_FILES
-    }
-    inputs = named.pop("files", ())
-    ledger = params.get("ledger")
-    named["ledger"] = (f"{ledger}", f"{ledger}.key") if ledger else ()
-    named["configuration"] = () if configuration is None else (str(configuration),)
-    folders = (path for name in _FOLDERS for path in named.get(name, ()))
-    _READ.set(tuple(path for paths in named.values() for path in paths))
-    _WITHIN.set(tuple(Path(path).resolve() for path in folders if os.path.isdir(path)))
-    writes = [params[name] for name in _OUTPUTS if isinstance(params.get(name), _PATH)]
-    _check(inputs, map(str, writes))
-
-
-def check_distinct(
-    jobs: Sequence[Job], reports: Reports, *, in_place: bool = False
-) -> None:
-    """Refuse to write over an input, another file that is read, or one twice."""
-    reads = [] if in_place else [name for job in jobs for name in job.inputs]
-    _check(reads, _writes(jobs, reports))
-
-
-def _check(inputs: Iterable[str], outputs: Iterable[str | None]) -> None:
-    """Refuse outputs that are inputs, or other files that the command reads."""
-    from dptext.lexicons import store
-
-    writes = list(outputs)
-    streams.check_distinct([*inputs, *_READ.get()], *writes)
-    shipped, imported = Path(__file__).parents[1], store.user_folder().parent
-    for name in writes:
-        path = None if streams.is_standard(name) else Path(str(name)).resolve()
-        for folder in (*_WITHIN.get(), shipped, imported.resolve()):
-            if path is not None and path.is_file() and folder in path.parents:
-                raise UsageError(
-                    f"{name} is inside {folder}, which this run may read; name "
-                    "another file"
-                )
-
-
-def _paths(value: object, *, opens: bool = True) -> Iterator[str]:
-    """Yield the files that a value names, or a profile or KEY=VALUE in it does.
-
-    opens, whether profiles are read: those that a profile names are not.
-    """
-    if isinstance(value, Mapping | list | tuple):
-        inside = value.values() if isinstance(value, Mapping) else value
-        for each in inside:
-            yield from _paths(each, opens=opens)
-    elif isinstance(value, _PATH):
-        from dptext import settings
-
-        path = str(value)
-        if os.path.exists(path):
-            yield path
-        with contextlib.suppress(DptextError, OSError):  # the command says it
-            if opens and Path(path).suffix in (".yaml", ".yml"):
-                data = settings.read_yaml(Path(path), "profile")
-                yield from _paths(data, opens=False)
-            elif opens and "=" in path:
-                text = f"value: {path.partition('=')[2]}".encode()
-                yield from _paths(
-                    settings.decode_yaml(text, "--set", "value"), opens=False
-                )
-
-
-def check_name(name: str) -> None:
-    """Refuse an output that a report could not name: its JSON is UTF-8."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        shown = name.encode("utf-8", "surrogateescape")
-        raise UsageError(
-            f"the output's name {shown!r} is not UTF-8, so its report could not name "
-            "it; choose another with -o"
-        ) from None
-
-
-def _writes(jobs: Sequence[Job], reports: Reports) -> Iterator[str | None]:
-    """Yield all that is written to; None is standard output."""
-    for job in jobs:
-        yield job.output
-        beside = reports.beside(job)
-        yield from () if beside is None else (str(beside),)
-    paths = (reports.internal, reports.page, jobs[0].quarantine)
-    yield from (str(path) for path in paths if path is not None)

@@ -53,6 +53,7 @@ REMOVED = {
         ("--progress", "--no-progress"),
         "progress is shown on a terminal; --quiet leaves it out",
     ),
+    "--size": "name the files, whose sizes are read",
     "--unverified": "write --set unverified=VALUE",
     "--masked-words": "--masked-model guesses 2,000 words, evenly chosen",
     "--wordnet": "write --english, which needs no WordNet",
@@ -67,18 +68,19 @@ REMOVED = {
 }
 _SETTINGS = "dptext.settings"
 _LOCAL = "use --engine local"
-# Options of which only one may be given, and what to do.
+# Options of which only one may be given.
+_EITHER = (
+    *(("key_file", "seed"), ("quiet", "verbose"), ("quiet", "json")),
+    *(("verbose", "json"), ("out_dir", "output"), ("out_dir", "public_report")),
+    *(("in_place", "output"), ("in_place", "out_dir"), ("in_place", "resume")),
+    ("in_place", "public_report"),
+)
+# Others that do not go together, and why.
 _CONFLICTS = {
-    ("key_file", "seed"): "give --key-file or --seed, not both",
-    ("quiet", "verbose"): "give one of --quiet, --verbose and --json",
-    ("quiet", "json"): "give one of --quiet, --verbose and --json",
-    ("verbose", "json"): "give one of --quiet, --verbose and --json",
-    ("out_dir", "output"): "give --out-dir or -o, not both",
-    ("out_dir", "public_report"): "give --out-dir or --public-report, not both",
-    ("in_place", "output"): "give --in-place or -o, not both",
-    ("in_place", "out_dir"): "give --in-place or --out-dir, not both",
-    ("in_place", "public_report"): "give --in-place or --public-report, not both",
-    ("in_place", "resume"): "give --in-place or --resume, not both",
+    **{
+        (one, other): f"give --{one} or --{other}, not both".replace("_", "-")
+        for one, other in _EITHER
+    },
     (
         "in_place",
         "sidecar",
@@ -154,11 +156,16 @@ class Command(TyperCommand):
         """Run the command, none of whose outputs may be a file that it reads."""
         check_together(self.params, ctx.params)
         reads = configuration.reads(self.name or "")
-        outputs.check_named(ctx.params, of_run(ctx).path if reads else None)
+        file = of_run(ctx).path if reads else None
+        ctx.meta[outputs.READ] = outputs.check_named(ctx.params, file)
         # With --json a run writes nothing else on standard error.
         silent = ctx.params.get("json") and "verbose" in ctx.params
         if ctx.meta[_SETTINGS] and not (silent or ctx.params.get("quiet")):
-            faults.say("; ".join(_by_source(ctx.meta[_SETTINGS])))
+            names: dict[str, list[str]] = {}
+            for name, each in sorted(ctx.meta[_SETTINGS].items()):
+                names.setdefault(each.source, []).append(name.rstrip("_"))
+            said = (f"from {key}: {', '.join(names[key])}" for key in names)
+            faults.say("; ".join(said))
         return super().invoke(ctx)
 
     def format_help(self, ctx: Parsed, formatter: Parsed) -> None:
@@ -231,31 +238,25 @@ class Program(Group):
             return super().invoke(ctx)
 
 
-def _load_help() -> None:
-    """Load what lays help out, without its Markdown and tracebacks.
-
-    They take a third of the time of `dptext --help`, which shows neither.
-    """
-    unused = {"rich.markdown": "Markdown", "rich.traceback": "Traceback"}
-    if unused.keys() & sys.modules.keys():
-        return
-    for module, name in unused.items():
-        sys.modules[module] = types.ModuleType(module)
-        setattr(sys.modules[module], name, type(name, (), {}))
-    try:
-        importlib.import_module("typer.rich_utils")
-    finally:
-        for module in unused:
-            del sys.modules[module]
-
-
 @contextlib.contextmanager
 def _styled() -> Iterator[None]:
-    """Let colours of help pass, where the terminal has them."""
-    _load_help()
-    with contextlib.ExitStack() as stack:
-        if isinstance(sys.stdout, Screen):
-            stack.enter_context(sys.stdout.styled())
+    """Let colours of help pass, where the terminal has them.
+
+    What lays help out is loaded without its Markdown and tracebacks: they take a third
+    of the time of `dptext --help`, which shows neither.
+    """
+    unused = {"rich.markdown": "Markdown", "rich.traceback": "Traceback"}
+    if not unused.keys() & sys.modules.keys():
+        for module, name in unused.items():
+            sys.modules[module] = types.ModuleType(module)
+            setattr(sys.modules[module], name, type(name, (), {}))
+        try:
+            importlib.import_module("typer.rich_utils")
+        finally:
+            for module in unused:
+                del sys.modules[module]
+    screen = sys.stdout
+    with screen.styled() if isinstance(screen, Screen) else contextlib.nullcontext():
         yield
 
 
@@ -268,9 +269,8 @@ def of_run(ctx: Parsed) -> Configuration:
 def names_configuration(ctx: Parsed) -> bool:
     """Tell whether a configuration was named, or none is wanted."""
     named = ctx.find_root().params
-    return bool(
-        named.get("config") or named.get("no_config") or configuration.is_named()
-    )
+    variable = os.environ.get(configuration.VARIABLE)
+    return bool(named.get("config") or named.get("no_config") or variable)
 
 
 def settings_of(
@@ -286,13 +286,6 @@ def settings_of(
             return inner.params, inner.meta[_SETTINGS]
     except faults.PARSER as error:
         raise UsageError(wrong(error)) from None
-
-
-def _by_source(kept: dict[str, Setting]) -> Iterator[str]:
-    """Say what each source sets."""
-    for source in dict.fromkeys(each.source for each in kept.values()):
-        names = [n.rstrip("_") for n, each in kept.items() if each.source == source]
-        yield f"from {source}: {', '.join(sorted(names))}"
 
 
 def _source(ctx: Parsed, option: Parsed) -> str:
@@ -377,7 +370,8 @@ def spread(command: Callable[..., None]) -> tuple[Callable[..., None], int]:
             parameters += [each.replace(kind=parameter.kind) for _, each in fields]
         else:
             parameters.append(parameter)
-    rare = sum(map(_is_rare, parameters))
+    options = (getattr(each.annotation, "__metadata__", ()) for each in parameters)
+    rare = sum(any(getattr(m, "hidden", False) for m in meta) for meta in options)
     if rare:
         last = inspect.Parameter(
             "help_all",
@@ -408,8 +402,3 @@ def _parameters(
         (name, parameter.replace(annotation=hints[name]))
         for name, parameter in inspect.signature(function).parameters.items()
     ]
-
-
-def _is_rare(parameter: inspect.Parameter) -> bool:
-    metadata = getattr(parameter.annotation, "__metadata__", ())
-    return any(getattr(each, "hidden", False) for each in metadata)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,13 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dptext.cli import options, outputs, screen
-from dptext.errors import InputError, UsageError
+from dptext.errors import InputError
 
 if TYPE_CHECKING:
     from dptext.report.plan import Size
-
-_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
-_SIZE = re.compile(r"([0-9.]+) ?([kmgt]?)b?", re.IGNORECASE)
 
 
 def command(
@@ -27,9 +23,6 @@ def command(
     profile: options.Profile = "balanced",
     *,
     changes: options.Changes,
-    size: Annotated[
-        str | None, typer.Option(help="Size of the input, as in 2GB, instead of files.")
-    ] = None,
     jobs: options.Jobs = 1,
     bayes_risk: options.BayesRisk = True,
     public_text: options.PublicTextFile = None,
@@ -47,39 +40,16 @@ def command(
     """
     from dptext import api, progress
     from dptext.evaluation.readers import PublicText, read_by_halves
-    from dptext.report import html as pages
     from dptext.report import plan
 
     progress.on(not quiet)
-    if files and size is not None:
-        raise UsageError("give files or --size, not both")
     total = _of_files(outputs.files_of(files)) if files else None
-    if size is not None:
-        total = plan.Size(size_of(size))
     pipeline = api.open_pipeline(profile, changes.overrides())
     kind = PublicText.named(public_text, field)
     with progress.step("planning"):
         read = () if not kind else (read_by_halves(pipeline, kind),)
         result = plan.plan(pipeline, total, jobs=jobs, bayes_risk=bayes_risk, read=read)
-    if html is not None:
-        screen.write_file(html, pages.render(plan.view(result)))
-    elif as_json:
-        screen.print_json(result)
-    else:
-        screen.show(plan.view(result))
-
-
-def size_of(size: str) -> int:
-    """Read a size: "2GB", "300 MB", "1000". Raises UsageError."""
-    match = _SIZE.fullmatch(size.strip())
-    try:
-        if match is None:
-            raise ValueError
-        return int(float(match[1]) * _UNITS[match[2].lower()])
-    except ValueError:
-        raise UsageError(
-            f"--size {size}: write a number and B, KB, MB, GB or TB"
-        ) from None
+    screen.deliver(plan.view(result), result, html, as_json)
 
 
 def _of_files(files: Sequence[str]) -> Size:

@@ -30,7 +30,6 @@ def command(
     from dptext import streams
     from dptext.guarantees import policy
     from dptext.report import document, exports, signatures, views
-    from dptext.report import html as pages
 
     if schema:
         screen.print_json(document.schema())
@@ -49,7 +48,4 @@ def command(
     keys = check.keys_of(None, accepted, configured, None)
     signed = signatures.shown(data, keys)
     page = views.report(document.decode(data, str(file)), signed)
-    if html is None:
-        screen.show(page)
-    else:
-        screen.write_file(html, pages.render(page))
+    screen.deliver(page, None, html, as_json=False)

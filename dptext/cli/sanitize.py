@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,11 +18,10 @@ from dptext.cli.options import (
     rare_setting,
 )
 from dptext.cli.values import Number, one_of
+from dptext.errors import UsageError
 
 if TYPE_CHECKING:
     from dptext.engine.charging import Account
-    from dptext.engine.job import Job, Written
-    from dptext.engine.run import Reports, Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,22 +133,6 @@ class Cluster:
         ),
     ] = None
 
-    def release(
-        self,
-        run: Run,
-        jobs: Sequence[Job],
-        reports: Reports,
-        warn: Callable[[str], None],
-        out_dir: str,
-    ) -> list[tuple[Job, Written]]:
-        """Carry out jobs whose outputs appear one by one; return what was not done."""
-        if self.engine == "local":
-            return run.release_all(jobs, reports, Path(out_dir))
-        from dptext.spark import session
-
-        written = session.release(run, jobs, reports, self.master, warn)
-        return list(zip(jobs, written, strict=True))
-
 
 def command(
     context: typer.Context,
@@ -178,7 +162,7 @@ def command(
 
     Example: dptext sanitize tickets.jsonl --field body -o tickets.private.jsonl
     """
-    from dptext import lexicons, pipeline, progress, streams
+    from dptext import lexicons, pipeline, streams
     from dptext import profile as profiles
     from dptext.engine import language
     from dptext.engine.fields import SAMPLE
@@ -188,7 +172,6 @@ def command(
     over = changes.overrides()
     answer = options.Answer(work, context)
     warn = answer.warn
-    progress.on(work.says_steps)
     if cluster.engine == "spark":
         from dptext.spark import session
 
@@ -207,15 +190,25 @@ def command(
         any_language=language.is_asked_for(over),
     )
     reports = reported.reports(keys.key_file)
+    recipe = profiles.load(profile, over)
+    lists = *recipe.tokens.keep.files, *recipe.tokens.mask.files
     planned = outputs.planned(
-        job, outs.out_dir, reports, in_place=outs.in_place, warn=warn
+        job,
+        outs.out_dir,
+        reports,
+        [*context.meta[outputs.READ], *lists],
+        in_place=outs.in_place,
+        warn=warn,
     )
     key = keys.key()
-    recipe = profiles.load(profile, over)
     if shown is not None:
-        preview.check()
+        if not sys.stderr.isatty():
+            raise UsageError(
+                "--preview shows original text: standard error must be a terminal"
+            )
         ready = pipeline.build(recipe, lexicons.find(recipe.lexicon, warn=warn))
-        preview.show(job, shown, ready, key)
+        preview.show(preview.first_records(job, shown), {"private": ready}, key)
+        warn("a preview: nothing was written, sent, or recorded in a ledger")
         return
     if not planned:
         warn("each file has a report beside it and is private already: nothing to do")
@@ -244,7 +237,14 @@ def command(
             if opened is not None:
                 written = [run.carry_out(job, opened, charging)]
             else:
-                done = cluster.release(run, planned, reports, warn, outs.out_dir or ".")
+                if cluster.engine == "local":
+                    folder = Path(outs.out_dir or ".")
+                    done = run.release_all(planned, reports, folder)
+                else:
+                    one_by_one = session.release(
+                        run, planned, reports, cluster.master, warn
+                    )
+                    done = list(zip(planned, one_by_one, strict=True))
                 job, written = outputs.of_all(job, done, planned, warn)
                 if not written:
                     return

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from dptext.engine.job import Progress as Counted
     from dptext.report.blocks import Block, Page, Section
     from dptext.types import JsonObject
 
@@ -214,30 +213,26 @@ def show(
     terminal.show(blocks, on or console(width=width))
 
 
+def deliver(
+    page: Page, data: object, html: Path | None, as_json: bool, *, width: int = 0
+) -> None:
+    """Write a page to a file, print its data as JSON, or else show it."""
+    if html is not None:
+        from dptext.report import html as pages
+
+        write_file(html, pages.render(page))
+    if as_json:
+        print_json(data)
+    elif html is None:
+        show(page, width=width)
+
+
 def show_data(plain: JsonObject, as_json: bool) -> None:
     """Print plain data, for machines or by dotted names."""
     from dptext.report import figures
     from dptext.report.blocks import Figures
 
     print_json(plain) if as_json else show(Figures(list(figures.flat(plain))))
-
-
-@contextlib.contextmanager
-def progress_bar(console: Console, shown: bool) -> Iterator[Counted | None]:
-    """Show records and words so far; yield what is to be told of them."""
-    if not shown:
-        yield None
-        return
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.fields[records]:,} records, {task.fields[words]:,} words"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("", total=None, records=0, words=0)
-        yield lambda records, words: bar.update(task, records=records, words=words)
 
 
 def write_file(path: Path, data: bytes) -> None:

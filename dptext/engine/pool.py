@@ -24,7 +24,7 @@ from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from multiprocessing import resource_tracker
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -40,21 +40,13 @@ from dptext.types import Lexicon
 
 # Batches under way for each worker: one in work, one waiting.
 _AHEAD = 2
-# One thread in each worker: the processes share the cores.
-# Their threads do not outlive a fork.
+# Libraries whose threads do not outlive a fork.
 _THREADED = {"faiss", "sklearn", "spacy", "torch", "onnxruntime"}
+# One thread in each worker: the processes share the cores.
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-
 _MALLOC = {-1: 2**28, -3: 2**25}  # M_TRIM_THRESHOLD, M_MMAP_THRESHOLD
 
-T = TypeVar("T", covariant=True)
-
-
-class AnyRecipe(Protocol[T]):
-    """What a worker is made from in another process."""
-
-    def worker(self) -> Callable[[Task], T]:
-        """Make what does tasks."""
+T = TypeVar("T")
 
 
 class Recipe(NamedTuple):
@@ -106,17 +98,16 @@ class Recipe(NamedTuple):
 
 @contextlib.contextmanager
 def started(
-    recipe: AnyRecipe[T], jobs: int, ready: Callable[[Task], T]
+    make: Callable[[], Callable[[Task], T]], jobs: int, ready: Callable[[Task], T]
 ) -> Iterator[ProcessPoolExecutor]:
-    """Start processes for a block; each makes its worker from a recipe.
+    """Start processes for a block; each makes a worker, which does tasks.
 
-    Where it is safe they are copies of this process, and use ready, the worker that
-    the recipe makes: nothing is loaded twice. They start before the block, so that
-    this process works meanwhile, and before threads of it, which no copy has.
+    Where it is safe they are copies of this process and use ready, a worker like those
+    that make returns: nothing is loaded twice. They start at once, before the block
+    starts threads, which no copy would have.
     """
-    copies = _can_copy()
-    method, make = "spawn", recipe.worker
-    if copies:
+    method = "spawn"
+    if _can_copy():
         method, make = "fork", partial(_copied, ready)
     with one_thread_each(), signals_held(), warnings.catch_warnings():
         # That of Python 3.12 about the threads of OpenBLAS, which ends them itself.
@@ -159,10 +150,8 @@ def _openblas() -> Callable[[int], None] | None:
     """Return what sets the threads of the OpenBLAS in numpy, None where it is none."""
     folder = Path(np.__file__).parents[1] / "numpy.libs"
     for path in folder.glob("libscipy_openblas64_*"):
-        set_threads: Callable[[int], None] = ctypes.CDLL(
-            str(path)
-        ).scipy_openblas_set_num_threads64_
-        return set_threads
+        library = ctypes.CDLL(str(path))
+        return getattr(library, "scipy_openblas_set_num_threads64_", None)
     return None
 
 

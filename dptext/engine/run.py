@@ -90,7 +90,7 @@ def run_job(
             from dptext.engine import pool
 
             recipe = pool.Recipe.of(pipeline, key)
-            workers = stack.enter_context(pool.started(recipe, job.jobs, worker))
+            workers = stack.enter_context(pool.started(recipe.worker, job.jobs, worker))
             results = pool.spread(workers, tasks, job.jobs)
         shown = stack.enter_context(progress())
         for task, done in results:

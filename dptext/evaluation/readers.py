@@ -187,9 +187,7 @@ class Pairs(NamedTuple):
 
     def reader(self, pipeline: Pipeline) -> SameKindReader:
         """Return the reader with these pairs, as strong as it can be."""
-        reader = SameKindReader.strongest(pipeline.channel, self.model)
-        assert isinstance(reader, SameKindReader)
-        return reader
+        return SameKindReader.strongest(pipeline.channel, self.model)
 
 
 def read_by_halves(pipeline: Pipeline, public: PublicText) -> InContext:
@@ -253,7 +251,7 @@ def calibrated(
 
 
 # No smaller epsilon is tried; how far a larger one than the first is sought.
-_LEAST, _GROWTH, _TIMES = 0.05, 1.2, 6
+_LEAST, _GROWTH, _LARGEST = 0.05, 1.2, 2.4
 # The search ends where its limits are so near each other.
 _NEAR = 0.01
 
@@ -274,7 +272,15 @@ def search_by_reader(
     epsilon, the same each time; start, an epsilon at which it may find more. Raises
     UsageError where target is below or above all that it finds.
     """
-    best, high = _grown(read, target, start)
+    best, high = None, start
+    while (reading := read(high)).high <= target:
+        best = Crossing(high, reading)
+        if high > start * _LARGEST:
+            raise UsageError(
+                f"risk {target:.2%} is out of reach: at epsilon {high:.3g} the reader "
+                f"finds at most {reading.high:.2%} of this text; give a smaller risk"
+            )
+        high *= _GROWTH
     low = best.epsilon if best is not None else 0.0
     while high - low > _NEAR * high and high > _LEAST:
         middle = (low + high) / 2.0
@@ -290,20 +296,3 @@ def search_by_reader(
         )
         raise UsageError(msg)
     return best
-
-
-def _grown(
-    read: Callable[[float], Reading], target: float, start: float
-) -> tuple[Crossing | None, float]:
-    """Return the last point that meets the target, from start up, and the next."""
-    best, point = None, start
-    for _ in range(_TIMES):
-        reading = read(point)
-        if reading.high > target:
-            return best, point
-        best, point = Crossing(point, reading), point * _GROWTH
-    msg = (
-        f"risk {target:.2%} is out of reach: at epsilon {point / _GROWTH:.3g} the "
-        f"reader finds at most {reading.high:.2%} of this text; give a smaller risk"
-    )
-    raise UsageError(msg)

@@ -3,11 +3,7 @@
 P(y|x) ~ exp(-rate(x, epsilon) min(t(x, y), truncation(epsilon))) for all words y, where
 t is the distance or its square and rate = scale(epsilon) / (2 spread(x)).
 
-Distances to listed words are computed as they are needed. Rows lie in blocks, the most
-frequent words first. After so many draws that most rows of a block are likely to be
-needed, all its distances are computed at once, and kept in the cache folder; later runs
-read them after fewer draws. Which blocks are kept follows from the number of draws
-alone, never from which words they were for.
+Distances to listed words are computed as they are needed, once for each row.
 """
 
 from __future__ import annotations
@@ -21,23 +17,13 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import cache, geometry
+from dptext import geometry
 from dptext.mechanisms import at_each
 from dptext.spaces import Space
 from dptext.types import Eps, Floats, Ids, Ints
 
 # Numbers that are held at once, so that they stay in a cache of the processor.
 _HELD = 2**18
-# Distances of a block; how many are worth a file; and the words that are drawn for each
-# row up to a block's end before all of the block are computed, and before those that
-# are kept are read.
-_BLOCK = 2**20
-_WORTH = 2**16
-_OFTEN, _SOON = 20, 1
-# Rows by which what was kept is looked at before it is used.
-_LOOKED = 24
-# Sums may be rounded otherwise on another machine.
-_ROUNDED = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +31,7 @@ class Lists:
     """The nearest words of the first m rows of a space.
 
     listed (m, k) words; far (m,) no other word is nearer; distances (m, k), filled in
-    where known (m,); learned: which blocks are, as a whole; identity says of which
-    vectors, "" where none are kept for later.
+    where known (m,).
     """
 
     vectors: NDArray[np.float32] = field(repr=False)
@@ -54,10 +39,6 @@ class Lists:
     far: Floats
     distances: Floats = field(repr=False)
     known: NDArray[np.bool_] = field(repr=False)
-    learned: NDArray[np.bool_] = field(repr=False)
-    identity: str = ""
-    # The names of blocks in the cache folder, by their first rows.
-    keys: dict[int, str] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(
@@ -65,26 +46,21 @@ class Lists:
         vectors: NDArray[np.float32],
         listed: NDArray[np.integer],
         far: NDArray[np.floating],
-        identity: str = "",
     ) -> Lists:
         """Take lists; no distance is computed yet."""
         # np.empty takes no memory before it is written to.
-        distances = np.empty(listed.shape)
-        known = np.zeros(len(far), bool)
-        blocks = -(-len(far) // max(1, _BLOCK // listed.shape[1]))
-        learned = np.zeros(blocks, bool)
-        bounds = np.asarray(far, np.float64)
-        return cls(vectors, listed, bounds, distances, known, learned, identity)
+        distances, known = np.empty(listed.shape), np.zeros(len(far), bool)
+        return cls(vectors, listed, np.asarray(far, np.float64), distances, known)
 
     @classmethod
     def of_all(cls, space: Space) -> Lists:
         """Take the nearest words of every input of a space."""
-        return cls.of(space.vectors, *space.neighbours, _identity(space))
+        return cls.of(space.vectors, *space.neighbours)
 
     @classmethod
     def of_frequent(cls, space: Space) -> Lists:
         """Take the longer lists of the most frequent words of a space."""
-        return cls.of(space.vectors, *space.wide_neighbours, _identity(space))
+        return cls.of(space.vectors, *space.wide_neighbours)
 
     def __len__(self) -> int:
         """Return m."""
@@ -96,56 +72,6 @@ class Lists:
         self.distances[new] = self._computed(new)
         self.known[new] = True
         return self.distances[rows]
-
-    def learn(self, words: int, begin: int = 0) -> None:
-        """Take all distances of the blocks that `words` drawn words make worth it.
-
-        Those that are kept are read early; what is not kept yet takes more words.
-        begin: rows before it are never asked for.
-        """
-        rows = max(1, _BLOCK // self.listed.shape[1])
-        for number in range(begin // rows, len(self.learned)):
-            block = slice(number * rows, min((number + 1) * rows, len(self)))
-            if not self.identity or block.stop * _SOON > words:
-                break
-            if self.learned[number]:
-                continue
-            if (block.stop - block.start) * self.listed.shape[1] < _WORTH:
-                self.learned[number] = True
-                continue
-            key = self._key(block)
-            if block.stop * _OFTEN <= words or cache.is_kept(key):
-                self.distances[block] = self._kept(block, key)
-                self.known[block] = True
-                self.learned[number] = True
-
-    def _key(self, block: slice) -> str:
-        """Return the name under which the distances of a block are kept."""
-        if block.start not in self.keys:
-            listed = cache.digest(self.listed[block])
-            key = cache.key_of("distances", self.identity, listed, len(self))
-            self.keys[block.start] = key
-        return self.keys[block.start]
-
-    def _kept(self, block: slice, key: str) -> Floats:
-        """Return the distances of a block, computed once, then from the cache."""
-        rows = np.arange(block.start, block.stop)
-        listed = self.listed[block]
-
-        def holds(kept: cache.Arrays) -> bool:
-            looked = min(len(rows), _LOOKED)
-            some = np.random.default_rng().choice(len(rows), looked, replace=False)
-            distances = self._computed(rows[some])
-            return kept["distances"].shape == listed.shape and np.allclose(
-                kept["distances"][some], distances, rtol=_ROUNDED, atol=0.0
-            )
-
-        return cache.arrays(
-            key,
-            lambda: {"distances": self._computed(rows)},
-            holds,
-            "measuring distances of nearest words",
-        )["distances"]
 
     def _computed(self, rows: Ints) -> Floats:
         listed, width = self.listed.shape[1], self.vectors.shape[1]
@@ -159,10 +85,6 @@ class Lists:
             np.subtract(others, self.vectors[part][:, None], out=gap, dtype=np.float64)
             np.einsum("mkd,mkd->mk", gap, gap, out=distances[begin : begin + count])
         return np.sqrt(distances, out=distances)
-
-
-def _identity(space: Space) -> str:
-    return f"{space.lexicon.digest} {space.identity}"
 
 
 ROWS, COLUMNS = 256, 1024

@@ -54,27 +54,24 @@ def best_guesses(weights: Weights, prior: Floats, bands: Bands) -> Floats:
 
 def _search(weights: Weights, worth: Floats, bands: Bands) -> Floats:
     best = np.zeros((len(bands), weights.size))
+    listed = weights.distribution.lists.listed
     for row, (begin, end) in enumerate(bands):
         # A word is at distance 0 of itself, and words of other bands are worth nothing.
         best[row, begin:end] = worth[begin:end]
         inside = best[row].copy()
-        if inside.any():
-            _try_listed(weights, inside, best[row])
-            _try_others(weights, inside, best[row])
+        if not inside.any():
+            continue
+        # First the words listed for each y.
+        for start in range(0, weights.size, _LISTED):
+            block = listed[start : min(start + _LISTED, weights.size)]
+            hopeful = inside[block] > best[row, start : start + len(block), None]
+            outputs, positions = np.nonzero(hopeful)
+            inputs = block[outputs, positions].astype(np.int64)
+            outputs += start
+            value = inside[inputs] * weights.of_pairs(inputs, outputs)
+            np.maximum.at(best[row], outputs, value)
+        _try_others(weights, inside, best[row])
     return best
-
-
-def _try_listed(weights: Weights, worth: Floats, best: Floats) -> None:
-    """Try the words listed for each y."""
-    listed = weights.distribution.lists.listed
-    for start in range(0, weights.size, _LISTED):
-        block = listed[start : min(start + _LISTED, weights.size)]
-        hopeful = worth[block] > best[start : start + len(block), None]
-        outputs, positions = np.nonzero(hopeful)
-        inputs = block[outputs, positions].astype(np.int64)
-        outputs += start
-        value = worth[inputs] * weights.of_pairs(inputs, outputs)
-        np.maximum.at(best, outputs, value)
 
 
 def _try_others(weights: Weights, worth: Floats, best: Floats) -> None:

@@ -143,27 +143,23 @@ class WeightTable:
 class WeightTables:
     """The tables of lists: that of the last single epsilon is kept."""
 
-    def __init__(
-        self, distribution: DistanceDistribution, lists: Lists, begin: int = 0
-    ) -> None:
-        """begin: the first row that is asked for."""
-        self._distribution = distribution
-        self._lists, self._begin = lists, begin
+    def __init__(self, distribution: DistanceDistribution, lists: Lists) -> None:
+        self._distribution, self._lists = distribution, lists
         self._epsilon: float | None = None
         self._table: WeightTable | None = None
         self._filled = np.zeros(0, bool)
-
-    def learn(self, words: int) -> None:
-        """Take what pays once so many words were drawn, whichever they are."""
-        self._lists.learn(words, self._begin)
 
     def of(self, rows: Ints, eps: Eps) -> tuple[WeightTable, Ints]:
         """Return a table of words, rows (n,) at eps (n,), and which pair is of each."""
         if (eps == eps[:1]).all():
             return self._of_one(rows, float(eps[0])), rows
+        # The distinct pairs of a row and an epsilon, and the pair of each word.
         inputs = self._distribution.space.size + 1
-        distinct, values, kind = _distinct(rows, eps, inputs)
-        table = WeightTable.of(self._distribution, self._lists, distinct, values)
+        values, code = np.unique(eps, return_inverse=True)
+        keys = code.astype(np.int64) * inputs + rows
+        pairs, kind = np.unique(keys, return_inverse=True)
+        distinct, eps = pairs % inputs, values[pairs // inputs]
+        table = WeightTable.of(self._distribution, self._lists, distinct, eps)
         table.fill(np.arange(len(distinct)), self._lists.rows(distinct))
         return table, kind
 
@@ -219,20 +215,6 @@ def _within(cumulative: Floats, which: Ints, target: Floats, start: Ints | int) 
     return counts
 
 
-def _distinct(rows: Ints, eps: Eps, inputs: int) -> tuple[Ints, Floats, Ints]:
-    """Return the distinct (row, epsilon) pairs and the pair of each word."""
-    values, code = np.unique(eps, return_inverse=True)
-    keys = code.astype(np.int64) * inputs + rows
-    if len(values) * inputs <= 64 * len(rows) + 2**20:
-        used = np.zeros(len(values) * inputs, bool)
-        used[keys] = True
-        distinct = np.flatnonzero(used)
-        kind = (np.cumsum(used) - 1)[keys]
-    else:
-        distinct, kind = np.unique(keys, return_inverse=True)
-    return distinct % inputs, values[distinct // inputs], kind
-
-
 _CHUNK = 1024
 _TRIES = 64
 
@@ -245,9 +227,8 @@ class Sampler:
         self._frequent = len(distribution.frequent)
         self._tables = (
             WeightTables(distribution, distribution.frequent),
-            WeightTables(distribution, distribution.lists, self._frequent),
+            WeightTables(distribution, distribution.lists),
         )
-        self._words = 0
 
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
         """Draw a word for each word: ids (n,), eps (n,) -> (n,) ids.
@@ -258,9 +239,7 @@ class Sampler:
         rows = ids.astype(np.int64) % self._inputs
         drawn = np.empty(len(ids), np.int32)
         frequent = rows < self._frequent
-        self._words += len(ids)
         for tables, are_served in zip(self._tables, (frequent, ~frequent), strict=True):
-            tables.learn(self._words)
             positions = np.flatnonzero(are_served)
             if len(positions):
                 table, kind = tables.of(rows[positions], eps[positions])

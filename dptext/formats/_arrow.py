@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from dptext.errors import InputError
 from dptext.formats import _fields
 from dptext.formats._lines import Unreadable, too_long
-from dptext.types import JsonObject, Record, Selection
+from dptext.types import Record, Selection
 
 _VARIABLE = ("is_string", "is_large_string", "is_binary", "is_large_binary")
 
@@ -408,19 +408,17 @@ def _pandas(raw: bytes | None, private: set[str]) -> bytes | None:
         document = json.loads(raw or b"")
         copied = {key: document[key] for key in _COPIED if key in document}
         copied["columns"] = [
-            _column(each) if each["field_name"] in private else each
+            {
+                "name": each.get("name"),
+                "field_name": each["field_name"],
+                "pandas_type": "unicode",
+                "numpy_type": "object",
+                "metadata": None,
+            }
+            if each["field_name"] in private
+            else each
             for each in document["columns"]
         ]
     except (ValueError, TypeError, KeyError):
         return None  # nothing that pandas would understand
     return json.dumps(copied).encode()
-
-
-def _column(described: JsonObject) -> JsonObject:
-    return {
-        "name": described.get("name"),
-        "field_name": described["field_name"],
-        "pandas_type": "unicode",
-        "numpy_type": "object",
-        "metadata": None,
-    }

@@ -106,9 +106,13 @@ _decode = json.JSONDecoder(
 def leaves(line: str) -> Iterator[tuple[tuple[str, ...], object]]:
     """Give the path and the value of all in JSON that holds no others, through lists.
 
-    A number is bytes. Raises ValueError and RecursionError.
+    A number is bytes. Raises Unreadable for what is nested too deeply.
     """
-    left: list[tuple[tuple[str, ...], object]] = [((), _decode(line))]
+    left: list[tuple[tuple[str, ...], object]] = []
+    try:
+        left.append(((), _decode(line)))
+    except RecursionError:
+        raise Unreadable("nested too deeply") from None
     while left:
         path, value = left.pop()
         if isinstance(value, _Pairs) and value:

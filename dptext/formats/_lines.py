@@ -73,20 +73,6 @@ def endless(location: str) -> InputError:
     )
 
 
-def lines(stream: BinaryIO, limit: int, location: str) -> Iterator[bytes | None]:
-    """Give each line with its end; None stands for one longer than limit bytes.
-
-    None comes before the rest of the line is read: a reader may stop there.
-    """
-    while line := stream.readline(limit + 2):
-        if len(line) > limit and len(line.rstrip(b"\r\n")) > limit:
-            yield None
-            if not line.endswith(b"\n"):
-                skip_line(stream, location)
-        else:
-            yield line
-
-
 def read(source: Input, parse: Parse, blank: bytes | None = None) -> Iterator[Item]:
     """Read one record per line; blank lines and a byte order mark pass verbatim.
 
@@ -94,20 +80,26 @@ def read(source: Input, parse: Parse, blank: bytes | None = None) -> Iterator[It
     """
     stream, selection, location, ordinal, line = source
     limit = selection.max_record_bytes
-    for number, raw in enumerate(lines(stream, limit, location), line):
-        if number == 1 and raw is not None and raw.startswith(BOM):
+    while raw := stream.readline(limit + 2):
+        where = f"{location}:{line}"
+        if len(raw) > limit and len(raw.rstrip(b"\r\n")) > limit:
+            yield Fault(where, too_long(limit), b"")
+            if not raw.endswith(b"\n"):  # after the fault: a reader may stop there
+                skip_line(stream, location)
+            ordinal += 1
+            line += 1
+            continue
+        if line == 1 and raw.startswith(BOM):
             yield Verbatim(BOM, header=True)
             raw = raw[len(BOM) :]
-        if raw is None:
-            yield Fault(f"{location}:{number}", too_long(limit), b"")
-        elif not raw.strip(blank):
+        line += 1
+        if not raw.strip(blank):
             yield Verbatim(raw)
             continue
-        else:
-            try:
-                yield parse(decode(raw), ordinal)
-            except Unreadable as error:
-                yield Fault(f"{location}:{number}", str(error), raw, error.advice)
+        try:
+            yield parse(decode(raw), ordinal)
+        except Unreadable as error:
+            yield Fault(where, str(error), raw, error.advice)
         ordinal += 1
 
 

@@ -33,6 +33,7 @@ from dptext.types import Fault, Record, Selection, Verbatim
 
 QUOTE = b'"'
 _ENDS = (b"", b"\r", b"\n", b"\r\n", b"\r\r\n")
+_SEP = re.compile(rb"(?:\xef\xbb\xbf)?\"?sep=([^\"\r\n])\"?\r?\n?")  # of Excel
 _BARE = "carriage return outside quotes; convert the line ends to line feeds"
 _ABSENT = (
     " in the header; name one of it with --field, another delimiter with --delimiter "
@@ -228,14 +229,18 @@ class Format(formats.Format):
     def read(self, source: Input) -> Iterator[Item]:
         """Read one record per row, after the header if there is one."""
         stream, selection, location, ordinal, line = source
-        first = stream.readline(selection.max_record_bytes + 2)
+        before, first = b"", stream.readline(selection.max_record_bytes + 2)
         delimiter, note = self._delimiter(selection, first), ""
-        if delimiter != (selection.delimiter or self.DELIMITER):
+        if _SEP.fullmatch(first):
+            before, first = first, stream.readline(selection.max_record_bytes + 2)
+            if not selection.header:
+                yield Verbatim(Header(before, delimiter.encode(), (), ()), header=True)
+        elif delimiter != (selection.delimiter or self.DELIMITER):
             shown = _DELIMITERS[delimiter]
             note = f"{location}: read with --delimiter {shown}, by its header"
         limit, columns = selection.max_record_bytes, None
         layout = RowLayout(delimiter.encode(), selection.quoting, limit, location)
-        for row in rows(stream, layout, line, first):
+        for row in rows(stream, layout, line + bool(before), first):
             where = f"{location}:{row.line}"
             if not row.fields and row.trouble is None:
                 yield Verbatim(row.raw, header=row.raw == BOM)
@@ -244,7 +249,7 @@ class Format(formats.Format):
                 names = names_of(row, selection, where)
                 columns = Columns.of(names, selection, where, _ABSENT)
                 quoted = tuple(field.startswith(QUOTE) for field in row.fields)
-                header = Header(row.raw, layout.delimiter, names, quoted)
+                header = Header(before + row.raw, layout.delimiter, names, quoted)
                 yield Verbatim(header, True, note, columns.copied)
                 continue
             try:
@@ -284,13 +289,18 @@ class Format(formats.Format):
                 yield name, text_of(field, selection.quoting)
 
     def _delimiter(self, selection: Selection, head: bytes) -> str:
-        """Return the delimiter, by the header if none is named; head may be empty."""
+        """Return the delimiter; if none is named, by Excel's first line or the header.
+
+        head, the first line, may be empty.
+        """
         if selection.delimiter:
             if len(selection.delimiter) != 1 or selection.delimiter in '"\r\n':
                 raise UsageError(
                     "the delimiter must be one character, not a quote or a line end"
                 )
             return selection.delimiter
+        if named_by := _SEP.match(head):
+            return named_by[1].decode("utf-8", "replace")
         header = head.removeprefix(BOM).partition(b"\n")[0].decode("utf-8", "replace")
         named = {name for name in selection.named if name is not None}
         for delimiter in (self.DELIMITER, *_DELIMITERS) if selection.header else ():

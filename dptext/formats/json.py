@@ -184,13 +184,6 @@ class Format(jsonl.Format):
     def regular(self, selection: Selection, head: bytes = b"") -> None:
         """Return None: one process cuts the records, and writes them."""
 
-    def raw_records(self, stream: BinaryIO, limit: int) -> Iterator[bytes]:
-        """Give the bytes of each object. Raises InputError."""
-        values = _Values(stream, limit, "file")
-        for _ in values.separators(values.opening().endswith(b"[")):
-            for value in values.value():
-                yield value or b""
-
 
 class Writer(formats.Writer):
     """Writes objects with what stood before each; arrays become one array."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from json.encoder import encode_basestring
 from typing import BinaryIO, ClassVar, NamedTuple
@@ -20,10 +21,10 @@ import msgspec
 
 from dptext import formats
 from dptext.errors import InputError
-from dptext.formats import BOM, Input, Item, Regular, _fields, _lines
+from dptext.formats import Input, Item, Regular, _fields, _lines
 from dptext.formats._lines import LineWriter, Unreadable
 from dptext.formats._scan import Scan
-from dptext.types import Record, Selection
+from dptext.types import Fault, Record, Selection, Verbatim
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _LOOKED_AT = 1000  # values of a record
@@ -62,25 +63,23 @@ class Format(formats.Format):
         texts = {_fields.parse(path) for path in selection.fields}
         above = {path[:end] for path in texts for end in range(1, len(path))}
         yielded: set[tuple[str, ...]] = set()
-        limit = selection.max_record_bytes
-        for number, raw in enumerate(self.raw_records(stream, limit), 1):
+        every = replace(selection, fields=(), id_field=None, subject_field=None)
+        for item in self.read(Input(stream, every, "file")):
+            if isinstance(item, Fault):
+                raise InputError(f"{item.location}: {item.reason}")
+            if isinstance(item, Verbatim):
+                continue
+            assert isinstance(item.rest, LineRest)
             try:
-                leaves = list(_fields.leaves(raw.decode()))
-            except (ValueError, RecursionError):
-                raise InputError(
-                    f"record {number} is not JSON, or nested too deeply"
-                ) from None
+                leaves = list(_fields.leaves(item.rest.line))
+            except Unreadable as error:
+                raise InputError(f"record {item.ordinal + 1}: {error}") from None
             for path, value in leaves:
                 empty = value is None or value == []
                 selected = path in texts or (empty and path in above)
                 if path not in yielded and not selected:
                     yielded.add(path)
                     yield _fields.joined(path)
-
-    def raw_records(self, stream: BinaryIO, limit: int) -> Iterator[bytes]:
-        """Give the bytes of each record, for a look at its fields."""
-        lines = (line.removeprefix(BOM) for line in stream)
-        return (line for line in lines if line.strip())
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
         """Give the values of a record that are copied, by paths; no strings as "".
@@ -89,7 +88,7 @@ class Format(formats.Format):
         """
         assert isinstance(record.rest, LineRest)
         leaves = _fields.leaves(record.rest.line)
-        with contextlib.suppress(RecursionError):
+        with contextlib.suppress(Unreadable):
             for names, value in islice(leaves, _LOOKED_AT):
                 path = _fields.joined(names)
                 if path not in selection.fields:

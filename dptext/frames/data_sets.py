@@ -66,17 +66,13 @@ class DataSet(Frame[datasets.Dataset]):
         joined = parts[0]
         if len(parts) > 1:
             joined = datasets.concatenate_datasets(parts, axis=1)
-        return _formatted(joined.select_columns(dataset.column_names), dataset)
-
-
-def _formatted(dataset: datasets.Dataset, like: datasets.Dataset) -> datasets.Dataset:
-    shown = like.format
-    return dataset.with_format(
-        shown["type"],
-        columns=shown["columns"] if shown["type"] else None,
-        output_all_columns=shown["output_all_columns"],
-        **shown["format_kwargs"],
-    )
+        shown = dataset.format
+        return joined.select_columns(dataset.column_names).with_format(
+            shown["type"],
+            columns=shown["columns"] if shown["type"] else None,
+            output_all_columns=shown["output_all_columns"],
+            **shown["format_kwargs"],
+        )
 
 
 class DataSets(Frame[datasets.DatasetDict]):

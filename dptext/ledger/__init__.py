@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from dptext.errors import OutputError, RefusedError, UsageError
 from dptext.ledger import store
-from dptext.ledger.store import Amount, Ledger, Limit, can_end, hold, opened
+from dptext.ledger.store import Amount, Ledger, Limit, hold, opened
 
 __all__ = ["Amount", "Charge", "Entry", "Ledger", "Limit", "begin", "opened"]
 
@@ -129,12 +129,12 @@ def begin(
         with contextlib.suppress(OutputError, UsageError):
             _end(ledger, number)
         if life is not None:
-            life.end()
+            life.close()
 
 
 def _recover(ledger: Ledger) -> None:
     """Finish what killed runs left: give back what cannot have been released."""
-    if not can_end():
+    if store.fcntl is None:  # nothing shows that a run ended: it is taken to go on
         return
     sql = "SELECT number FROM entries WHERE state NOT IN (?, ?)"
     for (number,) in ledger.data.execute(sql, store.FINISHED).fetchall():
@@ -144,7 +144,7 @@ def _recover(ledger: Ledger) -> None:
             try:
                 _end(ledger, number)
             finally:
-                life.end()
+                life.close()
 
 
 def _end(ledger: Ledger, number: int) -> None:

@@ -25,7 +25,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 from dptext.errors import OutputError, UsageError
 from dptext.ledger import keys
@@ -437,22 +437,11 @@ except ImportError:  # no such locks on this system
     fcntl = None
 
 
-class Life:
-    """A lock that is held until it is ended, or the process is."""
+def hold(ledger: Path, number: int) -> contextlib.ExitStack | None:
+    """Take the lock of a run by its number; None where another process holds it.
 
-    def __init__(self, path: Path, file: BinaryIO) -> None:
-        self._path = path
-        self._file = file
-
-    def end(self) -> None:
-        """Give the lock back."""
-        with contextlib.suppress(OSError):
-            self._path.unlink()
-        self._file.close()
-
-
-def hold(ledger: Path, number: int) -> Life | None:
-    """Take the lock of a run by its number; None where another process holds it."""
+    It is held until what is returned is closed, or the process ends.
+    """
     path = ledger.with_name(f"{ledger.name}.run-{number}")
     file = open(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "rb+", buffering=0)
     if fcntl is not None:
@@ -461,12 +450,11 @@ def hold(ledger: Path, number: int) -> Life | None:
         except OSError:
             file.close()
             return None
-    return Life(path, file)
-
-
-def can_end() -> bool:
-    """Tell whether the system shows that a run ended; else it is taken to go on."""
-    return fcntl is not None
+    lock = contextlib.ExitStack()
+    lock.callback(file.close)
+    lock.enter_context(contextlib.suppress(OSError))
+    lock.callback(path.unlink)
+    return lock
 
 
 _OF_SUBJECTS = (

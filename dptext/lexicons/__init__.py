@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -57,12 +56,21 @@ def find(
     is being done and how far (0 to 1), by default dptext.progress; warn that the cache
     cannot be written.
     """
-    folder = locate(name_or_path)
-    if folder is not None:
-        return store.load(folder)
     path = Path(name_or_path)
+    folders = [path]
+    if is_name(name_or_path):
+        folders.insert(0, user_folder() / name_or_path)
+    if name_or_path in (BUILTIN, ENGLISH):
+        folders = [packaged_folder()]
+    for folder in folders:
+        if (folder / META).is_file():
+            return store.load(folder)
     if not path.exists():
-        raise LexiconError(_unknown(name_or_path))
+        known = [entry.name for entry in installed() if not entry.problem]
+        raise LexiconError(
+            f"no lexicon and no file named {name_or_path!r}; known: "
+            f"{', '.join(known) or 'none'} (`dptext lexicon import` adds one)"
+        )
     from dptext.lexicons import importing
 
     settings, warn = settings or importing.Settings(), warn or (lambda message: None)
@@ -77,18 +85,6 @@ def adapted_from(lexicon: Lexicon) -> str:
         return ""
     digests = [str(each)[:12] for each in lexicon.meta.get("adapted_sha256", ())]
     return f"the text {source}" + f" (sha256 {', '.join(digests)})" * bool(digests)
-
-
-def locate(name_or_path: str) -> Path | None:
-    """Return the folder of a stored lexicon; None for a file to be imported."""
-    if name_or_path in (BUILTIN, ENGLISH):
-        return packaged_folder()
-    if is_name(name_or_path):
-        folder = user_folder() / name_or_path
-        if (folder / META).is_file():
-            return folder
-    folder = Path(name_or_path)
-    return folder if (folder / META).is_file() else None
 
 
 def builtin_digest() -> str:
@@ -119,25 +115,14 @@ def installed() -> list[Installed]:
     if user_folder().is_dir():
         names = sorted(path.name for path in user_folder().iterdir())
         folders += [(n, user_folder() / n) for n in names if is_name(n)]
-    return [_describe(name, folder) for name, folder in folders]
-
-
-def _describe(name: str, folder: Path) -> Installed:
-    try:
-        _, digest, meta = store.read_meta(folder)
-    except LexiconError as error:
-        return Installed(name, folder, problem=str(error))
-    return Installed(name, folder, digest, meta)
-
-
-def _unknown(name: str) -> str:
-    known = [entry.name for entry in installed() if not entry.problem]
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    return (
-        f"no lexicon and no file named {name!r}; {hint}"
-        f"known: {', '.join(known) or 'none'} (`dptext lexicon import` adds one)"
-    )
+    entries = []
+    for name, folder in folders:
+        try:
+            _, digest, meta = store.read_meta(folder)
+            entries.append(Installed(name, folder, digest, meta))
+        except LexiconError as error:
+            entries.append(Installed(name, folder, problem=str(error)))
+    return entries
 
 
 def vulgar_rows(lexicon: Lexicon) -> NDArray[np.bool_]:

@@ -86,8 +86,27 @@ def build_orders(
     near = Nearest(rows, size)
 
     def work(block: slice) -> None:
-        proposed = near.of(block, width)
-        orders[block], far[block] = _ordered(rows, last, block.start, *proposed, listed)
+        nearest, bound = near.of(block, width)
+        ids_of_rows = np.arange(block.start, block.start + len(nearest))
+        # Each word is among its own, where too many others coincide with it.
+        lost = (ids_of_rows < size) & ~(nearest == ids_of_rows[:, None]).any(axis=1)
+        nearest[lost, -1] = ids_of_rows[lost]
+        known = np.sort(nearest, axis=1)
+        keys = np.empty(known.shape)
+        for part in range(0, len(nearest), _PART):
+            ids = known[part : part + _PART]
+            x = ids_of_rows[part : part + _PART, None]
+            gap = rows[ids].astype(np.float64) - rows[x].astype(np.float64)
+            keys[part : part + _PART] = np.sqrt(np.einsum("bij,bij->bi", gap, gap))
+        itself = known == ids_of_rows[:, None]
+        keys[itself] = -1.0
+        ranked = np.where(last[known] & ~itself, np.inf, keys)
+        order = np.argsort(ranked, axis=1, kind="stable")  # known is sorted: ties by id
+        if known.shape[1] > listed:
+            rest = np.take_along_axis(keys, order[:, listed:], axis=1)
+            bound = np.minimum(bound, rest.min(axis=1))
+        orders[block] = np.take_along_axis(known, order[:, :listed], axis=1)
+        far[block] = [rounded_down(float(one)) for one in bound]
 
     in_blocks(inputs, work, progress)
     return orders, far
@@ -102,34 +121,9 @@ def far_of(
     vectors: NDArray[np.floating], row: int, listed: NDArray[np.integer]
 ) -> float:
     """Return a bound on the distance from a row to every word that is not listed."""
-    distances = _distances(np.asarray(vectors), row, np.arange(len(vectors) - 1))
+    distances = distances_from(np.asarray(vectors), row, np.arange(len(vectors) - 1))
     distances[listed.astype(np.int64)] = np.inf
-    return _down(float(distances.min()))
-
-
-def far_of_all(
-    vectors: NDArray[np.floating], orders: NDArray[np.integer]
-) -> NDArray[np.float32]:
-    """Return for orders (V + 1, k) of any kind the bound far that build_orders gives.
-
-    Of each row the nearest words are looked at until some are not listed.
-    """
-    size, listed = len(vectors) - 1, orders.shape[1]
-    rows = np.ascontiguousarray(vectors, dtype=np.float32)
-    far = np.empty(size + 1, np.float32)
-    near = Nearest(rows, size)
-
-    def work(block: slice) -> None:
-        nearest, beyond = near.of(block, min(listed + _SPARE, size))
-        for row, ids, bound in zip(
-            range(size + 1)[block], nearest, beyond, strict=True
-        ):
-            rest = np.setdiff1d(ids, orders[row])
-            closest = _distances(rows, row, rest).min(initial=np.inf)
-            far[row] = _down(min(float(closest), float(bound)))
-
-    in_blocks(size + 1, work)
-    return far
+    return rounded_down(float(distances.min()))
 
 
 def unit(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
@@ -163,54 +157,22 @@ def measure(
     nearest = _nearest(rows[:-1], np.sort(asked), lambda share: progress(share / 2))
     quantile = 0.5 if every else 0.5 + 4.9 / (2.0 * np.sqrt(_ASKED))
     least = {"nearest_min": float(nearest.min())} if every else {}
+    pairs = np.random.default_rng(_SEED).integers(0, size, (_PAIRS, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    distances = np.zeros(max(len(pairs), 1))
+    for begin in range(0, len(pairs), 100_000):
+        part = pairs[begin : begin + 100_000]
+        gap = rows[part[:, 0]].astype(np.float64) - rows[part[:, 1]]
+        distances[begin : begin + 100_000] = np.sqrt(np.einsum("ij,ij->i", gap, gap))
     return {
         **least,
         "nearest_median": float(np.quantile(nearest, quantile)),
-        "median": _median(rows[:-1]),
+        "median": float(np.median(distances)),
         "diameter": diameter(rows, lambda share: progress(0.5 + share / 2)),
     }
 
 
-def _ordered(
-    rows: NDArray[np.float32],
-    last: NDArray[np.bool_],
-    begin: int,
-    nearest: NDArray[np.int64],
-    beyond: NDArray[np.float64],
-    listed: int,
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Order a block of rows: (b, listed) ids and bounds (b,).
-
-    last (size,) says which words come last.
-    """
-    known = np.sort(_with_itself(nearest, begin, len(last)), axis=1)
-    inputs = np.arange(begin, begin + len(nearest))[:, None]
-    keys = np.empty(known.shape)
-    for part in range(0, len(nearest), _PART):
-        ids, x = known[part : part + _PART], inputs[part : part + _PART]
-        gap = rows[ids].astype(np.float64) - rows[x].astype(np.float64)
-        keys[part : part + _PART] = np.sqrt(np.einsum("bij,bij->bi", gap, gap))
-    keys[known == inputs] = -1.0
-    ranked = np.where(last[known] & (known != inputs), np.inf, keys)
-    order = np.argsort(ranked, axis=1, kind="stable")  # known is sorted: ties go by id
-    bound = beyond
-    if known.shape[1] > listed:
-        rest = np.take_along_axis(keys, order[:, listed:], axis=1)
-        bound = np.minimum(beyond, rest.min(axis=1))
-    far = np.array([_down(float(one)) for one in bound])
-    return np.take_along_axis(known, order[:, :listed], axis=1), far
-
-
-def _with_itself(ids: NDArray[np.int64], begin: int, size: int) -> NDArray[np.int64]:
-    """Put each word among its ids, where too many others coincide with it."""
-    ids = ids.copy()
-    inputs = np.arange(begin, begin + len(ids))
-    lost = (inputs < size) & ~(ids == inputs[:, None]).any(axis=1)
-    ids[lost, -1] = inputs[lost]
-    return ids
-
-
-def _distances(
+def distances_from(
     rows: NDArray[np.floating], x: int, others: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Return distances in float64 by direct differences: (len(others),)."""
@@ -218,7 +180,7 @@ def _distances(
     return np.asarray(np.sqrt(np.einsum("ij,ij->i", gaps, gaps)))
 
 
-def _down(bound: float) -> float:
+def rounded_down(bound: float) -> float:
     """Round down to a float32, a little further than the error of float64 sums."""
     safe = bound * (1.0 - 1e-12)
     near = float(np.float32(safe))
@@ -239,26 +201,12 @@ def _nearest(
     def work(block: slice) -> None:
         words, _ = near.of(asked[block], min(16, len(rows)))
         nearest[block] = [
-            _distances(rows, int(x), ids[ids != x]).min()
+            distances_from(rows, int(x), ids[ids != x]).min()
             for x, ids in zip(asked[block], words, strict=True)
         ]
 
     in_blocks(len(asked), work, progress)
     return nearest
-
-
-def _median(rows: NDArray[np.float32]) -> float:
-    rng = np.random.default_rng(_SEED)
-    pairs = rng.integers(0, len(rows), (_PAIRS, 2))
-    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    if not len(pairs):
-        return 0.0
-    distances = np.empty(len(pairs))
-    for begin in range(0, len(pairs), 100_000):
-        part = pairs[begin : begin + 100_000]
-        gap = rows[part[:, 0]].astype(np.float64) - rows[part[:, 1]]
-        distances[begin : begin + 100_000] = np.sqrt(np.einsum("ij,ij->i", gap, gap))
-    return float(np.median(distances))
 
 
 # What hubness counts, and each nat by which y is rarer.

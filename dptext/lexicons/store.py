@@ -21,7 +21,7 @@ import re
 import shutil
 import tempfile
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from tokenize import TokenError
@@ -70,16 +70,28 @@ def save(lexicon: Lexicon, folder: Path, beside: Sequence[Path] = ()) -> str:
     """
     folder = Path(folder)
     check(lexicon)
-    near = _beside(folder)
     try:
-        digest = _write(lexicon, near)
-        for path in beside:
-            shutil.copyfile(path, near / path.name)
-        _publish(near, folder)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        near = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+        try:
+            (near / WORDS).write_bytes(_text_of(lexicon.words))
+            for name, array in _arrays_of(lexicon).items():
+                save_array(near / f"{name}.npy", array)
+            # Through JSON, so that what is hashed now is what will be read back.
+            meta = json.loads(_canonical(lexicon.meta))
+            digest = digest_of(near, meta)
+            described = Described(lexicon.name, digest, meta)
+            document = {"format": FORMAT, **described._asdict()}
+            text = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+            (near / META).write_text(text, encoding="utf-8")
+            for path in beside:
+                shutil.copyfile(path, near / path.name)
+            _publish(near, folder)
+        finally:
+            shutil.rmtree(near, ignore_errors=True)
     except OSError as error:
-        raise _unwritable(folder, error) from error
-    finally:
-        shutil.rmtree(near, ignore_errors=True)
+        msg = f"{folder}: cannot be written ({error.strerror})"
+        raise OutputError(msg) from error
     return digest
 
 
@@ -166,40 +178,30 @@ def check(lexicon: Lexicon) -> None:
         raise LexiconError(f"lexicon {lexicon.name!r} has no words")
     for name, array in _arrays_of(lexicon).items():
         _check_shape(f"lexicon {lexicon.name!r}, {name}", name, array, size)
-    for fits, claim in _claims(lexicon):
-        if not fits:
-            raise LexiconError(f"lexicon {lexicon.name!r}: {claim}")
-
-
-def _claims(lexicon: Lexicon) -> Iterator[tuple[bool, str]]:
-    """Yield what must hold of the content, once the shapes are right."""
     words, counts, orders = lexicon.words, lexicon.counts, lexicon.orders
-    size = len(words)
-    yield (
-        all(word and "\n" not in word for word in words),
-        "a word is empty or holds a line break",
+    outputs = lexicon.meta.get("outputs", size)
+    descending = all(
+        (np.diff(part) <= 0).all() for part in (counts[:outputs], counts[outputs:])
     )
-    yield (
-        len({word.lower() for word in words}) == size,
-        "two words are the same in lower case",
-    )
-    yield NUMBER in words, f"the element {NUMBER} is missing"
-    yield (
-        bool(np.isfinite(counts).all() and (counts > 0).all()),
-        "counts must be finite and above 0",
-    )
-    outputs = lexicon.meta.get("outputs")
-    parts = counts[:outputs], counts[outputs:] if outputs is not None else counts[:0]
-    yield (
-        all(bool((np.diff(part) <= 0).all()) for part in parts),
-        "words must stand by descending count, outputs first",
-    )
-    yield int(orders.max()) < size, "orders name a word beyond the last"
-    yield (
-        bool((orders[:size, 0] == np.arange(size)).all()),
-        "the order of a word must begin with itself",
-    )
-    yield bool(np.isfinite(lexicon.vectors).all()), "vectors must be finite"
+    rules = {
+        "a word is empty or holds a line break": all(
+            word and "\n" not in word for word in words
+        ),
+        "two words are the same in lower case": len({word.lower() for word in words})
+        == size,
+        f"the element {NUMBER} is missing": NUMBER in words,
+        "counts must be finite and above 0": np.isfinite(counts).all()
+        and (counts > 0).all(),
+        "words must stand by descending count, outputs first": descending,
+        "orders name a word beyond the last": int(orders.max()) < size,
+        "the order of a word must begin with itself": (
+            orders[:size, 0] == np.arange(size)
+        ).all(),
+        "vectors must be finite": np.isfinite(lexicon.vectors).all(),
+    }
+    for reason, is_kept in rules.items():
+        if not is_kept:
+            raise LexiconError(f"lexicon {lexicon.name!r}: {reason}")
 
 
 def _arrays_of(lexicon: Lexicon) -> dict[str, Array]:
@@ -234,10 +236,9 @@ def words_of(folder: Path) -> tuple[str, ...]:
     """Read the words of a stored lexicon alone."""
     try:
         text = (folder / WORDS).read_bytes().decode("utf-8")
-    except OSError as error:
-        raise _unreadable(folder / WORDS, error) from None
-    except UnicodeDecodeError:
-        msg = f"{folder / WORDS}: not UTF-8; import the lexicon again"
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "not UTF-8"
+        msg = f"{folder / WORDS}: {reason}; import the lexicon again"
         raise LexiconError(msg) from None
     # Not splitlines: words may hold other characters that Python takes for line ends.
     return tuple(text.removesuffix("\n").split("\n"))
@@ -250,45 +251,14 @@ def _open(folder: Path, name: str, size: int) -> Array:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             mapped = np.load(path, mmap_mode="r", allow_pickle=False)
-    except OSError as error:
-        raise _unreadable(path, error) from None
-    except (ValueError, EOFError, SyntaxError, TokenError):
-        msg = f"{path}: not a whole .npy array; import the lexicon again"
+    except (OSError, ValueError, EOFError, SyntaxError, TokenError) as error:
+        reason = getattr(error, "strerror", None) or "not a whole .npy array"
+        msg = f"{path}: {reason}; import the lexicon again"
         raise LexiconError(msg) from None
     # A plain view: np.memmap pays for its subclass at every slice.
     array: Array = np.asarray(mapped)
     _check_shape(str(path), name, array, size)
     return array
-
-
-def _unreadable(path: Path, error: OSError) -> LexiconError:
-    return LexiconError(f"{path}: {error.strerror}; import the lexicon again")
-
-
-def _unwritable(folder: Path, error: OSError) -> OutputError:
-    return OutputError(f"{folder}: cannot be written ({error.strerror})")
-
-
-def _beside(folder: Path) -> Path:
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        return Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-    except OSError as error:
-        raise _unwritable(folder, error) from error
-
-
-def _write(lexicon: Lexicon, folder: Path) -> str:
-    (folder / WORDS).write_bytes(_text_of(lexicon.words))
-    for name, array in _arrays_of(lexicon).items():
-        save_array(folder / f"{name}.npy", array)
-    # Through JSON, so that what is hashed now is what will be read back.
-    meta = json.loads(_canonical(lexicon.meta))
-    digest = digest_of(folder, meta)
-    described = Described(lexicon.name, digest, meta)
-    document = {"format": FORMAT, **described._asdict()}
-    text = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
-    (folder / META).write_text(text, encoding="utf-8")
-    return digest
 
 
 class _Writer:

@@ -9,7 +9,7 @@ the others (dptext.measures.sampled_risk). Mechanisms are compared by it
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
@@ -116,9 +116,8 @@ def success(mechanism: Mechanism, epsilon: float, prior: Floats) -> float:
     if mechanism.has_log_probs:
         best = best_guesses(mechanism, prior, epsilon, len(prior))
         return float(best.max(axis=0).sum())
-    return sampled_risk.limits(
-        sampled_risk.measured_wins(mechanism, epsilon, prior)[0]
-    )[1]
+    wins, _ = sampled_risk.measured_wins(mechanism, epsilon, prior)
+    return sampled_risk.limits_of_wins(wins)[1]
 
 
 def _kept_guesses(
@@ -180,22 +179,17 @@ def _sampled_risk(
     prior: Floats,
     draw: sampled_risk.Drawing | None,
 ) -> Risk:
-    def compute() -> cache.Arrays:
-        played = sampled_risk.Played.of(mechanism, epsilon, prior, draw)
-        return {
-            name: integers
-            for name, integers in asdict(played).items()
-            if integers is not None
-        }
+    def holds(played: cache.Arrays) -> bool:
+        drawn = (played.get("right") is None) == (draw is None)
+        return drawn and sampled_risk.holds(played, mechanism, epsilon, prior)
 
-    def holds(kept: cache.Arrays) -> bool:
-        played = sampled_risk.Played(kept.get("won"), kept.get("right"))
-        return (played.right is None) == (draw is None) and played.holds(
-            mechanism, epsilon, prior
-        )
-
-    kept = cache.arrays(key, compute, holds, f"measuring the risk of {mechanism.name}")
-    limits = sampled_risk.Played(kept.get("won"), kept.get("right")).limits(prior)
+    played = cache.arrays(
+        key,
+        lambda: sampled_risk.play(mechanism, epsilon, prior, draw),
+        holds,
+        f"measuring the risk of {mechanism.name}",
+    )
+    limits = sampled_risk.limits(played, prior)
     bands = [
         _band(prior, number, *measured) for number, measured in enumerate(limits.bands)
     ]

@@ -155,7 +155,7 @@ class PairMeter:
             )
             later = Similarities.of(one, other)
             held = self._similarities
-            self._similarities = later if held is None else held + later
+            self._similarities = later if held is None else held.with_later(later)
         return aligned
 
     def result(self) -> Kept:

@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -197,68 +198,54 @@ def wins_of_points(
         part = np.arange(begin, min(begin + _POINTS, len(sample.ids)))
         ids, eps = sample.ids[part], np.full(len(part), float(epsilon))
         points = mechanism.observe(ids, eps, sample.bits.take(part))
-        game = _Game(mechanism, prior, ids, eps, points)
-        best, guess, itself = game.scores(bands)
+        best, guess, itself = _scores(mechanism, prior, ids, eps, points, bands)
         rows = np.arange(len(part))
         mine = np.searchsorted([first for first, _ in bands], ids, side="right") - 1
         for number, band in enumerate((best.argmax(axis=0), mine)):
-            won[number, part] = game.right(best[band, rows], guess[band, rows], itself)
+            guesses = guess[band, rows]
+            right: Wins = guesses == ids
+            # Near ones are compared in float64.
+            for row in np.flatnonzero(~right & (best[band, rows] - itself < _DOUBT)):
+                words = np.array([ids[row], guesses[row]], np.int32)
+                point = points[row : row + 1].astype(np.float64)
+                exact = mechanism.log_density(point, eps[row : row + 1], words)[0]
+                exact = exact + np.log(prior[words])
+                right[row] = exact[0] >= exact[1]
+            won[number, part] = right
     return won
 
 
-@dataclass(frozen=True, slots=True)
-class _Game:
-    """A block of plays: what an attacker sees of each, and the words to be guessed."""
-
-    mechanism: Mechanism
-    prior: Floats
-    ids: Ids
-    eps: Eps
-    points: NDArray[np.floating]
-
-    def scores(
-        self, bands: Bands
-    ) -> tuple[NDArray[np.float32], Ids, NDArray[np.float32]]:
-        """Return the best score in each band, (b, n), its word, and the input's."""
-        count = len(self.ids)
-        with np.errstate(divide="ignore"):
-            worth = np.log(self.prior).astype(np.float32)
-        best = np.full((len(bands), count), -np.inf, np.float32)
-        guess = np.full((len(bands), count), -1, np.int32)
-        itself = np.empty(count, np.float32)
-        rows = np.arange(count)
-        tiles = [
-            (
-                number,
-                np.arange(start, min(start + _WORDS_OF_POINTS, last), dtype=np.int32),
-            )
-            for number, (first, last) in enumerate(bands)
-            for start in range(first, last, _WORDS_OF_POINTS)
-        ]
-        for number, words in tiles:
-            score = self.mechanism.log_density(self.points, self.eps, words)
-            score += worth[words]
-            top = score.argmax(axis=1)
-            value = score[rows, top]
-            better = value > best[number]
-            best[number, better] = value[better]
-            guess[number, better] = words[top[better]]
-            here = np.flatnonzero((self.ids >= words[0]) & (self.ids <= words[-1]))
-            itself[here] = score[here, self.ids[here] - words[0]]
-        return best, guess, itself
-
-    def right(
-        self, best: NDArray[np.float32], guess: Ids, itself: NDArray[np.float32]
-    ) -> Wins:
-        """Tell which words are as good as the best guess, near ones in float64."""
-        right: Wins = guess == self.ids
-        for row in np.flatnonzero(~right & (best - itself < _DOUBT)):
-            words = np.array([self.ids[row], guess[row]], np.int32)
-            point = self.points[row : row + 1].astype(np.float64)
-            exact = self.mechanism.log_density(point, self.eps[row : row + 1], words)[0]
-            exact = exact + np.log(self.prior[words])
-            right[row] = exact[0] >= exact[1]
-        return right
+def _scores(
+    mechanism: Mechanism,
+    prior: Floats,
+    ids: Ids,
+    eps: Eps,
+    points: NDArray[np.floating],
+    bands: Bands,
+) -> tuple[NDArray[np.float32], Ids, NDArray[np.float32]]:
+    """Return the best score in each band, (b, n), its word, and the input's."""
+    with np.errstate(divide="ignore"):
+        worth = np.log(prior).astype(np.float32)
+    best = np.full((len(bands), len(ids)), -np.inf, np.float32)
+    guess = np.full((len(bands), len(ids)), -1, np.int32)
+    itself = np.empty(len(ids), np.float32)
+    rows = np.arange(len(ids))
+    tiles = [
+        (number, np.arange(start, min(start + _WORDS_OF_POINTS, last), dtype=np.int32))
+        for number, (first, last) in enumerate(bands)
+        for start in range(first, last, _WORDS_OF_POINTS)
+    ]
+    for number, words in tiles:
+        score = mechanism.log_density(points, eps, words)
+        score += worth[words]
+        top = score.argmax(axis=1)
+        value = score[rows, top]
+        better = value > best[number]
+        best[number, better] = value[better]
+        guess[number, better] = words[top[better]]
+        here = np.flatnonzero((ids >= words[0]) & (ids <= words[-1]))
+        itself[here] = score[here, ids[here] - words[0]]
+    return best, guess, itself
 
 
 DRAWS = 20_000
@@ -269,17 +256,7 @@ _REPLAYED, _KEPT = 512, 4
 _tested: dict[str, Wins] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Low and high of the success; of each band (success, success_band_known)."""
-
-    low: float
-    high: float
-    method: str
-    bands: list[tuple[float, float]]
-
-
-def limits(wins: Wins) -> tuple[float, float]:
+def limits_of_wins(wins: Wins) -> tuple[float, float]:
     """Return the limits of a success rate, each wrong at half the stated rate."""
     return limits_of(int(wins.sum()), len(wins), CONFIDENCE)
 
@@ -290,75 +267,80 @@ def limits_of(won: int, played: int, confidence: float) -> tuple[float, float]:
     return binomial.limits(won, played, 1.0 - confidence)
 
 
-@dataclass(frozen=True, slots=True)
-class Played:
-    """What came of the test draws: what measures limits.
+class Limits(NamedTuple):
+    """Low and high of the success; of each band (success, success_band_known)."""
 
-    won (2, n) whether the best guess from the noisy vector is right, and that of who
-    knows the band, or None without an upper limit; right (n,) whether the guess from
-    the output by a rule is, or None where nothing draws.
+    low: float
+    high: float
+    method: str
+    bands: list[tuple[float, float]]
+
+
+def play(
+    mechanism: Mechanism,
+    epsilon: float,
+    prior: Floats,
+    draw: Drawing | None,
+    draws: int = DRAWS,
+) -> cache.Arrays:
+    """Return what came of the test draws; draw runs mechanism and mapping.
+
+    won (2, n), whether the best guess from the noisy vector is right, and that of who
+    knows the band, where there is an upper limit; right (n,), whether the guess from
+    the output by a rule is, where something draws.
     """
-
-    won: Wins | None
-    right: Wins | None
-
-    @classmethod
-    def of(
-        cls,
-        mechanism: Mechanism,
-        epsilon: float,
-        prior: Floats,
-        draw: Drawing | None,
-        draws: int = DRAWS,
-    ) -> Played:
-        """Play; draw runs mechanism and mapping."""
-        won = (
-            measured_wins(mechanism, epsilon, prior, draws)
-            if mechanism.has_log_density
-            else None
+    played: dict[str, NDArray[np.bool_]] = {}
+    if mechanism.has_log_density:
+        played["won"] = measured_wins(mechanism, epsilon, prior, draws)
+    if draw is not None:
+        sample = sampled_games(prior, draws, "test")
+        vectors = mechanism.space.vectors
+        played["right"] = wins_of_rule(
+            vectors, epsilon, prior, draw, sample, sampled_games
         )
-        right = None
-        if draw is not None:
-            sample = sampled_games(prior, draws, "test")
-            vectors = mechanism.space.vectors
-            right = wins_of_rule(vectors, epsilon, prior, draw, sample, sampled_games)
-        return cls(won, right)
+    return played
 
-    def holds(self, mechanism: Mechanism, epsilon: float, prior: Floats) -> bool:
-        """Tell whether plays chosen now at random come out as they did."""
-        if self.right is not None and self.right.shape != (DRAWS,):
-            return False
-        if self.won is None:
-            return not mechanism.has_log_density
-        some = np.random.default_rng().choice(DRAWS, _REPLAYED, replace=False)
-        sample = sampled_games(prior, DRAWS, "test").take(some)
-        won = wins_of_points(mechanism, epsilon, prior, sample, bands_of(len(prior)))
-        return bool(self.won.shape == (2, DRAWS) and (self.won[:, some] == won).all())
 
-    def limits(self, prior: Floats) -> Limits:
-        """Bound the success of the best attack on the output.
+def holds(
+    played: cache.Arrays, mechanism: Mechanism, epsilon: float, prior: Floats
+) -> bool:
+    """Tell whether plays chosen now at random come out as they did."""
+    won, right = played.get("won"), played.get("right")
+    if right is not None and right.shape != (DRAWS,):
+        return False
+    if won is None:
+        return not mechanism.has_log_density
+    some = np.random.default_rng().choice(DRAWS, _REPLAYED, replace=False)
+    sample = sampled_games(prior, DRAWS, "test").take(some)
+    again = wins_of_points(mechanism, epsilon, prior, sample, bands_of(len(prior)))
+    return bool(won.shape == (2, DRAWS) and (won[:, some] == again).all())
 
-        Without a rule there is no lower limit but the prior's; without an upper limit
-        high is 1 and no band is measured.
-        """
-        low, high = float(prior.max()), 1.0
-        measured: list[tuple[float, float]] = []
-        methods, draws = [], DRAWS
-        if self.won is None:
-            methods.append("no upper limit is known, so 100% stands for it")
-        else:
-            high, draws = limits(self.won[0])[1], self.won.shape[1]
-            ids = sampled_games(prior, draws, "test").ids
-            for begin, end in bands_of(len(prior)):
-                inside = (ids >= begin) & (ids < end)
-                most = [limits(w[inside])[1] if inside.any() else 1.0 for w in self.won]
-                measured.append((most[0], most[1]))
-            methods.append("at most that of an attacker who sees the noisy vector")
-        if self.right is not None:
-            low = max(low, limits(self.right)[0])
-            methods.append("at least that of a guess from the output by a fixed rule")
-        head = f"sampled, {draws:,} draws, {CONFIDENCE:.0%} confidence: "
-        return Limits(low, high, head + "; ".join(methods), measured)
+
+def limits(played: cache.Arrays, prior: Floats) -> Limits:
+    """Bound the success of the best attack on the output.
+
+    Without a rule there is no lower limit but the prior's; without an upper limit high
+    is 1 and no band is measured.
+    """
+    low, high = float(prior.max()), 1.0
+    measured: list[tuple[float, float]] = []
+    methods, draws = [], DRAWS
+    won, right = played.get("won"), played.get("right")
+    if won is None:
+        methods.append("no upper limit is known, so 100% stands for it")
+    else:
+        high, draws = limits_of_wins(won[0])[1], won.shape[1]
+        ids = sampled_games(prior, draws, "test").ids
+        for begin, end in bands_of(len(prior)):
+            inside = (ids >= begin) & (ids < end)
+            most = [limits_of_wins(w[inside])[1] if inside.any() else 1.0 for w in won]
+            measured.append((most[0], most[1]))
+        methods.append("at most that of an attacker who sees the noisy vector")
+    if right is not None:
+        low = max(low, limits_of_wins(right)[0])
+        methods.append("at least that of a guess from the output by a fixed rule")
+    head = f"sampled, {draws:,} draws, {CONFIDENCE:.0%} confidence: "
+    return Limits(low, high, head + "; ".join(methods), measured)
 
 
 def measured_wins(

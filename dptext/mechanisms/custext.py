@@ -84,15 +84,6 @@ class OneSet(DistanceMechanism):
         return self.distribution.numerical_slack(epsilon)
 
 
-def spread_of(space: Space, squared: bool) -> Floats:
-    """Return max - min of the distances of each row, or of their squares: (V + 1,)."""
-    power = 2 if squared else 1
-    spread = geometry.farthest(space) ** power
-    # A word is itself in V: only the row of unknown words has no word at distance 0.
-    spread[-1] -= geometry.nearest_of_all(space, space.size)[1] ** power
-    return spread
-
-
 _PART = 64
 
 
@@ -124,22 +115,19 @@ class OutputSets:
         new = np.unique(rows[~self.known[rows]])
         for begin in range(0, len(new), _PART):
             part = new[begin : begin + _PART]
-            self.utilities[part] = self._utility(part)
+            members = self.members(part)
+            gap = self.vectors[members].astype(np.float64)
+            gap -= self.vectors[part].astype(np.float64)[:, None, :]
+            distances = np.einsum("mkd,mkd->mk", gap, gap)
+            if not self.squared:
+                np.sqrt(distances, out=distances)
+            distances[members < 0] = np.inf
+            low = distances.min(axis=1, keepdims=True)
+            high = distances.max(axis=1, keepdims=True, where=members >= 0, initial=0.0)
+            spread = np.where(high == low, 1.0, high - low)
+            self.utilities[part] = 1.0 - (distances - low) / spread
             self.known[part] = True
         return self.utilities[rows]
-
-    def _utility(self, rows: Ints) -> Floats:
-        members = self.members(rows)
-        gap = self.vectors[members].astype(np.float64)
-        gap -= self.vectors[rows].astype(np.float64)[:, None, :]
-        distances = np.einsum("mkd,mkd->mk", gap, gap)
-        if not self.squared:
-            np.sqrt(distances, out=distances)
-        distances[members < 0] = np.inf
-        low = distances.min(axis=1, keepdims=True)
-        high = distances.max(axis=1, keepdims=True, where=members >= 0, initial=0.0)
-        spread = np.where(high == low, 1.0, high - low)
-        return np.asarray(1.0 - (distances - low) / spread)
 
     @property
     def alone(self) -> int:
@@ -315,19 +303,21 @@ class Params(mechanisms.Params):
     def prepare(self, space: Space, aim: Aim) -> WordMechanism:
         """Build the output sets, or take the spread of the distances over V."""
         squared = self.distance == "cosine"
-        measured = _directions(space) if squared else space
+        measured = space
+        if squared:  # half the squared distance of vectors of length 1 is 1 - cosine
+            measured = replace(
+                space,
+                name=f"directions of {space.name}",
+                metric=f"angle in the {space.metric}",
+                transformed=partial(unit.Params().transform, space.vectors),
+            )
         if self.mapping == "one_set":
-            lists, spread = Lists.of_all(measured), spread_of(measured, squared)
+            power = 2 if squared else 1
+            spread = geometry.farthest(measured) ** power
+            # A word is itself in V: only the row of unknown words has none at 0.
+            nearest = geometry.nearest_of_all(measured, measured.size)[1]
+            spread[-1] -= nearest**power
+            lists = Lists.of_all(measured)
             return OneSet(self, space, measured, squared, lists, spread)
         sets = build(measured, self.mapping, self.k, squared)
         return PublishedSets(self, space, sets)
-
-
-def _directions(space: Space) -> Space:
-    """Scale vectors to length 1: half the squared distance is then 1 - cosine."""
-    return replace(
-        space,
-        name=f"directions of {space.name}",
-        metric=f"angle in the {space.metric}",
-        transformed=partial(unit.Params().transform, space.vectors),
-    )

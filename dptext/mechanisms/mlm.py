@@ -163,23 +163,19 @@ def sequence(
     at, after = (batch.starts[position : position + 2] - begin).tolist()
     masked = np.concatenate((original[:at], [mask], original[after:]))
     room = longest - frame.room
+    room //= 2 if frame.between is not None else 1
+
+    def window(tokens: Ints, kind: int) -> tuple[int, Ints]:
+        start = max(0, min(at - room // 2, len(tokens) - room))
+        part = tokens[start : start + room]
+        return start, np.stack((part, np.full(len(part), kind)))
+
     parts = [frame.before]
     if frame.between is not None:
-        room //= 2
-        start = _start(at, len(original), room)
-        parts += [_typed(original[start : start + room], frame.first), frame.between]
-    start = _start(at, len(masked), room)
+        parts += [window(original, frame.first)[1], frame.between]
+    start, around = window(masked, frame.second)
     where = sum(len(part[0]) for part in parts) + at - start
-    parts += [_typed(masked[start : start + room], frame.second), frame.after]
-    return np.concatenate(parts, axis=1), where
-
-
-def _typed(tokens: Ints, kind: int) -> Ints:
-    return np.stack((tokens, np.full(len(tokens), kind)))
-
-
-def _start(middle: int, length: int, room: int) -> int:
-    return max(0, min(middle - room // 2, length - room))
+    return np.concatenate((*parts, around, frame.after), axis=1), where
 
 
 SETTING = "mechanism.model"
@@ -188,18 +184,6 @@ _RESERVED = 2
 _SHORTEST = 16
 Logits = NDArray[np.float32]
 Untyped = Any  # of torch and of Hugging Face
-
-
-@dataclass(frozen=True, slots=True)
-class ModelSource:
-    """Where a model is and how it is asked: plain data; digest, of its content."""
-
-    folder: str
-    digest: str
-    device: str
-    pair: bool
-    batch: int
-    max_length: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,64 +230,6 @@ def _only_masks(network: Untyped) -> threading.local:
     if last is not None:
         last.register_forward_pre_hook(only)
     return masks
-
-
-def outputs(
-    source: ModelSource, words: tuple[str, ...]
-) -> tuple[NDArray[np.int32], Ints]:
-    """Return the words that are one token where a word begins: rows, tokens (m,).
-
-    Of several words with one token the first, the most frequent; an element for numbers
-    is tried as its first number. Raises UsageError where there is no such word.
-    """
-    split = tokenizer(source.folder, source.digest)
-    special = set(split.all_special_ids)
-    texts = [" " + numbers.example(word) for word in words]
-    rows: dict[int, int] = {}
-    for row, tokens in enumerate(tokenize(split, texts)):
-        if len(tokens) == 1 and tokens[0] not in special:
-            rows.setdefault(tokens[0], row)
-    if not rows:
-        raise UsageError(
-            f"no word of the lexicon is a token of the model in {source.folder}"
-        )
-    return np.array(list(rows.values()), np.int32), np.array(list(rows), np.int64)
-
-
-def ask(
-    source: ModelSource, words: Words, tokens: Ints, use: Callable[[Ints, Logits], None]
-) -> None:
-    """Mask each word in turn and call use with the scores of the tokens (m,).
-
-    use gets, block by block and from several threads, which of the words (b,) a block
-    holds and their logits (b, m) float32.
-    """
-    model = load(source.folder, source.device, source.digest)
-    torch = models.package("torch", "mlm", "semantic")
-    frame = masked_frame(model.tokenizer, source.pair)
-    longest = min(source.max_length, model.longest)
-    if longest < frame.room + _SHORTEST:
-        raise UsageError(f"{SETTING}: {source.folder} reads {longest} tokens, too few")
-    batch = tokens_of(model.tokenizer, words)
-    mask = int(model.tokenizer.mask_token_id)
-    wanted = torch.from_numpy(tokens).to(source.device)
-
-    def one(block: Ints) -> None:
-        texts, positions = words.texts[block].tolist(), words.positions[block].tolist()
-        sequences = [
-            sequence(batch, text, position, mask, frame, longest)
-            for text, position in zip(texts, positions, strict=True)
-        ]
-        use(block, _logits(torch, model, sequences, wanted, source.device))
-
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with ThreadPoolExecutor(threads) as pool:
-            for _ in pool.map(one, _blocks(words, source.batch)):
-                pass
-    finally:
-        torch.set_num_threads(threads)
 
 
 def _blocks(words: Words, most: int) -> list[Ints]:
@@ -398,15 +324,7 @@ class Params(mechanisms.Params):
                 "folder"
             )
         folder = language.need(self.model, SETTING, what, language.MASKED)
-        source = ModelSource(
-            folder=folder,
-            digest=digest_of_path(folder),
-            device=self.device,
-            pair=self.context == "pair",
-            batch=self.batch,
-            max_length=self.max_length,
-        )
-        return Mlm(self, space, source)
+        return Mlm(self, space, folder, digest_of_path(folder))
 
     def scores(self, logits: Logits) -> Floats:
         """Cut logits to their range and move it to [0, 1]; no number is its foot."""
@@ -419,19 +337,20 @@ class Params(mechanisms.Params):
 
 @dataclass(frozen=True, eq=False)
 class Mlm(TextMechanism):
-    """source: where the model is."""
+    """folder: where the model is; digest, of its content."""
 
     params: Params
-    source: ModelSource
+    folder: str
+    digest: str
 
     @property
     def content(self) -> Mapping[str, str]:
         """Return the digest of the model's folder, of all that lies there."""
-        return {"model": self.source.digest}
+        return {"model": self.digest}
 
     def guarantee(self, epsilon: float) -> Guarantee:
         """Return epsilon-LDP of each word for any two texts; no model is loaded."""
-        model = language.describe(self.source.folder)
+        model = language.describe(self.folder)
         return Guarantee.ldp(
             f"Meisenbacher et al. 2024, arXiv:2407.00637; model {model}",
             gaps=(
@@ -453,7 +372,62 @@ class Mlm(TextMechanism):
 
     @cached_property
     def _outputs(self) -> tuple[Ids, Ints]:
-        return outputs(self.source, self.space.lexicon.words)
+        """Return the words that are one token where a word begins: rows, tokens (m,).
+
+        Of several words with one token the first, the most frequent; an element for
+        numbers is tried as its first number. Raises UsageError where there is no such
+        word.
+        """
+        split = tokenizer(self.folder, self.digest)
+        special = set(split.all_special_ids)
+        texts = [" " + numbers.example(word) for word in self.space.lexicon.words]
+        rows: dict[int, int] = {}
+        for row, tokens in enumerate(tokenize(split, texts)):
+            if len(tokens) == 1 and tokens[0] not in special:
+                rows.setdefault(tokens[0], row)
+        if not rows:
+            raise UsageError(
+                f"no word of the lexicon is a token of the model in {self.folder}"
+            )
+        return np.array(list(rows.values()), np.int32), np.array(list(rows), np.int64)
+
+    def _ask(self, words: Words, use: Callable[[Ints, Logits], None]) -> None:
+        """Mask each word in turn and call use with the scores of the outputs (m,).
+
+        use gets, block by block and from several threads, which of the words (b,) a
+        block holds and their logits (b, m) float32.
+        """
+        params = self.params
+        model = load(self.folder, params.device, self.digest)
+        torch = models.package("torch", "mlm", "semantic")
+        frame = masked_frame(model.tokenizer, params.context == "pair")
+        longest = min(params.max_length, model.longest)
+        if longest < frame.room + _SHORTEST:
+            raise UsageError(
+                f"{SETTING}: {self.folder} reads {longest} tokens, too few"
+            )
+        batch = tokens_of(model.tokenizer, words)
+        mask = int(model.tokenizer.mask_token_id)
+        wanted = torch.from_numpy(self._outputs[1]).to(params.device)
+
+        def one(block: Ints) -> None:
+            texts, positions = words.texts[block], words.positions[block]
+            sequences = [
+                sequence(batch, text, position, mask, frame, longest)
+                for text, position in zip(
+                    texts.tolist(), positions.tolist(), strict=True
+                )
+            ]
+            use(block, _logits(torch, model, sequences, wanted, params.device))
+
+        threads = torch.get_num_threads()
+        torch.set_num_threads(1)
+        try:
+            with ThreadPoolExecutor(threads) as pool:
+                for _ in pool.map(one, _blocks(words, params.batch)):
+                    pass
+        finally:
+            torch.set_num_threads(threads)
 
     @property
     def outputs(self) -> Ids:
@@ -462,13 +436,12 @@ class Mlm(TextMechanism):
 
     def scores(self, words: Words) -> Floats:
         """Return s of every output for each word, all in memory: (n, m) in [0, 1]."""
-        rows, tokens = self._outputs
-        scores = np.empty((len(words.positions), len(rows)))
+        scores = np.empty((len(words.positions), len(self.outputs)))
 
         def keep(block: Ints, logits: Logits) -> None:
             scores[block] = self.params.scores(logits)
 
-        ask(self.source, words, tokens, keep)
+        self._ask(words, keep)
         return scores
 
     def sample(self, words: Words, eps: Eps, bits: RandomBits) -> Ids:
@@ -476,14 +449,14 @@ class Mlm(TextMechanism):
         drawn = np.empty(len(words.positions), np.int32)
         if not len(drawn):
             return drawn
-        rows, tokens = self._outputs
         uniform = bits.uniform(0)[:, 0]
 
         def draw(block: Ints, logits: Logits) -> None:
             scores = self.params.scores(logits)
-            drawn[block] = rows[pick(scores, eps[block], uniform[block])]
+            columns = pick(scores, eps[block], uniform[block])
+            drawn[block] = self.outputs[columns]
 
-        ask(self.source, words, tokens, draw)
+        self._ask(words, draw)
         return drawn
 
     def example_log_probs(self, epsilon: float) -> Floats:

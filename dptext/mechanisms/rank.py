@@ -29,7 +29,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from msgspec import Meta
@@ -124,25 +124,14 @@ Table = tuple[tuple[int, float], ...]
 
 def check(table: Table) -> None:
     """Raise ValueError for a table that does not fall from 1 over rising ranks."""
-    if not table:
+    ranks, parts = [last for last, _ in table], [value for _, value in table]
+    rise = all(one < other for one, other in pairwise([0, *ranks]))
+    fall = all(one >= other > 0.0 for one, other in pairwise([1.0, *parts]))
+    if not (table and rise and fall and parts[0] == 1.0):
         raise ValueError(
-            "weights: steps needs a table of [last rank, part of epsilon] pairs"
+            "weights: steps needs a table of [last rank, part of epsilon] pairs whose "
+            "ranks grow from 1 and whose parts fall from 1 and stay above 0"
         )
-    rank, before = 0, 1.0
-    if table[0][1] != 1.0:
-        raise ValueError(
-            f"steps begin with 1, the whole epsilon, not with {table[0][1]:g}"
-        )
-    for last, value in table:
-        if last <= rank:
-            raise ValueError(
-                f"the ranks of steps grow from 1: {last} does not follow {rank}"
-            )
-        if not 0.0 < value <= before:
-            raise ValueError(
-                f"steps fall from 1 and stay above 0: {value:g} after {before:g}"
-            )
-        rank, before = last, value
 
 
 def values(table: Table, listed: int) -> Floats:
@@ -200,12 +189,13 @@ def shipped() -> tuple[tuple[FittedTable, ...], ...]:
     """Return the tables that ship: rows by rising risk, of each prior."""
     path = Path(__file__).parents[1] / "data" / "rank_weights.json"
     tables = json.loads(path.read_text(encoding="utf-8"))["tables"]
-    return tuple(tuple(_row(row) for row in each["weights"]) for each in tables)
-
-
-def _row(row: dict[str, Any]) -> FittedTable:
-    steps = tuple((last, value) for last, value in row.pop("steps"))
-    return FittedTable(steps=steps, **row)
+    return tuple(
+        tuple(
+            FittedTable(**{**row, "steps": tuple(map(tuple, row["steps"]))})
+            for row in each["weights"]
+        )
+        for each in tables
+    )
 
 
 def params(settings: Params, space: Space, aim: Aim) -> Params:
@@ -216,25 +206,21 @@ def params(settings: Params, space: Space, aim: Aim) -> Params:
     it was made for it lists fewer, and no more than the lexicon's orders hold.
     """
     if aim.risk is not None and aim.prior is not None:
-        row = _for_risk(settings, space, aim.risk, aim.prior)
+        risk, prior = aim.risk, aim.prior
+
+        def enough(row: FittedTable) -> bool:
+            cut = _cut(settings, row, space)
+            return _success(cut, space, row, prior) >= risk * _NEARLY
+
+        # The first row of each prior that is enough, of these the nearest risk.
+        rows = [_first(rows, enough) for rows in shipped()]
+        row = min(rows, key=lambda row: abs(row.risk - risk))
     elif aim.epsilon is not None:
         least = aim.epsilon * _NEARLY
         row = _first(shipped()[0], lambda row: row.epsilon >= least)
     else:
         row = _first(shipped()[0], lambda row: row.risk >= _USUAL)
     return _cut(settings, row, space)
-
-
-def _for_risk(
-    settings: Params, space: Space, risk: float, prior: Floats
-) -> FittedTable:
-    """Return the first row of each prior that is enough, of these the nearest risk."""
-
-    def enough(row: FittedTable) -> bool:
-        return _success(_cut(settings, row, space), space, row, prior) >= risk * _NEARLY
-
-    rows = [_first(rows, enough) for rows in shipped()]
-    return min(rows, key=lambda row: abs(row.risk - risk))
 
 
 def _first(

@@ -96,26 +96,22 @@ class Meter(metrics.Meter[ChangeCounts]):
 
     def result(self, total: ChangeCounts) -> Figures:
         """Return the share of changed words, None without words."""
-        share = 1.0 - total.same / total.words if total.words else None
-        return {
-            "share_changed": share,
-            "by_chance": _by_chance(total),
-            "words": total.words,
-        }
-
-
-def _by_chance(total: ChangeCounts) -> float | None:
-    """Return the share of changed words in random order, None without words."""
-    if not total.first:
-        return None
-    _, one, other = np.intersect1d(
-        total.before.rows, total.after.rows, assume_unique=True, return_indices=True
-    )
-    pairs = zip(
-        total.before.times[one].tolist(), total.after.times[other].tolist(), strict=True
-    )
-    same = sum(before * after for before, after in pairs)
-    return 1.0 - float(same) / float(total.first) ** 2
+        share = by_chance = None
+        if total.words:
+            share = 1.0 - total.same / total.words
+        if total.first:
+            before, after = total.before, total.after
+            _, one, other = np.intersect1d(
+                before.rows, after.rows, assume_unique=True, return_indices=True
+            )
+            same = sum(
+                times * later
+                for times, later in zip(
+                    before.times[one].tolist(), after.times[other].tolist(), strict=True
+                )
+            )
+            by_chance = 1.0 - float(same) / float(total.first) ** 2
+        return {"share_changed": share, "by_chance": by_chance, "words": total.words}
 
 
 def _letters(piece: str) -> str:

@@ -68,21 +68,15 @@ class Meter(metrics.Meter[WordCounts]):
         """Return the share of the rarest words that remain, None without words."""
         order = np.argsort(total.times[::-1], kind="stable")[:_RARE]
         rare = total.rows[::-1][order]
-        share = float(np.isin(rare, total.written).mean()) if len(rare) else None
-        return {
-            "share_present": share,
-            "by_chance": self._by_chance(rare, total),
-            "words": len(rare),
-        }
-
-    def _by_chance(self, rare: Ints, total: WordCounts) -> float | None:
-        """Return the share of unused words as rare that are written, None of none."""
+        share = by_chance = None
+        if len(rare):
+            share = float(np.isin(rare, total.written).mean())
         unused = np.ones(self._size, bool)
         unused[total.rows] = unused[self._numbers] = False
         others = np.flatnonzero(unused)
-        if not len(rare) or len(others) < _COMPARED:
-            return None
-        first = np.searchsorted(others, rare) - _COMPARED // 2
-        first = np.clip(first, 0, len(others) - _COMPARED)
-        compared = others[first[:, None] + np.arange(_COMPARED)]
-        return float(np.isin(compared, total.written).mean())
+        if len(rare) and len(others) >= _COMPARED:
+            first = np.searchsorted(others, rare) - _COMPARED // 2
+            first = np.clip(first, 0, len(others) - _COMPARED)
+            compared = others[first[:, None] + np.arange(_COMPARED)]
+            by_chance = float(np.isin(compared, total.written).mean())
+        return {"share_present": share, "by_chance": by_chance, "words": len(rare)}

@@ -55,10 +55,8 @@ class Similarities(NamedTuple):
         sums = (np.rint(rows * _UNITS).astype(np.int64).sum(axis=0) for rows in units)
         return cls(np.einsum("rd,rd->r", *units), *sums)
 
-    def __add__(self, later: object) -> Similarities:
+    def with_later(self, later: Similarities) -> Similarities:
         """Take in the texts of another one, which come later."""
-        if not isinstance(later, Similarities):
-            return NotImplemented
         return Similarities(
             np.concatenate((self.cosines, later.cosines)),
             self.before + later.before,
@@ -119,7 +117,7 @@ class Meter(metrics.Meter[Similarities]):
 
     def merge(self, one: Similarities, other: Similarities) -> Similarities:
         """Return those of all texts."""
-        return one + other
+        return one.with_later(other)
 
     def result(self, total: Similarities) -> Figures:
         """Return the share of the way from unrelated texts, and what it is made of."""

@@ -58,44 +58,38 @@ def texts_of(released: Released) -> Iterator[list[Piece]]:
 
 def _text(released: Released, positions: range, index: range) -> list[Piece]:
     drawn_at = dict(zip(released.positions[list(index)].tolist(), index, strict=True))
-    pieces, state = [], _State()
+    pieces = []
+    # Whether a word that stands here gets a space and a capital letter.
+    spaced, capital = False, True
     for position in positions:
         piece, flags = released.pieces[position], int(released.flags[position])
         kind = flags & kinds.KIND
+        if kind in _MARKS and position not in drawn_at:
+            pieces.append(Piece(-1, piece))
+            spaced = _spaced_after(piece, spaced)
+            capital = capital or bool(flags & kinds.ENDER)
+            continue
         if position in drawn_at:
-            spaced, capital = state.word()
             word = Piece(drawn_at[position], spaced=spaced, capital=capital)
             pieces.append(word)
-        elif kind in _MARKS:
-            state.mark(piece, bool(flags & kinds.ENDER))
-            pieces.append(Piece(-1, piece))
         elif piece or kind != kinds.STOP_WORD:
-            spaced, _ = state.word()
             shown = piece or (ANY_NUMBER if kind == kinds.NUMBER else ANY_WORD)
             space = " " if spaced and not is_clitic(shown) else ""
             pieces.append(Piece(-1, space + shown, shown=bool(piece)))
+        else:
+            continue
+        spaced, capital = True, False
     return pieces
 
 
-class _State:
-    """What has been passed: whether a word now gets a space and a capital letter."""
-
-    def __init__(self) -> None:
-        self._spaced, self._capital = False, True
-
-    def word(self) -> tuple[bool, bool]:
-        """Pass a word; return whether it gets a space and a capital letter."""
-        now = (self._spaced, self._capital)
-        self._spaced, self._capital = True, False
-        return now
-
-    def mark(self, piece: str, ends: bool) -> None:
-        """Pass a mark or a space that is none of a single one before a word."""
-        body = piece.strip(" ")
-        spaced_off = piece != body or not self._spaced
-        tight = body in _OPENING or body in (_QUOTES if spaced_off else _JOINING)
-        self._spaced = bool(body.strip()) and not tight
-        self._capital = self._capital or ends
+def _spaced_after(mark: str, spaced: bool) -> bool:
+    """Tell whether a word gets a space after a mark or space; spaced: before it."""
+    body = mark.strip(" ")
+    if mark != body or not spaced:
+        tight = body in _OPENING or body in _QUOTES
+    else:
+        tight = body in _OPENING or body in _JOINING
+    return bool(body.strip()) and not tight
 
 
 def is_clitic(word: str) -> bool:

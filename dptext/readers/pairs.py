@@ -15,7 +15,7 @@ semantic information in statistical language modeling).
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -245,7 +245,7 @@ class PairReader:
         return PairReader(self.channel, self._model, topic=POWER, again=again)
 
     @classmethod
-    def strongest(cls, channel: Channel, model: Ngrams) -> PairReader:
+    def strongest(cls, channel: Channel, model: Ngrams) -> Self:
         """Return the reader that finds most with a model of pairs alone."""
         return cls(channel, model, topic=POWER)
 

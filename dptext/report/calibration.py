@@ -8,8 +8,6 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from dptext import pipeline, profile, progress, registry
 from dptext.budgets import uniform
 from dptext.errors import UsageError
@@ -21,9 +19,6 @@ from dptext.profile import Profile
 from dptext.report import figures
 from dptext.report.blocks import Block, Column, Paragraph, Table, paragraphs
 from dptext.types import JsonObject, Lexicon
-
-# How often all words are looked at from each of them, for all mechanisms together.
-_SCANS, _TIMED = 25, 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +92,9 @@ def every_mechanism(
     name is the profile's; over is laid over its keys.
     """
     names = registry.names("mechanisms")
-    minutes = _SCANS * len(lexicon.words) * _scan(lexicon) / 60.0
     progress.say(
         f"calibrating {len(names)} mechanisms on {len(lexicon.words):,} words; new "
-        f"results take up to about {max(1.0, minutes):.0f} min here, and are kept"
+        "results take minutes each, and are kept"
     )
     for each in names:
         chosen = over.get("mechanism")
@@ -114,14 +108,6 @@ def every_mechanism(
             yield calibrated(profile.load(name, keys), lexicon)
         except UsageError as error:
             yield Calibration(each, {}, skipped=str(error))
-
-
-def _scan(lexicon: Lexicon) -> float:
-    """Return the seconds that looking at all words from one word takes here."""
-    vectors = np.asarray(lexicon.vectors, np.float64)
-    began = time.perf_counter()
-    np.exp(-np.sqrt(np.abs(vectors[:_TIMED] @ vectors.T)))
-    return (time.perf_counter() - began) / min(_TIMED, len(vectors))
 
 
 def view(recipe: Profile, target: float, rows: Sequence[Calibration]) -> list[Block]:

@@ -75,107 +75,6 @@ def rules() -> Rules:
     return read
 
 
-class AgreementTables:
-    """The tables of one lexicon, flat: (classes * (V + 1),) int32.
-
-    before and after say what a word becomes after and before a word of a class; the
-    class of a word, before_of and after_of (V + 1,) int32, is where in the table
-    its row begins. The first row is that of a word with nothing right beside it.
-    Row V of all stands for words of no vocabulary. empty: nothing becomes another.
-    """
-
-    def __init__(self, lexicon: Lexicon) -> None:
-        size = len(lexicon.words)
-        self._size = size
-        self._rows = lexicon.row_of
-        self._outputs = int(lexicon.meta.get("outputs", size))
-        self._inflections = form.find(lexicon)
-        self._step = cache(self._forms)  # classes share their rules
-        self.empty = not self._inflections.forms.any()
-        self._of = self._parts(lexicon)
-        _, last = _edges(lexicon)
-        in_s = last == ord("s")
-        self.before, self.before_of = self._table(rules().before, self._before(in_s))
-        self.after, self.after_of = self._table(rules().after, self._after(in_s))
-
-    def _parts(self, lexicon: Lexicon) -> dict[str, Mask]:
-        """Tell the part of speech of words; of none but in English."""
-        parts = np.full(self._size, len(PARTS)) if self.empty else lexicon.parts
-        return {name: np.asarray(parts == row) for row, name in enumerate(PARTS)}
-
-    def _before(self, in_s: Mask) -> dict[str, Mask]:
-        are, noun = self._inflections.are, self._of["noun"]
-        return {
-            "plural": noun & are(form.PLURAL) & ~are(form.SINGULAR),
-            "singular": self._of["name"] | (noun & (are(form.SINGULAR) | ~in_s)),
-        }
-
-    def _after(self, in_s: Mask) -> dict[str, Mask]:
-        are, noun, verb = self._inflections.are, self._of["noun"], self._of["verb"]
-        past = are(form.PAST) & ~are(form.PARTICIPLE) & ~are(form.BASE)
-        return {
-            "finite": verb & (are(form.THIRD) | past),
-            "mass": noun & (self._inflections.forms == 0) & ~in_s,
-            "noun": noun & ~are(form.BASE),
-            "adjective": noun | self._of["adjective"],
-        }
-
-    def _table(
-        self,
-        classes: Mapping[str, tuple[list[str], list[str]]],
-        groups: Mapping[str, Mask],
-    ) -> tuple[Ids, Ids]:
-        """Return a table and the class of each word."""
-        width = self._size + 1
-        if self.empty:
-            return np.arange(width, dtype=np.int32), np.zeros(width, np.int32)
-        names = ["start", *(name for name in classes if name != "start")]
-        offsets = np.full(width, names.index("word") * width, np.int32)
-        for number, name in reversed(list(enumerate(names))):
-            if name in groups:
-                offsets[:-1][groups[name]] = number * width
-        for number, name in reversed(list(enumerate(names))):
-            listed = [self._rows.get(w.lower(), -1) for w in classes[name][0]]
-            offsets[[row for row in listed if row >= 0]] = number * width
-        loose = rules().loose if classes is rules().before else {}
-        rows = [self._row(name, classes[name][1], loose) for name in names]
-        return np.concatenate(rows), offsets
-
-    def _row(self, name: str, asked: list[str], loose: Mapping[str, list[str]]) -> Ids:
-        """Return what each word becomes beside a word of a class: (V + 1,)."""
-        row = np.arange(self._size + 1, dtype=np.int32)
-        steps = list(asked)
-        if name != "start":
-            steps += [rule for rule, home in loose.items() if name not in home]
-        done = np.zeros(self._size + 1, bool)
-        for step in steps:
-            here, there = self._step(step)
-            fresh = ~done[here]
-            row[here[fresh]] = there[fresh]
-            done[here] = True
-        return row
-
-    def _forms(self, rule: str) -> tuple[Ids, Ids]:
-        """Return the words that a rule turns into others, and these."""
-        old, _, forms = rule.partition(">")
-        new = forms.split("/")
-        if old not in _FORMS:
-            pair = self._rows.get(old.lower(), -1), self._rows.get(new[0].lower(), -1)
-            fits = 0 <= min(pair) and pair[1] < self._outputs
-            both = np.array([[row] for row in pair] if fits else [[], []], np.int32)
-            return both[0], both[1]
-        old_form, part = _FORMS[old]
-        which = self._inflections.are(old_form) & self._of[part]
-        target = np.full(self._size, -1, np.int32)
-        for name in reversed(new):
-            new_form, _ = _FORMS[name]
-            which &= ~self._inflections.are(new_form)
-            other = self._inflections.others[:, new_form]
-            target = np.where(other >= 0, other, target)
-        here = np.flatnonzero(which & (target >= 0)).astype(np.int32)
-        return here, target[here]
-
-
 Mask = NDArray[np.bool_]
 
 
@@ -226,10 +125,45 @@ class Articles:
 
 
 class Inflector:
-    """Write words in the forms that their neighbours ask for, then the articles."""
+    """Write words in the forms that their neighbours ask for, then the articles.
+
+    Tables of a lexicon, flat: (classes * (V + 1),) int32. _before and _after say what a
+    word becomes after and before a word of a class; the class of a word, _before_of and
+    _after_of (V + 1,) int32, is where in the table its row begins. The first row is
+    that of a word with nothing right beside it. Row V of all stands for words of no
+    vocabulary. _empty: nothing becomes another.
+    """
 
     def __init__(self, lexicon: Lexicon) -> None:
-        self._tables = AgreementTables(lexicon)
+        size = len(lexicon.words)
+        self._size = size
+        self._rows = lexicon.row_of
+        self._outputs = int(lexicon.meta.get("outputs", size))
+        self._inflections = form.find(lexicon)
+        self._step = cache(self._forms)  # classes share their rules
+        self._empty = not self._inflections.forms.any()
+        # The part of speech of words; of none but in English.
+        parts = np.full(size, len(PARTS)) if self._empty else lexicon.parts
+        self._of = {name: np.asarray(parts == row) for row, name in enumerate(PARTS)}
+        are, of, in_s = self._inflections.are, self._of, _edges(lexicon)[1] == ord("s")
+        noun, verb = of["noun"], of["verb"]
+        past = are(form.PAST) & ~are(form.PARTICIPLE) & ~are(form.BASE)
+        self._before, self._before_of = self._table(
+            rules().before,
+            {
+                "plural": noun & are(form.PLURAL) & ~are(form.SINGULAR),
+                "singular": of["name"] | (noun & (are(form.SINGULAR) | ~in_s)),
+            },
+        )
+        self._after, self._after_of = self._table(
+            rules().after,
+            {
+                "finite": verb & (are(form.THIRD) | past),
+                "mass": noun & (self._inflections.forms == 0) & ~in_s,
+                "noun": noun & ~are(form.BASE),
+                "adjective": noun | of["adjective"],
+            },
+        )
         self._articles = Articles(lexicon)
 
     def write(self, ids: Ids, beside: Mask, free: Mask | None) -> None:
@@ -237,18 +171,73 @@ class Inflector:
 
         First by the word after, then by the word before, as it then stands.
         """
-        if self._tables.empty:
+        if self._empty:
             self._articles.write(ids, beside, free)
             return
-        tables, before = self._tables, ids[:-1]
-        asked = tables.after_of.take(ids[1:])
+        before = ids[:-1]
+        asked = self._after_of.take(ids[1:])
         asked *= beside
         asked += before
         where = True if free is None else free[:-1]
-        np.copyto(before, tables.after.take(asked), where=where)
+        np.copyto(before, self._after.take(asked), where=where)
         asked = np.zeros(len(ids), np.int32)
-        np.multiply(tables.before_of.take(before), beside, out=asked[1:])
+        np.multiply(self._before_of.take(before), beside, out=asked[1:])
         asked += ids
         where = True if free is None else free
-        np.copyto(ids, tables.before.take(asked), where=where)
+        np.copyto(ids, self._before.take(asked), where=where)
         self._articles.write(ids, beside, free)
+
+    def _table(
+        self,
+        classes: Mapping[str, tuple[list[str], list[str]]],
+        groups: Mapping[str, Mask],
+    ) -> tuple[Ids, Ids]:
+        """Return a table and the class of each word."""
+        width = self._size + 1
+        if self._empty:
+            return np.arange(width, dtype=np.int32), np.zeros(width, np.int32)
+        names = ["start", *(name for name in classes if name != "start")]
+        offsets = np.full(width, names.index("word") * width, np.int32)
+        for number, name in reversed(list(enumerate(names))):
+            if name in groups:
+                offsets[:-1][groups[name]] = number * width
+        for number, name in reversed(list(enumerate(names))):
+            listed = [self._rows.get(w.lower(), -1) for w in classes[name][0]]
+            offsets[[row for row in listed if row >= 0]] = number * width
+        loose = rules().loose if classes is rules().before else {}
+        rows = [self._row(name, classes[name][1], loose) for name in names]
+        return np.concatenate(rows), offsets
+
+    def _row(self, name: str, asked: list[str], loose: Mapping[str, list[str]]) -> Ids:
+        """Return what each word becomes beside a word of a class: (V + 1,)."""
+        row = np.arange(self._size + 1, dtype=np.int32)
+        steps = list(asked)
+        if name != "start":
+            steps += [rule for rule, home in loose.items() if name not in home]
+        done = np.zeros(self._size + 1, bool)
+        for step in steps:
+            here, there = self._step(step)
+            fresh = ~done[here]
+            row[here[fresh]] = there[fresh]
+            done[here] = True
+        return row
+
+    def _forms(self, rule: str) -> tuple[Ids, Ids]:
+        """Return the words that a rule turns into others, and these."""
+        old, _, forms = rule.partition(">")
+        new = forms.split("/")
+        if old not in _FORMS:
+            pair = self._rows.get(old.lower(), -1), self._rows.get(new[0].lower(), -1)
+            fits = 0 <= min(pair) and pair[1] < self._outputs
+            both = np.array([[row] for row in pair] if fits else [[], []], np.int32)
+            return both[0], both[1]
+        old_form, part = _FORMS[old]
+        which = self._inflections.are(old_form) & self._of[part]
+        target = np.full(self._size, -1, np.int32)
+        for name in reversed(new):
+            new_form, _ = _FORMS[name]
+            which &= ~self._inflections.are(new_form)
+            other = self._inflections.others[:, new_form]
+            target = np.where(other >= 0, other, target)
+        here = np.flatnonzero(which & (target >= 0)).astype(np.int32)
+        return here, target[here]

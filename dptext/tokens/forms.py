@@ -60,7 +60,6 @@ _LAYOUTS = (
     rf"{_NAME} {_DAY},? {_YEAR}",
 )
 PATTERNS = tuple(re.compile(layout, re.IGNORECASE) for layout in _LAYOUTS)
-_DIGIT_RUN = re.compile("[0-9]+")
 _FIELDS = re.compile("[Mm]{3,4}|d{1,2}(?:th)?|n{1,2}|yyyy|yy")
 # A layout in words.
 SHOWN = (
@@ -72,12 +71,16 @@ SHOWN = (
 
 def is_date(text: str) -> bool:
     """Tell whether a text is a date of a known layout, with a month and a day."""
-    parts = _parts(text)
-    if parts is None:
+    match = next(filter(None, (each.fullmatch(text) for each in PATTERNS)), None)
+    if match is None:
         return False
-    day, month = (_number(parts, key) for key in ("day", "month"))
+    parts = match.groupdict()
+    day, month, either = (
+        int(parts.get(key, "1").rstrip("stndrhSTNDRH"))
+        for key in ("day", "month", "either")
+    )
     if "either" in parts:
-        month, day = sorted((month, _number(parts, "either")))
+        month, day = sorted((month, either))
     return 1 <= day <= 31 and 1 <= month <= 12
 
 
@@ -90,24 +93,6 @@ def shown(text: str) -> str:
         out += text[end:begin] + _field(key, match[key])
         end = after
     return out
-
-
-def written_date(layout: str, draws: Integers) -> str:
-    """Return a random date of a layout."""
-    return _FIELDS.sub(lambda field: _drawn(field[0], draws), layout)
-
-
-def _parts(text: str) -> dict[str, str] | None:
-    for pattern in PATTERNS:
-        match = pattern.fullmatch(text)
-        if match:
-            return match.groupdict()
-    return None
-
-
-def _number(parts: dict[str, str], key: str) -> int:
-    match = _DIGIT_RUN.match(parts.get(key, "1"))
-    return int(match[0]) if match else 0
 
 
 def _field(key: str, part: str) -> str:
@@ -135,11 +120,11 @@ def _drawn(field: str, draws: Integers) -> str:
         value = draws.between(1, 9)
     else:
         value = draws.between(10, 28) if field[0] == "d" else draws.between(1, 12)
-    return f"{value:0{width}d}{_ending(value) if field[-1] == 'h' else ''}"
-
-
-def _ending(day: int) -> str:
-    return "th" if 10 < day < 14 else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
+    ending = ""
+    if field[-1] == "h":
+        of_last = {1: "st", 2: "nd", 3: "rd"}
+        ending = "th" if 10 < value < 14 else of_last.get(value % 10, "th")
+    return f"{value:0{width}d}{ending}"
 
 
 # 64-bit integers that no identifier needs more of.
@@ -254,14 +239,6 @@ def _iban(shown: str, draws: Integers) -> str:
     return _filled(shown, f"{country}{check:02d}{account}")
 
 
-def _email(shown: str, draws: Integers) -> str:
-    return f"{draws.of(_LETTERS, 8)}@{draws.of(_LETTERS, 8)}.example".lower()
-
-
-def _is_phone(text: str) -> bool:
-    return 8 <= len(_digits(text)) <= 15 and not is_date(text)
-
-
 def _phone_shown(text: str) -> str:
     places = _places(text)
     return places.replace("1", "0", 1) if _digits(text)[0] == "0" else places
@@ -311,7 +288,9 @@ RULES = {
         "e-mail addresses",
         "",
         lambda text: "",
-        _email,
+        lambda layout, draws: (
+            f"{draws.of(_LETTERS, 8)}@{draws.of(_LETTERS, 8)}.example".lower()
+        ),
         lambda text: True,
         (EMAIL,),
     ),
@@ -319,7 +298,7 @@ RULES = {
         "dates (of day, month and year)",
         SHOWN,
         shown,
-        written_date,
+        lambda layout, draws: _FIELDS.sub(lambda each: _drawn(each[0], draws), layout),
         is_date,
         _LAYOUTS,
     ),
@@ -329,7 +308,7 @@ RULES = {
         "begins with 0",
         _phone_shown,
         _phone,
-        _is_phone,
+        lambda text: 8 <= len(_digits(text)) <= 15 and not is_date(text),
         (
             r"\+[0-9]{1,3}(?:[ .-]?(?:\([0-9]{1,4}\)|[0-9]{1,4})){2,6}",
             r"(?:\(0[0-9]{1,4}\)|0[0-9]{1,4})(?:[ -]?[0-9]{2,4}){2,4}",

@@ -25,10 +25,10 @@ copy` keeps are no help to a decoder and stay out.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, lru_cache, partial
-from typing import NamedTuple
+from functools import cache, lru_cache
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,12 +77,14 @@ class Joiner:
 
     def __init__(self, lexicon: Lexicon, policy: Policy) -> None:
         self._policy = policy
-        spellings = _spellings(lexicon, policy.case != "restore")
-        self._shown, self._clitic, self._elision = spellings
+        lower = policy.case != "restore"
+        self._shown, self._clitic, self._elision = _spellings(lexicon, lower)
         self._numbers = Numbers(lexicon)
         rows = lexicon.row_of
         # Of stop words as they are spelt: few strings.
-        self._row_of = cache(partial(_row, rows))
+        self._row_of = cache(
+            lambda piece: rows.get(key_of(piece.strip(" ")), len(rows))
+        )
         self._agreement = _agreement(lexicon, policy.agreement)
         treatments = [policy.treatment(kind) for kind in range(kinds.COUNT)]
         self._treatment = np.array(treatments)
@@ -109,9 +111,15 @@ class Joiner:
                 out[position] = f" {text}" if spaced[position] else text
             written = written.copy()
             written[positions] = self._numbers.read(elements, numbers)
-        self._recase(words, out)
+        if self._policy.case != "lower":
+            self._capitalize(words, out)
         pieces[words.positions] = out
-        self._mask(words, pieces)
+        treatment = self._treatment[words.flags & kinds.KIND]
+        for position in np.flatnonzero(treatment == MASK).tolist():
+            space = " " if pieces[position][:1] == " " else ""
+            mask = _MASKS[int(words.flags[position]) & kinds.KIND]
+            pieces[position] = space + mask
+        pieces[(treatment == DROP) & _WORDLIKE[words.flags & kinds.KIND]] = ""
         return Joined(_cut(pieces, words.ends), written, out)
 
     def redraw(
@@ -120,8 +128,8 @@ class Joiner:
         """Write pieces anew by random digits, or others of their form, in place."""
         for number, position in enumerate(positions.tolist()):
             piece = words.pieces[position]
+            alone = bits.take(np.array([number]))
             if int(words.flags[position]) & kinds.KIND == kinds.FORMED:
-                alone = bits.take(np.array([number]))
                 integers = alone.integers(_DIGITS_LANE, forms.INTEGERS // 2)
                 body = piece.lstrip(" ")
                 space = piece[: len(piece) - len(body)]
@@ -131,7 +139,6 @@ class Joiner:
                 words.pieces[position] = space + forms.written(layout, numbers)
                 continue
             count = len(_DIGIT.findall(piece))
-            alone = bits.take(np.array([number]))
             integers = alone.integers(_DIGITS_LANE, (count + 17) // 18).ravel()
             chunks = alone.below(integers, 10**9).tolist()
             digits = iter("".join(f"{chunk:09d}" for chunk in chunks))
@@ -188,17 +195,18 @@ class Joiner:
             return ids
         changed = ids[~free] != before
         for position, row in zip(kept[changed], ids[~free][changed], strict=True):
-            pieces[position] = _instead(pieces[position], self._shown[row])
-        out: Ids = ids[free]
-        return out
+            piece, word = pieces[position], self._shown[row]
+            body = piece.lstrip(" ")
+            if body[:1].isupper():
+                word = _capital(word)
+            pieces[position] = piece[: len(piece) - len(body)] + word
+        return np.asarray(ids[free])
 
     def _follows(self, words: Words, wordlike: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Tell which pieces are words with another word before them in their text."""
         before = np.concatenate(([0], np.cumsum(wordlike)))
         begins = np.concatenate(([0], words.ends[:-1]))
-        text = _texts(words)
-        follows: NDArray[np.bool_] = wordlike & (before[1:] - before[begins[text]] > 1)
-        return follows
+        return wordlike & (before[1:] - before[begins[_texts(words)]] > 1)
 
     def _space_copied(self, words: Words, pieces: NDArray[np.object_]) -> None:
         """Rewrite the gap of each copied or masked word that stands after a word.
@@ -229,21 +237,20 @@ class Joiner:
                 position
             ].lstrip(" ")
 
-    def _recase(self, words: Words, out: NDArray[np.object_]) -> None:
-        if self._policy.case == "lower":
-            return
+    def _capitalize(self, words: Words, out: NDArray[np.object_]) -> None:
+        """Write the capitals of the input, or those of sentences, in drawn words."""
         flags = words.flags[words.positions]
         if self._policy.case == "copy":
             title = (flags & kinds.TITLE) != 0
             for position in np.flatnonzero((flags & kinds.UPPER) != 0).tolist():
                 out[position] = out[position].upper()
         else:
-            title = self._sentence_starts(words)
+            title = self._sentence_starts(words)[words.positions]
         for position in np.flatnonzero(title).tolist():
             out[position] = _capital(out[position])
 
     def _sentence_starts(self, words: Words) -> NDArray[np.bool_]:
-        """Tell which drawn words begin a text or follow a kept sentence end: (n,)."""
+        """Tell which words begin a text or follow a kept sentence end: (p,)."""
         kept = self._policy.punctuation == "keep"
         kind = words.flags & kinds.KIND
         wordlike = np.flatnonzero(self._written[kind])
@@ -255,22 +262,7 @@ class Joiner:
         )
         starts = np.zeros(len(kind), bool)
         starts[wordlike] = begins
-        out: NDArray[np.bool_] = starts[words.positions]
-        return out
-
-    def _mask(self, words: Words, pieces: NDArray[np.object_]) -> None:
-        """Write the fixed symbols of `mask`, and nothing for `drop`."""
-        kind = words.flags & kinds.KIND
-        treatment = self._treatment[kind]
-        for position in np.flatnonzero(treatment == MASK).tolist():
-            space = " " if pieces[position][:1] == " " else ""
-            pieces[position] = space + _MASKS[int(kind[position])]
-        pieces[(treatment == DROP) & _WORDLIKE[kind]] = ""
-
-
-def _row(rows: Mapping[str, int], piece: str) -> int:
-    """Return the row of a stop word, V where the vocabulary has none."""
-    return rows.get(key_of(piece.strip(" ")), len(rows))
+        return starts
 
 
 def _after_word(piece: str) -> str:
@@ -283,27 +275,14 @@ def _after_word(piece: str) -> str:
 _after_stop = cache(_after_word)
 
 
-def _instead(piece: str, word: str) -> str:
-    """Return a word with the space and the capital of the one it takes the place of."""
-    body = piece.lstrip(" ")
-    shown = _capital(word) if body[:1].isupper() else word
-    return piece[: len(piece) - len(body)] + shown
-
-
-class _Spellings(NamedTuple):
-    """How the words of a vocabulary are written.
-
-    shown (2 V,) str, each as it is, then each with a space in front; clitic and elision
-    (V,) tell which are such.
-    """
-
-    shown: NDArray[np.object_]
-    clitic: NDArray[np.bool_]
-    elision: NDArray[np.bool_]
-
-
 @lru_cache(maxsize=2)
-def _spellings(lexicon: Lexicon, lower: bool) -> _Spellings:
+def _spellings(
+    lexicon: Lexicon, lower: bool
+) -> tuple[NDArray[np.object_], NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return how words are written, and which are clitics and elisions: (V,) both.
+
+    (2 V,) str, each as it is, then each with a space in front.
+    """
     words = list(lexicon.row_of) if lower else list(lexicon.words)
     spaced = (" " + "\n ".join(words)).split("\n")
     shown = np.array(words + spaced, dtype=object)
@@ -311,7 +290,7 @@ def _spellings(lexicon: Lexicon, lower: bool) -> _Spellings:
     few = [word for word in lexicon.row_of if "'" in word or "’" in word]
     for row in map(lexicon.row_of.__getitem__, few):
         clitic[row], elision[row] = _is_clitic(words[row]), is_elision(words[row])
-    return _Spellings(shown, clitic, elision)
+    return shown, clitic, elision
 
 
 @lru_cache(maxsize=2)
@@ -347,15 +326,10 @@ def _capital(word: str) -> str:
 
 def _cut(pieces: NDArray[np.object_], ends: NDArray[np.int64]) -> list[str]:
     joined = pieces.tolist()
-    texts = []
-    begin = 0
-    for end in ends.tolist():
-        texts.append("".join(joined[begin:end]))
-        begin = end
-    return texts
+    bounds = pairwise([0, *ends.tolist()])
+    return ["".join(joined[begin:end]) for begin, end in bounds]
 
 
-_MARKS = np.isin(_KINDS, (kinds.PUNCTUATION, kinds.SPACE))
 # What no reader knows as a word of the vocabulary.
 _OUTSIDE = (kinds.IDENTIFIER, kinds.KEPT, kinds.MASKED, kinds.FORMED)
 
@@ -371,7 +345,7 @@ class Releaser:
         """Return what a decoder sees: drawn (n,) words with public epsilons (n,)."""
         kind = words.flags & kinds.KIND
         treatment = self._treatment[kind]
-        mark = _MARKS[kind]
+        mark = ~_WORDLIKE[kind]
         shown = np.where(np.isin(kind, _OUTSIDE), kinds.UNKNOWN, kind)
         shown[(treatment == PERTURB) & ~mark] = kinds.WORD
         enders = np.where(mark, words.flags & kinds.ENDER, 0)
@@ -380,19 +354,13 @@ class Releaser:
         copied = np.isin(treatment, (KEEP, DIGITS)) & ~mark
         for position in np.flatnonzero(copied).tolist():
             pieces[position] = words.pieces[position].strip(" ")
-        if not self._drops_marks:
+        ends, positions = words.ends, words.positions
+        if self._drops_marks:
+            before = np.concatenate(([0], np.cumsum(~mark)))
+            ends, positions = before[ends], before[positions]
+            flags = flags[~mark]
+            pieces = [pieces[at] for at in np.flatnonzero(~mark).tolist()]
+        else:
             for position in np.flatnonzero(mark).tolist():
                 pieces[position] = words.pieces[position]
-            return Released(
-                pieces, flags, words.ends, words.positions, words.texts, drawn, eps
-            )
-        before = np.concatenate(([0], np.cumsum(~mark)))
-        return Released(
-            [pieces[position] for position in np.flatnonzero(~mark).tolist()],
-            flags[~mark],
-            before[words.ends],
-            before[words.positions],
-            words.texts,
-            drawn,
-            eps,
-        )
+        return Released(pieces, flags, ends, positions, words.texts, drawn, eps)

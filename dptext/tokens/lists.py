@@ -176,7 +176,13 @@ class Spans:
         pieces: list[str] = []
         named: dict[int, int] = {}
         end = 0
-        for begin, after, kind in self._apart(text):
+        taken: list[Span] = []
+        used = bytearray(len(text))
+        for begin, after, kind in self._by_rank(text):
+            if not any(used[begin:after]):
+                used[begin:after] = b"\1" * (after - begin)
+                taken.append((begin, after, kind))
+        for begin, after, kind in sorted(taken):
             # A piece carries the single space before it.
             lead = begin > end and text[begin - 1] == " "
             lead = lead and (begin - 1 == end or not text[begin - 2].isspace())
@@ -189,16 +195,6 @@ class Spans:
     def keeps_or_masks(self, word: str) -> bool:
         """Tell whether a list names a word as it stands by itself."""
         return self._mask.names(word) or self._keep.names(word)
-
-    def _apart(self, text: str) -> list[Span]:
-        """Return the parts that are named, in order, none of which overlap."""
-        taken: list[Span] = []
-        used = bytearray(len(text))
-        for begin, end, kind in self._by_rank(text):
-            if not any(used[begin:end]):
-                used[begin:end] = b"\1" * (end - begin)
-                taken.append((begin, end, kind))
-        return sorted(taken)
 
     def _by_rank(self, text: str) -> Iterator[Span]:
         of_forms = chain.from_iterable(forms.spans(form, text) for form in self._forms)

@@ -94,8 +94,10 @@ def _parts(form: str) -> tuple[NumberPart, ...]:
 
 def _element(kind: str, spec: str) -> Element:
     forms = tuple(_parts(form) for form in spec.split("|"))
-    first = int(_DIGITS.match(_filled(forms[0], [p.first for p in forms[0]]))[0])  # type: ignore[index]
-    last = int(_DIGITS.match(_filled(forms[0], [p.last for p in forms[0]]))[0])  # type: ignore[index]
+    first, last = (
+        int(_DIGITS.findall(_filled(forms[0], ends))[0])
+        for ends in zip(*((part.first, part.last) for part in forms[0]), strict=True)
+    )
     label = spec.partition("|")[0]
     label = label[1:-1] if _RANGE.fullmatch(label) else label
     name = NUMBER if kind == "any" else f"<number {label}>"
@@ -271,23 +273,17 @@ class Numbers:
             which = bits.below(integers[where, 0], len(forms))
             for number, form in enumerate(forms):
                 some = where[which == number]
-                for position, text in zip(
-                    some.tolist(), _random(form, integers[some, 1:], bits), strict=True
-                ):
+                fill = iter(range(1, integers.shape[1]))
+                # All numbers of a form are equally likely.
+                columns = [
+                    [0] * len(some)
+                    if part.text
+                    else (
+                        part.first + bits.below(integers[some, next(fill)], part.span)
+                    ).tolist()
+                    for part in form
+                ]
+                for position, *numbers in zip(some.tolist(), *columns, strict=True):
+                    text = _filled(form, numbers)
                     out[position] = text.translate(_SWAPPED) if swapped else text
         return out
-
-
-def _random(
-    form: tuple[NumberPart, ...], integers: NDArray[np.uint64], bits: RandomBits
-) -> Iterator[str]:
-    """Yield a number of a form for each row of bits, all of them equally likely."""
-    fill = iter(range(integers.shape[1]))
-    columns = [
-        [0] * len(integers)
-        if part.text
-        else (part.first + bits.below(integers[:, next(fill)], part.span)).tolist()
-        for part in form
-    ]
-    for numbers in zip(*columns, strict=True):
-        yield _filled(form, numbers)

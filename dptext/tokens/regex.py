@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
+from itertools import chain
 
 from dptext.tokens import kinds
 
@@ -130,7 +131,8 @@ def segment(word: str, lookup: Callable[[str], int]) -> list[tuple[str, int]]:
     if len(parts) > 1:
         ids = [_known(part, lookup) for part in parts[::2]]
         if max(ids) >= 0:
-            return _weave(parts, ids)
+            rows = chain.from_iterable((row, MARK) for row in ids)
+            return [pair for pair in zip(parts, rows, strict=False) if pair[0]]
     return [(word, -1)]
 
 
@@ -160,13 +162,3 @@ def _known(word: str, lookup: Callable[[str], int]) -> int:
 
 # The id that `segment` gives to the marks between parts of a word.
 MARK = -2
-
-
-def _weave(parts: list[str], ids: list[int]) -> list[tuple[str, int]]:
-    woven: list[tuple[str, int]] = []
-    for position, part in enumerate(parts):
-        if position % 2:
-            woven.append((part, MARK))
-        elif part:
-            woven.append((part, ids[position // 2]))
-    return woven

@@ -71,7 +71,9 @@ class Tokenizer:
             map(self._codes.__getitem__, pieces), np.int64, count=len(pieces)
         )
         for position, kind in named.items():
-            codes[position] = _listed(pieces[position], kind)
+            body = pieces[position].removeprefix(" ")
+            lead = kinds.LEAD * (len(body) < len(pieces[position]))
+            codes[position] = _pack(kind, -1, lead, body)
         if (codes == _SEVERAL).any():
             pieces, codes, ends = self._divide(pieces, codes, ends)
         self._long.clear()
@@ -104,8 +106,11 @@ class Tokenizer:
     def _code(self, piece: str) -> int:
         """Return flags and id of a piece in one integer, or _SEVERAL."""
         # Most words are known letter by letter: what the rules below say of them.
-        if (known := self._plain(piece)) is not None:
-            return known
+        plain = piece.removeprefix(" ")
+        if plain.isascii() and plain.isalpha():
+            row = self.lookup(plain.lower())
+            if row >= 0:
+                return self._word(plain, row, kinds.LEAD * (plain != piece))
         kind = kind_of(piece)
         led = kind != kinds.SPACE and len(piece) > 1 and piece[0] == " "
         lead, body = (kinds.LEAD, piece[1:]) if led else (0, piece)
@@ -124,19 +129,10 @@ class Tokenizer:
         ]
         return _SEVERAL
 
-    def _plain(self, piece: str) -> int | None:
-        """Return the code of a known word of ASCII letters, None of all else."""
-        lead, body = (kinds.LEAD, piece[1:]) if piece[:1] == " " else (0, piece)
-        if not (body.isascii() and body.isalpha()):
-            return None
-        row = self._index.get(body.lower(), -1)
-        return None if row < 0 else self._word(body, row, lead)
-
     def _word(self, body: str, row: int, lead: int) -> int:
-        if row == MARK:
-            return _pack(kinds.PUNCTUATION, -1, lead, body)
         if row < 0:
-            return _pack(kinds.UNKNOWN, -1, lead, body)
+            kind = kinds.PUNCTUATION if row == MARK else kinds.UNKNOWN
+            return _pack(kind, -1, lead, body)
         stop = key_of(body) in self._stop_words
         return _pack(kinds.STOP_WORD if stop else kinds.WORD, row, lead, body)
 
@@ -157,11 +153,6 @@ def _index_of(lexicon: Lexicon) -> Mapping[str, int]:
         if "'" in key[1:-1]:
             index.setdefault(key.replace("'", ""), index[key])
     return index
-
-
-def _listed(piece: str, kind: int) -> int:
-    lead = kinds.LEAD if piece[0] == " " else 0
-    return _pack(kind, -1, lead, piece[1:] if lead else piece)
 
 
 def _pack(kind: int, row: int, lead: int, body: str) -> int:

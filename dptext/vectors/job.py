@@ -111,7 +111,11 @@ def run(
         counts.format = module.name
         fields = Fields(job.selection, module, lambda line: None)
         writer = columns.find(job.output)(output.stream)
-        batches = pipeline.batches(_records(source.records()), job.batch_size)
+        # Without what stands between records.
+        records = (
+            item for item in source.records() if not isinstance(item.rest, Verbatim)
+        )
+        batches = pipeline.batches(records, job.batch_size)
         tasks = (Task(batch, 0) for batch in batches)
         tokenizer = None if job.any_language else ready.tokenizer
         language = Language(tokenizer, ready.lexicon.name, warn)
@@ -137,18 +141,13 @@ def run(
     return writer, counts
 
 
-def _records(items: Iterable[Record]) -> Iterator[Record]:
-    """Leave out what stands between records."""
-    return (item for item in items if not isinstance(item.rest, Verbatim))
-
-
 def _embedded(
     ready: VectorRelease, tasks: Iterable[Task], key: RunKey, jobs: int
 ) -> Iterator[tuple[Task, Rows]]:
     work = VectorWorker(ready, ready.randomness(key))
     if jobs > 1:
         recipe = ReleaseRecipe(ready.settings, ready.identity, ready.base_digest, key)
-        with pool.started(recipe, jobs, work) as workers:
+        with pool.started(recipe.worker, jobs, work) as workers:
             yield from pool.spread(workers, tasks, jobs)
         return
     for task in tasks:

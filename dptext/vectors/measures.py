@@ -64,10 +64,6 @@ def _parts(count: int) -> list[NDArray[np.int64]]:
     ]
 
 
-def _distances(one: Wide, other: Wide) -> Wide:
-    return np.sqrt(noise.squared_distances(one, other).astype(np.float64))
-
-
 def _distortion(release: VectorRelease) -> Distortion:
     mechanism = release.mechanism
     rows = _rows(2 * _PAIRS, len(release.lexicon.words), "pairs")
@@ -75,7 +71,8 @@ def _distortion(release: VectorRelease) -> Distortion:
     after = _released(release, rows, "pairs noise")
     one, other = slice(None, _PAIRS), slice(_PAIRS, None)
     true, noisy_distances = (
-        _distances(each[one], each[other]) for each in (before, after)
+        np.sqrt(noise.squared_distances(each[one], each[other]).astype(np.float64))
+        for each in (before, after)
     )
     product, noisy = (each[one] @ each[other].T for each in (before, after))
     width, variance = release.dimensions, mechanism.spread(release.epsilon) ** 2

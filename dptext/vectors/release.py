@@ -155,7 +155,10 @@ def of(
     space = spaces.prepare(lexicon, recipe.space.name, recipe.space.params)
     settings, mechanism = _with_mechanism(settings, space)
     tokenizer = None
-    epsilon = of_one_vector(mechanism, _epsilon(settings), options.most)
+    budget = settings.recipe.budget.params
+    assert isinstance(budget, uniform.Params)
+    assert budget.epsilon is not None
+    epsilon = of_one_vector(mechanism, budget.epsilon, options.most)
     check(mechanism, epsilon, options.pool.inputs)
     if options.pool is Pool.SENTENCE:
         encode = encoders.of_sentences(folder, digest, options.longest, mechanism)
@@ -202,13 +205,6 @@ def for_inputs(params: MechanismParams, options: Options) -> MechanismParams:
         longest = min(options.longest, float(plain["clip"]))
         changes.update(sensitivity="worst", clip=longest)
     return replace(params, **changes)
-
-
-def _epsilon(settings: VectorSettings) -> float:
-    budget = settings.recipe.budget.params
-    assert isinstance(budget, uniform.Params)
-    assert budget.epsilon is not None
-    return budget.epsilon
 
 
 def of_one_vector(mechanism: NoiseMechanism, epsilon: float, most: int) -> float:

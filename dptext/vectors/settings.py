@@ -27,7 +27,6 @@ DEFAULT: JsonObject = {
 }
 # The keys of a profile that have no meaning here.
 _ELSEWHERE = ("mapping", "strategy")
-_TREATMENTS = ("perturb", "drop")
 
 
 class Pool(StrEnum):
@@ -102,7 +101,13 @@ def parse(
     together.
     """
     if clip is not None:
-        over, options = _clipped(over, clip), {**options, "longest": clip}
+        options = {**options, "longest": clip}
+        part = over.get("mechanism") or {}
+        named = {"name": part} if isinstance(part, str) else part
+        assert isinstance(named, Mapping)
+        params = registry.find("mechanisms", str(named.get("name", USUAL))).Params
+        if "clip" in {each.name for each in fields(params)}:
+            over = {**over, "mechanism": {**named, "clip": clip}}
     for key in _ELSEWHERE:
         if over.get(key) is not None:
             msg = f"{key}: a release of vectors has none; leave it out"
@@ -116,17 +121,6 @@ def parse(
     return settings
 
 
-def _clipped(over: Mapping[str, object], clip: float) -> Mapping[str, object]:
-    """Return overrides by which the mechanism clips, where it can."""
-    part = over.get("mechanism") or {}
-    named = {"name": part} if isinstance(part, str) else part
-    assert isinstance(named, Mapping)
-    params = registry.find("mechanisms", str(named.get("name", USUAL))).Params
-    if "clip" not in {each.name for each in fields(params)}:
-        return over
-    return {**over, "mechanism": {**named, "clip": clip}}
-
-
 def _with_mu(recipe: Profile, mu: float, *, has_budget: bool) -> Profile:
     """Return a profile with the epsilon that mu and delta give."""
     params = recipe.mechanism.params
@@ -138,11 +132,7 @@ def _with_mu(recipe: Profile, mu: float, *, has_budget: bool) -> Profile:
     # Rounded down, so that mu is no more than was asked for.
     epsilon = epsilon_of(mu, params.delta) * (1.0 - 1e-9)
     if not epsilon:
-        msg = (
-            f"--mu {mu:g} with delta {params.delta:g} is epsilon 0; give a smaller "
-            "delta"
-        )
-        raise UsageError(msg)
+        raise UsageError(f"--mu {mu:g}: epsilon is 0 then; give a smaller delta")
     return recipe.with_epsilon(epsilon)
 
 
@@ -169,41 +159,40 @@ def _agree(settings: VectorSettings) -> None:
     recipe, options = settings.recipe, settings.options
     for name, value in asdict(options).items():
         check_text(f"--{name}", value)
-    if recipe.mechanism.params.family != "noise":
-        raise UsageError(
-            f"mechanism {recipe.mechanism.name} draws words, not vectors; `dptext "
-            "list mechanisms` shows those of the family noise"
-        )
-    if not isinstance(recipe.budget.params, uniform.Params):
+    budget, tokens = recipe.budget.params, recipe.tokens
+    if not isinstance(budget, uniform.Params):
         raise UsageError(
             f"budget {recipe.budget.name}: all vectors have one epsilon; use the "
             "budget uniform"
         )
-    if options.pool is not Pool.WORD and recipe.budget.params.risk is not None:
-        msg = "a risk is about one word: give it with --pool word, or give an epsilon"
-        raise UsageError(msg)
-    if (options.pool is Pool.SENTENCE) != (options.model is not None):
-        msg = "--pool sentence and --model go together: give both"
-        raise UsageError(msg)
-    if options.pool is Pool.SENTENCE and recipe.space.name != "identity":
-        msg = f"space {recipe.space.name}: spaces are for vectors of a lexicon"
-        raise UsageError(msg)
-    if options.most > 1 and options.subject is None:
-        msg = "--most is the number of vectors of one subject: name its --subject"
-        raise UsageError(msg)
-    _check_tokens(recipe)
-
-
-def _check_tokens(recipe: Profile) -> None:
-    """Refuse to copy words, which have no place in a vector."""
-    tokens = recipe.tokens
-    if tokens.listed:
-        msg = "tokens: nothing is copied into a vector; leave lists and forms out"
-        raise UsageError(msg)
-    for name in ("unknown", "number", "stop_word"):
-        value = getattr(tokens, name)
-        if value not in _TREATMENTS:
-            msg = f"tokens.{name}: {value}: nothing is copied into a vector; perturb"
-            if name != "number":
-                msg += " or drop"
-            raise UsageError(f"{msg} it")
+    sentence = options.pool is Pool.SENTENCE
+    copied = [
+        f"tokens.{name}: {value}: nothing is copied into a vector; use perturb"
+        for name in ("unknown", "number", "stop_word")
+        if (value := getattr(tokens, name)) not in ("perturb", "drop")
+    ]
+    refusals = {
+        f"mechanism {recipe.mechanism.name} draws words, not vectors; `dptext list "
+        "mechanisms` shows those of the family noise": (
+            recipe.mechanism.params.family != "noise"
+        ),
+        "a risk is about one word: give it with --pool word, or give an epsilon": (
+            options.pool is not Pool.WORD and budget.risk is not None
+        ),
+        "--pool sentence and --model go together: give both": (
+            sentence != (options.model is not None)
+        ),
+        f"space {recipe.space.name}: spaces are for vectors of a lexicon": (
+            sentence and recipe.space.name != "identity"
+        ),
+        "--most is the number of vectors of one subject: name its --subject": (
+            options.most > 1 and options.subject is None
+        ),
+        "tokens: nothing is copied into a vector; leave lists and forms out": (
+            tokens.listed
+        ),
+        **dict.fromkeys(copied, True),
+    }
+    for message, refused in refusals.items():
+        if refused:
+            raise UsageError(message)

@@ -65,9 +65,15 @@ def claimed(release: VectorRelease, key: str) -> VectorClaim:
     """Return what holds of a release; key is the origin of the run key."""
     mechanism, epsilon = release.mechanism, release.epsilon
     promise = mechanism.guarantee_over(release.pool.inputs, epsilon)
-    far = _farthest(release, promise)
+    far, is_word = epsilon, release.pool is Pool.WORD
+    if promise.notion is Notion.METRIC:
+        # Means of words are no farther apart than words. Sentence vectors are as far
+        # apart as twice the length to which they are shortened.
+        far = epsilon * promise.max_distance
+        if release.pool is Pool.SENTENCE:
+            distance = 2.0 * release.settings.options.longest * (1.0 + 1e-12)
+            far = epsilon * distance * promise.stretch
     loss = Loss.even(far)
-    is_word = release.pool is Pool.WORD
     if is_word and promise.notion is Notion.METRIC:
         geometry = mechanism.geometry(epsilon)
         loss = Loss(epsilon * geometry.nearest, epsilon * geometry.median, far)
@@ -85,20 +91,6 @@ def claimed(release: VectorRelease, key: str) -> VectorClaim:
         or promise.notion is Notion.NONE
         or claims.undrawn(slack, far),
     )
-
-
-def _farthest(release: VectorRelease, promise: Guarantee) -> float:
-    """Return the most nats that one vector loses, whatever comes in.
-
-    Means of words are no farther apart than words. Sentence vectors are as far apart as
-    twice the length to which they are shortened.
-    """
-    if promise.notion is not Notion.METRIC:
-        return release.epsilon
-    if release.pool is not Pool.SENTENCE:
-        return release.epsilon * promise.max_distance
-    distance = 2.0 * release.settings.options.longest * (1.0 + 1e-12)
-    return release.epsilon * distance * promise.stretch
 
 
 def _conditions(
@@ -201,9 +193,11 @@ def build(
 def _sentence(release: VectorRelease, claim: VectorClaim, key: str) -> str:
     if claim.none:
         return said(f"vectors.none.{'seed' if key == 'seed' else 'else'}")
+    loss = claim.loss
+    how = "differ" if loss.nearest < loss.farthest else "even"
     return said(
         f"vectors.sentence.{claim.notion}",
-        weak=said("phrase.weak") * (claim.loss.nearest > MAX_MEANINGFUL_LOSS),
+        weak=said("phrase.weak") * (loss.nearest > MAX_MEANINGFUL_LOSS),
         epsilon=number(claim.epsilon),
         delta=number(claim.promise.delta),
         mu=above(claim.promise.mu, 5) if claim.promise.mu else "",
@@ -211,7 +205,13 @@ def _sentence(release: VectorRelease, claim: VectorClaim, key: str) -> str:
         factor=factor(claim.epsilon),
         of=said(f"vectors.of.{release.pool}"),
         two=said(f"vectors.two.{'word' if release.pool is Pool.WORD else 'text'}"),
-        far=_far(claim),
+        far=said(
+            f"vectors.far.{how}",
+            nearest=factor(loss.nearest),
+            median=factor(loss.median),
+            farthest=factor(loss.farthest),
+            beyond=said("vectors.beyond") * (loss.farthest > MAX_MEANINGFUL_LOSS),
+        ),
     )
 
 
@@ -221,18 +221,6 @@ def _metric(release: VectorRelease, claim: VectorClaim) -> str:
     if claim.promise.notion is not Notion.METRIC or release.pool is Pool.WORD:
         return name
     return said(f"vectors.between.{release.pool}", name=name)
-
-
-def _far(claim: VectorClaim) -> str:
-    loss = claim.loss
-    figures = {
-        "nearest": factor(loss.nearest),
-        "median": factor(loss.median),
-        "farthest": factor(loss.farthest),
-        "beyond": said("vectors.beyond") * (loss.farthest > MAX_MEANINGFUL_LOSS),
-    }
-    differ = loss.nearest < loss.farthest
-    return said(f"vectors.far.{'differ' if differ else 'even'}", **figures)
 
 
 def _several(release: VectorRelease, claim: VectorClaim) -> str:

@@ -32,12 +32,11 @@ def test_a_true_claim_passes(tmp_path: Path) -> None:
 
 
 def test_progress_goes_to_standard_error(tmp_path: Path) -> None:
-    """Off a terminal, too: lines with the time, an estimate first; -q is silent."""
+    """Off a terminal, too: lines with the time; -q is silent."""
     ran = here("audit", "balanced", *small(tmp_path))
     lines = ran.err.splitlines()
-    assert len(lines) >= 3
+    assert len(lines) >= 2
     assert all(line.startswith("dptext: audit: ") for line in lines)
-    assert "s of one core are left" in lines[0]
     assert here("audit", "balanced", *small(tmp_path), "-q").err == ""
 
 
@@ -59,7 +58,7 @@ def test_a_mechanism_is_audited_by_its_name(tmp_path: Path) -> None:
     [
         (("rank",), "give --epsilon"),
         (("rank", "--epsilon", "3", "--mechanism", "tem"), "leave out --mechanism"),
-        (("rnak", "--epsilon", "3"), "no profile or mechanism named 'rnak'"),
+        (("rnak", "--epsilon", "3"), "no profile named 'rnak'"),
     ],
 )
 def test_a_wrong_name_is_one_line(

@@ -51,7 +51,7 @@ def test_results_are_told_as_they_come(tmp_path: Path) -> None:
     ran = here("calibrate", "--risk", "25%", "--mechanism", "all", *where)
     json.loads(ran.out)
     lines = [line for line in ran.err.splitlines() if "so far)" not in line]
-    assert "min here" in lines[0]
+    assert "are kept" in lines[0]
     told = [line.split(": ")[1] for line in lines[1:]]
     assert told == list(registry.names("mechanisms"))
     assert any("epsilon" in line and "risk" in line for line in lines[1:])

@@ -49,7 +49,6 @@ def test_import_then_list_and_info(tmp_path: Path) -> None:
     assert told["prior"].startswith("Zipf's law")
     assert told["licence"]
     assert told["geometry"]
-    assert told["bytes"]["vectors"] == 7 * 3 * 4
 
 
 def test_info_of_a_file(tmp_path: Path) -> None:

@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 
 from dptext import lexicons, pipeline, profile
-from dptext.cli.plan import size_of
-from dptext.errors import UsageError
 from dptext.measures import bayes_risk
 from dptext.report import plan as plans
 from tests.cli.running import here, lexicon, small
@@ -31,7 +29,10 @@ def test_a_plan_for_people(tmp_path: Path) -> None:
 
 def test_json_for_machines(tmp_path: Path) -> None:
     """Every figure, and the same examples each time."""
-    runs = [here("plan", *small(tmp_path), "--json", "--size", "1MB") for _ in range(2)]
+    source = tmp_path / "in.txt"
+    source.write_bytes(b"x" * 10**6)
+    arguments = ("plan", str(source), *small(tmp_path), "--json")
+    runs = [here(*arguments) for _ in range(2)]
     first, second = (json.loads(ran.out) for ran in runs)
     assert first["bytes"] == 10**6
     assert first["seconds"] > 0
@@ -60,28 +61,11 @@ def test_the_share_that_changes_is_the_expected_one(
     assert found.changed == pytest.approx(1 - weights @ np.diag(law), abs=0.02)
 
 
-@pytest.mark.parametrize(
-    ("given", "size"),
-    [("10", 10), ("2GB", 2 * 10**9), ("1.5 kB", 1500), ("3m", 3 * 10**6)],
-)
-def test_sizes(given: str, size: int) -> None:
-    """Decimal units, as file managers show them."""
-    assert size_of(given) == size
-
-
-@pytest.mark.parametrize("given", ["", "GB", "1..2", "-3", "2 GiB"])
-def test_no_sizes(given: str) -> None:
-    """What is no size is refused."""
-    with pytest.raises(UsageError, match="--size"):
-        size_of(given)
-
-
 def test_faults(tmp_path: Path) -> None:
-    """A missing file and contradictory options are one line each."""
-    for arguments in (("nowhere.jsonl",), ("--size", "1", __file__)):
-        ran = here("plan", *arguments, *small(tmp_path))
-        assert ran.code in (2, 4)
-        assert ran.err.count("\n") == 1
+    """A missing file is one line."""
+    ran = here("plan", "nowhere.jsonl", *small(tmp_path))
+    assert ran.code in (2, 4)
+    assert ran.err.count("\n") == 1
 
 
 def test_compressed_files_say_what_was_counted(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def _on_terminal(*arguments: str, **more: str) -> tuple[int, bytes, str]:
     return running.returncode, out, b"".join(parts).decode()
 
 
-def test_first_records_side_by_side(
+def test_first_records_beside_their_originals(
     options: tuple[str, ...], key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only the first records are shown, as the run with this key will write them."""
@@ -69,9 +69,9 @@ def test_first_records_side_by_side(
     written = [json.loads(line)["body"] for line in ran.out.splitlines()]
     _, _, plain = _on_terminal(*keyed, "--preview", "2", NO_COLOR="1")
     assert "\x1b[1;32m" not in plain
-    (row,) = (line for line in plain.splitlines() if "the film was good" in line)
-    bare = re.sub(r"\x1b\[[0-9;]*m", "", row)
-    assert bare.split("the film was good")[1].strip() == written[0]
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", plain).splitlines()
+    (row,) = (row for row, line in enumerate(lines) if "the film was good" in line)
+    assert lines[row + 1].split(maxsplit=1)[1].strip() == written[0]
 
 
 def test_refused_off_terminals(options: tuple[str, ...], tmp_path: Path) -> None:

@@ -422,7 +422,7 @@ def test_options_of_tables_without_a_table(
 ) -> None:
     """They mean nothing for JSON and text, and are refused before anything is read."""
     ran = here(*command, "in.jsonl", *format, *given)
-    _refused(ran, 2, given[0], "for CSV and TSV", "jsonl")
+    _refused(ran, 2, given[0], "for CSV and TSV")
 
 
 def test_options_of_tables_for_standard_input(

@@ -262,13 +262,13 @@ def test_what_has_no_output_distribution_is_refused(name: str, tmp_path: Path) -
 
 def test_another_mechanism_writes_its_draws() -> None:
     """A decoder of a profile does not go over to a mechanism that takes its place."""
-    base = {**RECIPE, "decoder": "ngram"}
-    over = {"mechanism": {"name": "laplace"}}
-    assert "decoder" not in profile.merged(base, over)
-    kept = profile.merged(base, {"mechanism": {"name": "rank", "k": 3}})
-    assert kept["decoder"] == "ngram"
-    both = profile.merged(base, {**over, "decoder": {"name": "none"}})
-    assert both["decoder"] == {"name": "none"}
+    over = {"mechanism": {"name": "laplace"}, "mapping": None}
+    assert profile.load("balanced").decoder.name == "ngram"
+    assert profile.load("balanced", over).decoder.name == "none"
+    kept = profile.load("balanced", {"mechanism": {"name": "rank", "k": 300}})
+    assert kept.decoder.name == "ngram"
+    both = profile.load("balanced", {**over, "decoder": {"name": "ngram"}})
+    assert both.decoder.name == "ngram"
 
 
 def test_an_optional_model_is_the_one_that_ships(

@@ -50,7 +50,7 @@ def built(lexicon: str, **other: Any) -> Pipeline:
 def spread(made: Pipeline, tasks: Iterable[Task]) -> Iterator[Any]:
     """Do tasks in two processes."""
     recipe, meters = pool.Recipe.of(made, KEY), Meters(made.lexicon)
-    with pool.started(recipe, 2, Worker(made, KEY, meters)) as workers:
+    with pool.started(recipe.worker, 2, Worker(made, KEY, meters)) as workers:
         yield from pool.spread(workers, tasks, 2)
 
 

@@ -214,7 +214,6 @@ def test_file_that_changes_while_it_is_read(tmp_path: Path) -> None:
         "sanitize in.jsonl -f text --public-report .dptext.yaml",
         "sanitize in.jsonl -f text --key-file K -o K",
         "sanitize in.jsonl -f text --lexicon V -o V",
-        "sanitize in.jsonl -f text --decode ngram --set decoder.model=sub -o sub/L",
         "sanitize in.jsonl -f text --ledger W --subject id --limit 9 -o W.key",
         "sanitize L --format text --keep-list L --in-place",
         "embed in.jsonl -f text --lexicon L.npy -o L.npy",

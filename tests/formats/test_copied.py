@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 from typing import Any
 
@@ -43,6 +44,18 @@ def test_what_is_no_json(data: bytes) -> None:
     """A line that cannot be read is an error, not an absence."""
     with pytest.raises(InputError):
         copied("jsonl", data, "t")
+
+
+@pytest.mark.parametrize("inner", [b"[%b]", b'{"a": %b}'])
+def test_what_is_nested_deeply(inner: bytes) -> None:
+    """No depth is an error of the program: the fields are named, or it is said."""
+    value = b"1"
+    for depth in range(1050):
+        value = inner % value
+        data = b'{"text": "x", "b": %b}' % value
+        if depth > 600:
+            with contextlib.suppress(InputError):
+                assert copied("jsonl", data, "text")
 
 
 def test_columns() -> None:

@@ -392,6 +392,24 @@ def test_the_header_tells_the_delimiter(name: str, mark: str) -> None:
     assert copied_names(name, data, selection) == ["id", "a, b"]
 
 
+@pytest.mark.parametrize("begin", ["sep=;", '\ufeff"sep=;"'])
+def test_excels_first_line_names_the_delimiter(begin: str) -> None:
+    """It is no row, is written back, and goes before a guess; an option before it."""
+    data = f"{begin}\r\ntext\r\na, b\r\n".encode()
+    assert texts("csv", data) == [("a, b",)]
+    assert through("csv", data) == data
+    assert through("csv", [data, data]) == data + b"a, b\r\n"
+    wide = f"{begin}\nid;text\n1;a, b\n".encode()
+    assert copied_names("csv", wide) == ["id"]
+    (fault,) = faults("csv", wide + b"2;a;b\n")
+    assert fault.location == "in:4"
+    plain = Selection(fields=("2",), header=False)
+    assert texts("csv", wide, plain) == [("text",), ("a, b",)]
+    assert through("csv", wide, selection=plain) == wide
+    other = data.replace(b", ", b",")
+    assert texts("csv", other, Selection(delimiter="|")) == [("a,b",)]
+
+
 def test_no_delimiter_is_guessed_where_the_usual_one_fits() -> None:
     """The usual delimiter comes first, and a delimiter that is named is kept."""
     (row,) = records("csv", b"id;text,text\n1;2,a;b\n")

@@ -390,17 +390,16 @@ AUDITED = ("claims", "refuted", "worst", "ratio", "program.refuted")
 
 
 def _figures() -> Iterator[tuple[str, Case]]:
-    size = ("--json", "--size", "2MB")
     for name in ("balanced", "strict"):
         yield (
             f"plan shipped {name}",
-            partial(told, "plan", *size, "-p", name, clear=PLANNED),
+            partial(told, "plan", "--json", "-p", name, clear=PLANNED),
         )
     for name in ("santext", "custext", "gaussian"):
         yield (
             f"plan {name}",
             partial(
-                told, *("plan", *size, "-p", name, "--lexicon", "gold"), clear=PLANNED
+                told, "plan", "--json", "-p", name, "--lexicon", "gold", clear=PLANNED
             ),
         )
     for name in ("custext", "diffractor", "rank", "santext", "tem", "discrete-laplace"):

@@ -207,8 +207,8 @@ def test_the_limits_cover_as_often_as_stated(monkeypatch: pytest.MonkeyPatch) ->
             lambda p, n, name, r=run: public(p, n, f"{name} {r}"),
         )
         sampled_risk._tested.clear()
-        played = sampled_risk.Played.of(mechanism, 2.0, PRIOR, draw, draws=1000)
-        found = played.limits(PRIOR)
+        played = sampled_risk.play(mechanism, 2.0, PRIOR, draw, draws=1000)
+        found = sampled_risk.limits(played, PRIOR)
         missed += not found.low <= 0.8190144027 <= found.high
     assert missed <= 28
 

@@ -130,7 +130,7 @@ def test_only_outputs_are_written_and_rules_come_to_rest() -> None:
     """Whatever stands beside an output, an output is written; one pass is enough."""
     lexicon, inflector, _ = english()
     size, outputs = len(lexicon.words) + 1, int(lexicon.meta["outputs"])
-    for table in (inflector._tables.before, inflector._tables.after):
+    for table in (inflector._before, inflector._after):
         rows = table.reshape(-1, size)
         assert (rows[:, :outputs] < outputs).all()
         assert (rows[:, size - 1] == size - 1).all()
@@ -142,7 +142,7 @@ def test_words_of_a_form_have_no_other_lemma() -> None:
     """What a word may become is of few letters' difference, or listed by hand."""
     lexicon, inflector, _ = english()
     size = len(lexicon.words) + 1
-    rows = inflector._tables.before.reshape(-1, size)[:, : size - 1]
+    rows = inflector._before.reshape(-1, size)[:, : size - 1]
     changed = {
         (lexicon.words[old].lower(), lexicon.words[int(rows[kind, old])].lower())
         for kind, old in np.argwhere(rows != np.arange(size - 1)).tolist()

@@ -14,7 +14,7 @@ from dptext import settings
 from dptext.errors import LexiconError
 from dptext.lexicons import numbers, sources
 from dptext.lexicons.english import outputs_first
-from dptext.lexicons.orders import far_of_all, measure
+from dptext.lexicons.orders import measure
 from dptext.lexicons.store import digest_in_memory
 from dptext.progress import Shares
 from dptext.tokens.numbers import NAMES
@@ -29,7 +29,7 @@ from tools.english.forms import (
     load,
     only_names,
 )
-from tools.english.orders import figures_of
+from tools.english.orders import far_of_all, figures_of
 from tools.english.orders import orders as orders_of
 from tools.english.vectors import beside, of_words, unit
 from tools.english.words import Cases, select

@@ -22,8 +22,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.lexicons import numbers
-from dptext.lexicons.orders import NEVER, empty_orders, hubs
-from dptext.lexicons.search import GRID, Progress, in_blocks, largest, silent
+from dptext.lexicons.orders import (
+    NEVER,
+    distances_from,
+    empty_orders,
+    hubs,
+    rounded_down,
+)
+from dptext.lexicons.search import (
+    GRID,
+    Nearest,
+    Progress,
+    in_blocks,
+    largest,
+    silent,
+)
 from dptext.tokens.numbers import NAMES
 from dptext.tokens.regex import key_of
 from dptext.types import PARTS
@@ -39,6 +52,8 @@ from tools.english.wordnet import (
 )
 
 _BLOCK = 256
+# Words looked at beyond the listed ones, so that some are not listed.
+_SPARE = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -395,3 +410,28 @@ def _rows(shares_of: Sequence[Shares]) -> NDArray[np.float64]:
         for name, share in shares.items():
             rows[row, columns[name]] = np.sqrt(share)
     return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
+
+
+def far_of_all(
+    vectors: NDArray[np.floating], orders: NDArray[np.integer]
+) -> NDArray[np.float32]:
+    """Return for orders (V + 1, k) of any kind how near unlisted words are: (V + 1,).
+
+    The bound `far` of dptext.types.Lexicon.
+    """
+    size, listed = len(vectors) - 1, orders.shape[1]
+    rows = np.ascontiguousarray(vectors, dtype=np.float32)
+    far = np.empty(size + 1, np.float32)
+    near = Nearest(rows, size)
+
+    def work(block: slice) -> None:
+        nearest, beyond = near.of(block, min(listed + _SPARE, size))
+        for row, ids, bound in zip(
+            range(size + 1)[block], nearest, beyond, strict=True
+        ):
+            rest = np.setdiff1d(ids, orders[row])
+            closest = distances_from(rows, row, rest).min(initial=np.inf)
+            far[row] = rounded_down(min(float(closest), float(bound)))
+
+    in_blocks(size + 1, work)
+    return far

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import models, progress
+from dptext import progress
 from dptext.readers.causal import network
-from dptext.readers.causal.network import Known, Network
+from dptext.readers.causal.network import Known, Search
 from dptext.readers.causal.search import (
     DrawnWord,
     SearchResult,
@@ -120,12 +120,11 @@ class CausalReader:
         with progress.step(what):
             texts = list(texts_of(released, self.speller))
             # Tokenizers cannot be used by several threads.
-            steps = [self._steps(text, rows, evidence) for text in texts]
+            texts.sort(key=lambda text: len(text.drawn))
+            searches = [self._search(text, rows, evidence) for text in texts]
             model = network.load(source.path, source.digest, source.device)
-            read = models.on_one_thread(
-                lambda each: self._search(model, *each), zip(texts, steps, strict=True)
-            )
-        for text, result in zip(texts, read, strict=True):
+            results = model.read(searches)
+        for text, result in zip(texts, results, strict=True):
             for drawn, word, posterior in zip(
                 text.drawn, result.best, result.posterior, strict=True
             ):
@@ -141,18 +140,16 @@ class CausalReader:
         lexicon = self.channel.lexicon
         return Speller(split, lexicon.words, lexicon.prior)
 
-    def _search(self, model: Network, text: Text, steps: list[Step]) -> SearchResult:
-        before = (token for known in _last(text.before) for token in known.tokens)
-        start = (*self.speller.start, *before)
-        return search(model, start, steps, self._settings.beam, self._settings.weight)
-
-    def _steps(
+    def _search(
         self, text: Text, rows: Ids, evidence: NDArray[np.float64]
-    ) -> list[Step]:
-        return [
+    ) -> Search[SearchResult]:
+        before = (token for known in _last(text.before) for token in known.tokens)
+        steps = [
             self._step(drawn, rows[:, drawn.index], evidence[:, drawn.index])
             for drawn in text.drawn
         ]
+        start, settings = (*self.speller.start, *before), self._settings
+        return search(start, steps, settings.beam, settings.weight)
 
     def _step(self, drawn: DrawnWord, rows: Ids, evidence: NDArray[np.float64]) -> Step:
         possible = np.isfinite(evidence)

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.readers import layout
-from dptext.readers.causal.network import Floats, Known, Lines, Network, Tokens
+from dptext.readers.causal.network import Branches, Floats, Known, Search, Tokens
 from dptext.readers.layout import ANY_NUMBER
 from dptext.tokens import numbers
 from dptext.types import NUMBER, Released
@@ -193,18 +193,19 @@ class _Beams(NamedTuple):
 
 
 def search(
-    network: Network, start: Tokens, steps: Sequence[Step], width: int, weight: float
-) -> SearchResult:
+    start: Tokens, steps: Sequence[Step], width: int, weight: float
+) -> Search[SearchResult]:
     """Search one text, whose drawn words come after start, with width beams."""
-    lines, scores = Lines(network, start[:-1]), np.zeros(1)
-    _, firsts = lines.follow([0], [[Known(start[-1:])]], steps[0].firsts)
+    scores = np.zeros(1)
+    begun = Known(start, counts=False)
+    _, firsts = yield Branches([0], [[begun]], steps[0].firsts)
     passed: list[_Beams] = []
     for step, following in zip_longest(steps, steps[1:]):
         weighed = scores[:, None] + step.evidence + weight * (firsts + step.ahead)
         order = np.argsort(-weighed.ravel(), kind="stable")[:width]
         chosen = order[np.isfinite(weighed.ravel()[order])]
         beams, words = np.divmod(chosen, len(step.spelled))
-        sums, after = lines.follow(
+        sums, after = yield Branches(
             beams.tolist(),
             [[Known(step.spelled[word]), *step.after] for word in words.tolist()],
             following.firsts if following else np.empty(0, np.int64),
