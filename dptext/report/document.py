@@ -11,7 +11,6 @@ that a reader may decide by has a field of its own.
 from __future__ import annotations
 
 import inspect
-import json
 from collections.abc import Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass, replace
 from importlib import import_module
@@ -33,7 +32,6 @@ from dptext.vectors.figures import Measures
 VERSION: Final = 5
 Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 Count = Annotated[int, Meta(ge=0)]
-_LONGEST_NAME = 40  # characters of texts that share a line of JSON
 _Key = Literal["system", "key-file", "seed"]
 
 
@@ -115,30 +113,31 @@ class ReaderFigures:
     @classmethod
     def of(cls, measured: Sequence[InContext]) -> tuple[ReaderFigures, ...]:
         """Return a row for each corpus, the largest share first."""
-        rows = [cls._of(each) for each in measured if each.readings]
+        rows = []
+        for corpus in measured:
+            if not corpus.readings:
+                continue
+            best = max(corpus.readings, key=lambda reading: reading.success)
+            named = {each.name: each for each in best.classes}
+            every = named[ALL]
+            content, rare = (
+                round(named[name].success, 4) if name in named else None
+                for name in (CONTENT, RARE)
+            )
+            row = cls(
+                reader=best.reader,
+                corpus=corpus.corpus,
+                words=every.words,
+                success=round(every.success, 4),
+                low=round(every.low, 4),
+                high=round(every.high, 4),
+                content=content,
+                rare=rare,
+                kind=corpus.kind,
+                counted=corpus.counted if best.reader == SAME_KIND else 0,
+            )
+            rows.append(row)
         return tuple(sorted(rows, key=lambda row: -row.success))
-
-    @classmethod
-    def _of(cls, corpus: InContext) -> ReaderFigures:
-        best = max(corpus.readings, key=lambda reading: reading.success)
-        named = {each.name: each for each in best.classes}
-        every = named[ALL]
-        content, rare = (
-            round(named[name].success, 4) if name in named else None
-            for name in (CONTENT, RARE)
-        )
-        return cls(
-            reader=best.reader,
-            corpus=corpus.corpus,
-            words=every.words,
-            success=round(every.success, 4),
-            low=round(every.low, 4),
-            high=round(every.high, 4),
-            content=content,
-            rare=rare,
-            kind=corpus.kind,
-            counted=corpus.counted if best.reader == SAME_KIND else 0,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,7 +304,7 @@ def public(document: Document) -> Document:
 def encode(document: object) -> bytes:
     """Return a document as JSON in lines: what has its default is left out."""
     data = msgspec.json.encode(_without_defaults(document))
-    return f"{_in_lines(json.loads(data))}\n".encode()
+    return msgspec.json.format(data, indent=1) + b"\n"
 
 
 def _without_defaults(value: object) -> object:
@@ -325,35 +324,6 @@ def _without_defaults(value: object) -> object:
     return value
 
 
-def _in_lines(value: object, depth: int = 0) -> str:
-    """Write JSON: a part on one line where all that it holds is short."""
-    if not isinstance(value, dict | list) or (depth > 2 and _is_short(value)):
-        return json.dumps(value, ensure_ascii=False)
-    pad = "  " * (depth + 1)
-    if isinstance(value, dict):
-        lines = [
-            f"{pad}{json.dumps(key, ensure_ascii=False)}: {_in_lines(inner, depth + 1)}"
-            for key, inner in value.items()
-        ]
-    else:
-        lines = [f"{pad}{_in_lines(inner, depth + 1)}" for inner in value]
-    start, end = "{}" if isinstance(value, dict) else "[]"
-    return (
-        "\n".join([start, ",\n".join(lines), pad[2:] + end]) if lines else start + end
-    )
-
-
-def _is_short(value: object) -> bool:
-    """Tell whether a value has no text that is longer than a name."""
-    if isinstance(value, dict):
-        return all(map(_is_short, value.values()))
-    if isinstance(value, list):
-        return all(map(_is_short, value)) and not any(
-            isinstance(each, dict) for each in value
-        )
-    return not isinstance(value, str) or len(value) <= _LONGEST_NAME
-
-
 def decode(data: bytes, location: str) -> Document:
     """Read a document of this version or an older one.
 
@@ -363,7 +333,14 @@ def decode(data: bytes, location: str) -> Document:
         plain, older = plain_of(data)
         _check_version(plain, location)
         known = msgspec.json.encode(plain) if older else data
-        return _whole(msgspec.json.decode(known, type=Document))
+        document = msgspec.json.decode(known, type=Document)
+        private = document.private or document
+        for section in (document, private):
+            if (section.words is None) == (section.vectors is None):
+                raise ValidationError("either words or vectors - at `$.words`")
+        if (private.words is None) != (document.words is None):
+            raise ValidationError("either words or vectors - at `$.private`")
+        return document
     except ValidationError as error:
         # The library's message may quote a value; the place it names is enough.
         where = str(error).rpartition(" - at `")[2].rstrip("`") or "$"
@@ -386,19 +363,6 @@ def plain_of(data: bytes) -> tuple[Any, bool]:
     while (known := _version(plain)) in _UPGRADES:
         _UPGRADES[known](plain)
     return plain, older
-
-
-def _whole(document: Document) -> Document:
-    """Raise ValidationError where a document has no section, or both."""
-    private = document.private
-    if (document.words is None) == (document.vectors is None):
-        raise ValidationError("either words or vectors - at `$.words`")
-    if private is not None and (
-        (private.words is None) != (document.words is None)
-        or (private.vectors is None) != (document.vectors is None)
-    ):
-        raise ValidationError("either words or vectors - at `$.private`")
-    return document
 
 
 def _version(plain: object) -> tuple[str, int] | None:
