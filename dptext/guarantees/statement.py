@@ -62,15 +62,15 @@ def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
         for name, is_so in named.items()
         if is_so
     ]
-    place = "with the same id" if terms.identified else "in the same place"
+    position = "with the same id" if terms.identified else "in the same place"
     if terms.key != "key-file":
         key = said("condition.fresh_key")
     elif terms.strategy is Strategy.DATA_SET:
         key = said("condition.key_file_of_data_set")
     elif terms.third_party is not None:
-        key = said("condition.key_file_for_third_party", named=place)
+        key = said("condition.key_file_for_third_party", named=position)
     else:
-        key = said("condition.key_file", named=place)
+        key = said("condition.key_file", named=position)
     exact = said("condition.floating_point")
     if terms.numerical_slack is not None:
         nats = above(max(terms.numerical_slack, 1e-12), 2)

@@ -11,6 +11,7 @@ that a reader may decide by has a field of its own.
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass, replace
 from importlib import import_module
@@ -32,6 +33,7 @@ from dptext.vectors.figures import Measures
 VERSION: Final = 5
 Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 Count = Annotated[int, Meta(ge=0)]
+_LONGEST_NAME = 40  # characters of texts that share a line of JSON
 _Key = Literal["system", "key-file", "seed"]
 
 
@@ -304,7 +306,7 @@ def public(document: Document) -> Document:
 def encode(document: object) -> bytes:
     """Return a document as JSON in lines: what has its default is left out."""
     data = msgspec.json.encode(_without_defaults(document))
-    return msgspec.json.format(data, indent=1) + b"\n"
+    return f"{_in_lines(json.loads(data))}\n".encode()
 
 
 def _without_defaults(value: object) -> object:
@@ -322,6 +324,35 @@ def _without_defaults(value: object) -> object:
     if isinstance(value, tuple | list):
         return [_without_defaults(inner) for inner in value]
     return value
+
+
+def _in_lines(value: object, depth: int = 0) -> str:
+    """Write JSON: a part on one line where all that it holds is short."""
+    if not isinstance(value, dict | list) or (depth > 2 and _is_short(value)):
+        return json.dumps(value, ensure_ascii=False)
+    pad = "  " * (depth + 1)
+    if isinstance(value, dict):
+        lines = [
+            f"{pad}{json.dumps(key, ensure_ascii=False)}: {_in_lines(inner, depth + 1)}"
+            for key, inner in value.items()
+        ]
+    else:
+        lines = [f"{pad}{_in_lines(inner, depth + 1)}" for inner in value]
+    start, end = "{}" if isinstance(value, dict) else "[]"
+    return (
+        "\n".join([start, ",\n".join(lines), pad[2:] + end]) if lines else start + end
+    )
+
+
+def _is_short(value: object) -> bool:
+    """Tell whether a value has no text that is longer than a name."""
+    if isinstance(value, dict):
+        return all(map(_is_short, value.values()))
+    if isinstance(value, list):
+        return all(map(_is_short, value)) and not any(
+            isinstance(each, dict) for each in value
+        )
+    return not isinstance(value, str) or len(value) <= _LONGEST_NAME
 
 
 def decode(data: bytes, location: str) -> Document:
