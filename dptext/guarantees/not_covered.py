@@ -48,13 +48,22 @@ def unprotected(policy: Policy, strategy: Strategy) -> tuple[Unprotected, ...]:
 
 def adjacency(terms: Terms) -> tuple[str, ...]:
     """Return what two texts must have in common to be compared."""
-    return (
-        said("in_common.words"),
-        *_of_strategy("pattern", terms.strategy),
-        *_by_setting("in_common", terms.policy),
-        *_listed_in_common(terms.policy),
-        *([said("in_common.spans", finder=terms.finder)] if terms.finder else ()),
-    )
+    policy, strategy = terms.policy, TEMPLATES["strategy"][terms.strategy]
+    parts = [said("in_common.words")]
+    if "pattern" in strategy:
+        parts.append(strategy["pattern"])
+    parts += _by_setting("in_common", policy)
+    if policy.keep:
+        parts.append(said("in_common.keep_list"))
+    if policy.mask:
+        parts.append(said("in_common.mask_list"))
+    for form in policy.forms:
+        rule = RULES[form]
+        layout = said("shown.layout") * bool(rule.said)
+        parts.append(said("in_common.form", named=rule.named, layout=layout))
+    if terms.finder:
+        parts.append(said("in_common.spans", finder=terms.finder))
+    return tuple(parts)
 
 
 def covered(policy: Policy) -> tuple[str, ...]:
@@ -72,7 +81,21 @@ def covered(policy: Policy) -> tuple[str, ...]:
 
 def shown(policy: Policy) -> tuple[str, ...]:
     """Return one sentence for each thing that the output shows of the text."""
-    return (said("shown.tokens"), *_by_setting("shown", policy), *_listed_shown(policy))
+    lines = [said("shown.tokens"), *_by_setting("shown", policy)]
+    if policy.keep:
+        lines.append(said("shown.keep_list", size=_size(policy.keep)))
+    if policy.mask:
+        lines.append(said("shown.mask_list", size=_size(policy.mask)))
+    for form in policy.forms:
+        rule = RULES[form]
+        line = said(
+            "shown.form",
+            Which=rule.named[:1].upper() + rule.named[1:],
+            made=said("shown.layout") * bool(rule.said),
+            shown=f", and {rule.said}," if rule.said else "",
+        )
+        lines.append(line)
+    return tuple(lines)
 
 
 def always(notion: Notion, terms: Terms) -> Iterator[str]:
@@ -86,19 +109,25 @@ def always(notion: Notion, terms: Terms) -> Iterator[str]:
         if terms.detected:
             yield said("always.detected", named=named)
     yield said("always.person")
-    parts = {"shared": _shared(terms.policy), "written": _written(terms)}
-    yield said(f"strategy.{terms.strategy}.repeated", **parts)
+    policy, ways = terms.policy, TEMPLATES["written"]
+    # Classes of token that count as one word, and ways to write one replacement.
+    same = [
+        said(f"equal.{name}")
+        for name in ("unknown", "number")
+        if getattr(policy, name) == "perturb"
+    ]
+    shared = said("equal.classes", classes=", and all ".join(same)) if same else ""
+    keys = ["decoder"] * (terms.decoder != "none")
+    keys += [f"case {policy.case}", f"agreement {policy.agreement}", "number"]
+    named = series(tuple(ways[key] for key in keys if key in ways))
+    written = said("written.ways", ways=named)
+    yield said(f"strategy.{terms.strategy}.repeated", shared=shared, written=written)
     if terms.strategy is Strategy.DATA_SET:
         of_key = terms.key == "key-file"
         yield said("always.data_set_of_key" if of_key else "always.data_set")
     yield said("always.records")
     if notion is Notion.METRIC:
         yield said("always.far")
-
-
-def _of_strategy(name: str, strategy: Strategy) -> tuple[str, ...]:
-    table = TEMPLATES["strategy"][strategy]
-    return (table[name],) if name in table else ()
 
 
 def _by_setting(table: str, policy: Policy) -> Iterator[str]:
@@ -110,34 +139,6 @@ def _by_setting(table: str, policy: Policy) -> Iterator[str]:
             yield said(f"{table}.{setting}.{value}", articles=articles)
 
 
-def _listed_in_common(policy: Policy) -> Iterator[str]:
-    """Yield what two texts have in common by lists and forms, to be compared."""
-    if policy.keep:
-        yield said("in_common.keep_list")
-    if policy.mask:
-        yield said("in_common.mask_list")
-    for form in policy.forms:
-        rule = RULES[form]
-        layout = said("shown.layout") * bool(rule.said)
-        yield said("in_common.form", named=rule.named, layout=layout)
-
-
-def _listed_shown(policy: Policy) -> Iterator[str]:
-    """Yield one sentence for each thing that lists and forms show of a text."""
-    if policy.keep:
-        yield said("shown.keep_list", size=_size(policy.keep))
-    if policy.mask:
-        yield said("shown.mask_list", size=_size(policy.mask))
-    for form in policy.forms:
-        rule = RULES[form]
-        yield said(
-            "shown.form",
-            Which=rule.named[:1].upper() + rule.named[1:],
-            made=said("shown.layout") * bool(rule.said),
-            shown=f", and {rule.said}," if rule.said else "",
-        )
-
-
 def _size(listed: Listed) -> str:
     """Say how long a list is; what it holds is in the settings and its files."""
     lines = [line for text in listed.contents for line in text.split("\n")]
@@ -146,21 +147,3 @@ def _size(listed: Listed) -> str:
     patterns = f"{len(listed.patterns)} pattern{'s' * (len(listed.patterns) != 1)}"
     parts = [words] * bool(count) + [patterns] * bool(listed.patterns)
     return f" ({' and '.join(parts)})" if parts else ""
-
-
-def _shared(policy: Policy) -> str:
-    """Say which classes of token count as one word."""
-    names = [
-        name for name in ("unknown", "number") if getattr(policy, name) == "perturb"
-    ]
-    classes = ", and all ".join(said(f"equal.{name}") for name in names)
-    return said("equal.classes", classes=classes) if classes else ""
-
-
-def _written(terms: Terms) -> str:
-    """Say how one replacement may be written in more than one way."""
-    table, policy = TEMPLATES["written"], terms.policy
-    keys = ["decoder"] * (terms.decoder != "none")
-    keys += [f"case {policy.case}", f"agreement {policy.agreement}", "number"]
-    ways = series(tuple(table[key] for key in keys if key in table))
-    return said("written.ways", ways=ways)

@@ -102,11 +102,6 @@ def parse(data: Mapping[str, object], name: str) -> ExportPolicy:
     if plain.get("max_risk") is not None:
         plain["max_risk"] = share(plain["max_risk"], f"{name}: max_risk")
     policy: ExportPolicy = convert(plain, ExportPolicy, name)
-    return _known(policy, name)
-
-
-def _known(policy: ExportPolicy, name: str) -> ExportPolicy:
-    """Return the policy if what it names is known. Raises UsageError."""
     lists = (
         ("notion", policy.notion, KNOWN_NOTIONS),
         ("allow", policy.allow, CLASSES),

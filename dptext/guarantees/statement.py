@@ -62,38 +62,20 @@ def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
         for name, is_so in named.items()
         if is_so
     ]
-    exact = _exact(terms.numerical_slack)
-    return (_key(terms), said("condition.settings"), *used, exact, *promise.gaps)
-
-
-def _key(terms: Terms) -> str:
+    position = "with the same id" if terms.identified else "in the same place"
     if terms.key != "key-file":
-        return said("condition.fresh_key")
-    if terms.strategy is Strategy.DATA_SET:
-        return said("condition.key_file_of_data_set")
-    named = "with the same id" if terms.identified else "in the same place"
-    if terms.third_party is not None:
-        return said("condition.key_file_for_third_party", named=named)
-    return said("condition.key_file", named=named)
-
-
-def _exact(numerical_slack: float | None) -> str:
-    if numerical_slack is None:
-        return said("condition.floating_point")
-    nats = above(max(numerical_slack, 1e-12), 2)
-    return said("condition.finite_bits", nats=nats)
-
-
-def _limited(limit: SubjectLimit | None) -> str:
-    """Say what a ledger limits; "" without one."""
-    if limit is None:
-        return ""
-    delta = said("subjects.delta", delta=number(limit.delta)) if limit.delta else ""
-    large = said("subjects.large") * (limit.nats > MAX_MEANINGFUL_TEXT_LOSS)
-    nats = number(limit.nats)
-    return said(
-        "subjects.limit", field=limit.field, nats=nats, delta=delta, large=large
-    )
+        key = said("condition.fresh_key")
+    elif terms.strategy is Strategy.DATA_SET:
+        key = said("condition.key_file_of_data_set")
+    elif terms.third_party is not None:
+        key = said("condition.key_file_for_third_party", named=position)
+    else:
+        key = said("condition.key_file", named=position)
+    exact = said("condition.floating_point")
+    if terms.numerical_slack is not None:
+        nats = above(max(terms.numerical_slack, 1e-12), 2)
+        exact = said("condition.finite_bits", nats=nats)
+    return (key, said("condition.settings"), *used, exact, *promise.gaps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +131,16 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
     nothing = claim.notion is Notion.NONE
     common = not_covered.adjacency(terms)
     covered = not_covered.covered(terms.policy)
+    subjects, limit = "", terms.subjects
+    if limit is not None and not nothing:
+        delta = limit.delta
+        subjects = said(
+            "subjects.limit",
+            field=limit.field,
+            nats=number(limit.nats),
+            delta=said("subjects.delta", delta=number(delta)) if delta else "",
+            large=said("subjects.large") * (limit.nats > MAX_MEANINGFUL_TEXT_LOSS),
+        )
     sentence, text_level = sentences.say(claim, promise, terms, common, covered)
     return Statement(
         notion=claim.notion,
@@ -179,7 +171,7 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
             *not_covered.always(promise.notion if nothing else claim.notion, terms),
         ),
         source=promise.source,
-        subjects="" if nothing else _limited(terms.subjects),
+        subjects=subjects,
     )
 
 
@@ -206,29 +198,25 @@ def check(mechanism: Mechanism, budget: BudgetDescription) -> None:
         # A word's part may be as small as may be; the promise is that of the whole.
         least = most = budget.total or budget.rate or most
     for epsilon in {least, most}:
-        _check_claim(mechanism, epsilon)
+        promise = mechanism.guarantee(epsilon)
+        loss = promise.worst(epsilon)
+        if promise.notion is Notion.NONE or loss > MAX_MEANINGFUL_LOSS:
+            continue
+        exact = _numerical_slack(mechanism, epsilon)
+        slack = _FLOATING if exact is None else exact
+        if not slack <= _LARGEST_SHARE * loss:
+            other = "larger" if loss < 1.0 else "smaller"
+            raise UsageError(
+                f"epsilon: {epsilon:.3g} with these settings promises a loss of at "
+                f"most {loss:.2g} nats, but draws are exact to {slack:.2g} nats only; "
+                f"give a {other} epsilon (numerical slack: at most a tenth of what is "
+                "promised)"
+            )
 
 
 def _range(budget: BudgetDescription) -> tuple[float, float]:
     # The shares of a text's total are as small as the text is long.
     return budget.low or budget.high / MAX_WORDS_PER_TEXT, budget.high
-
-
-def _check_claim(mechanism: Mechanism, epsilon: float) -> None:
-    promise = mechanism.guarantee(epsilon)
-    loss = promise.worst(epsilon)
-    if promise.notion is Notion.NONE or loss > MAX_MEANINGFUL_LOSS:
-        return
-    exact = _numerical_slack(mechanism, epsilon)
-    slack = _FLOATING if exact is None else exact
-    if not slack <= _LARGEST_SHARE * loss:
-        other = "larger" if loss < 1.0 else "smaller"
-        raise UsageError(
-            f"epsilon: {epsilon:.3g} with these settings promises a loss of at most "
-            f"{loss:.2g} nats, but draws are exact to {slack:.2g} nats only; "
-            f"give a {other} epsilon (numerical slack: at most a tenth of what is "
-            "promised)"
-        )
 
 
 def _numerical_slack(mechanism: Mechanism, *epsilons: float) -> float | None:

@@ -51,6 +51,8 @@ _WORDS = {
     Strength.WEAK: "weakly protected",
 }
 
+_NOTIONS = {Notion.APPROXIMATE: "approximate LDP", Notion.METRIC: "metric DP"}
+
 
 @dataclass(frozen=True, slots=True)
 class Released:
@@ -73,14 +75,6 @@ class Released:
     first: int = 0
     signed: str | None = None
 
-    @classmethod
-    def by(cls, document: Document) -> Released:
-        """Return what a document itself says of its output."""
-        output = document.output
-        if output is None:
-            return cls((), copied=None)
-        return cls([output.file], public=output.file, copied=output.copied)
-
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -90,18 +84,18 @@ class Line:
     sentence: str
     figures: JsonObject = field(default_factory=dict)
 
-    @property
-    def key(self) -> str:
-        """Return the name for machines."""
-        return self.name.replace(" ", "_")
-
 
 def answer(document: Document, released: Released | None = None) -> list[Line]:
     """Return what a run did and what it protects.
 
     Without released, files are those that the document names.
     """
-    released = released or Released.by(document)
+    output = document.output
+    if released is None:
+        released = Released((), copied=None)
+        if output is not None:
+            named = [output.file]
+            released = Released(named, public=output.file, copied=output.copied)
     words, vectors, private = document.words, document.vectors, document.private
     of = "text" if vectors and document.guarantee.level is Level.TEXT else "word"
     lines = [_private(document, released), _copied(document, released)]
@@ -163,7 +157,10 @@ def blocks(lines: Sequence[Line], warnings: Sequence[str] = ()) -> tuple[Block, 
 
 def data(lines: Sequence[Line], warnings: Sequence[str] = ()) -> JsonObject:
     """Return the lines for machines, by their names."""
-    said = {line.key: {"sentence": line.sentence, **line.figures} for line in lines}
+    said = {
+        line.name.replace(" ", "_"): {"sentence": line.sentence, **line.figures}
+        for line in lines
+    }
     return {**said, "warnings": list(warnings)}
 
 
@@ -218,7 +215,19 @@ def _private(document: Document, released: Released) -> Line:
         sentence = f"vectors{named}"
     figures["fields"] = layout.fields
     figures["outputs"] = [each or "-" for each in released.outputs]
-    where = _where(released)
+    where = ""
+    if len(released.outputs) == 1:
+        where = released.outputs[0] or "standard output"
+        if len(where) > _LONG_PATH:
+            name = Path(where).name
+            cut = len(name) > _LONG_PATH
+            where = f"...{name[-_LONG_PATH:]}" if cut else f".../{name}"
+    elif released.outputs:
+        folder = released.folder
+        where = f"{count(len(released.outputs))} files"
+        where += (
+            f" in {folder}" if folder is not None else ", in the place of the originals"
+        )
     return Line("private", f"{sentence}: {where}" if where else sentence, figures)
 
 
@@ -250,37 +259,10 @@ def _counted(private: Private, is_text: bool, named: str) -> tuple[str, JsonObje
     return ", ".join(parts), figures
 
 
-def _where(released: Released) -> str:
-    """Name the outputs."""
-    paths = released.outputs
-    if len(paths) == 1:
-        path = paths[0] or "standard output"
-        if len(path) <= _LONG_PATH:
-            return path
-        name = Path(path).name
-        return f".../{name}" if len(name) <= _LONG_PATH else f"...{name[-_LONG_PATH:]}"
-    if not paths:
-        return ""
-    files = f"{count(len(paths))} files"
-    if released.folder is not None:
-        return f"{files} in {released.folder}"
-    return f"{files}, in the place of the originals"
-
-
 def _name(name: str) -> str:
     """Return a name that stays on its line, shortened where it is long."""
     plain = name if name.isprintable() else ascii(name)[1:-1]
     return plain if len(plain) <= _LONGEST else f"{plain[: _LONGEST - 3]}..."
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Name fields, as many as a line holds."""
-    shown: list[str] = []
-    for name in map(_name, names):
-        if shown and len(", ".join([*shown, name])) > _WIDTH:
-            return f"{', '.join(shown)} and {count(len(names) - len(shown))} more"
-        shown.append(name)
-    return ", ".join(shown)
 
 
 def _copied(document: Document, released: Released) -> Line:
@@ -288,7 +270,13 @@ def _copied(document: Document, released: Released) -> Line:
     names, fields = released.copied, document.run.layout.fields
     parts = []
     if names:
-        parts.append(_listed(names))
+        listed: list[str] = []
+        for name in map(_name, names):
+            if listed and len(", ".join([*listed, name])) > _WIDTH:
+                break
+            listed.append(name)
+        more = len(names) - len(listed)
+        parts.append(", ".join(listed) + f" and {count(more)} more" * bool(more))
         if released.first:
             each = " of each file" * (len(released.outputs) > 1)
             parts[0] += f" (in the first {count(released.first)} records{each})"
@@ -353,42 +341,28 @@ def protected(
         if document is not None and document.run.key == "seed":
             sentence = f"no guarantee: {_BY_SEED}"
     else:
-        sentence = f"{_certain(promise, of)} ({_terms(promise, of)})"
+        proves = "hardly ever proves a" if promise.delta else "proves no"
+        worth = {
+            Strength.NOT_MEANINGFUL: "no meaningful protection",
+            Strength.VARIES: f"protected from similar {of}s only, not from very "
+            "different ones",
+            Strength.GROWS: f"the longer its text, the less the {of} is protected",
+            **{
+                strength: f"{words}: the output {proves} {of}"
+                for strength, words in _WORDS.items()
+            },
+        }
+        per = " per unit of distance" * (promise.notion is Notion.METRIC)
+        per += " for a text" * (promise.level is Level.TEXT and of == "word")
+        notion = _NOTIONS.get(promise.notion, str(promise.notion))
+        delta = f", delta {number(promise.delta)}" if promise.delta else ""
+        terms = f"{notion}, epsilon {number(promise.epsilon)}{delta}{per}"
+        sentence = f"{worth[promise.strength.word]} ({terms})"
     return [Line(f"one {of}", sentence, figures), _person(promise, document)]
 
 
 def _finite(nats: float) -> float | None:
     return nats if math.isfinite(nats) else None
-
-
-def _certain(promise: Statement, of: str) -> str:
-    """Say how sure the output alone can make anyone of one word, or one text."""
-    match promise.strength.word:
-        case Strength.NOT_MEANINGFUL:
-            return "no meaningful protection"
-        case Strength.VARIES:
-            return f"protected from similar {of}s only, not from very different ones"
-        case Strength.GROWS:
-            return f"the longer its text, the less the {of} is protected"
-    proves = "hardly ever proves a" if promise.delta else "proves no"
-    return f"{_WORDS[promise.strength.word]}: the output {proves} {of}"
-
-
-def _terms(promise: Statement, of: str) -> str:
-    """Name the guarantee as experts do."""
-    terms = f"{_notion(promise.notion)}, epsilon {number(promise.epsilon)}"
-    if promise.delta:
-        terms += f", delta {number(promise.delta)}"
-    if promise.notion is Notion.METRIC:
-        terms += " per unit of distance"
-    if promise.level is Level.TEXT and of == "word":
-        terms += " for a text"
-    return terms
-
-
-def _notion(notion: Notion) -> str:
-    names = {Notion.APPROXIMATE: "approximate LDP", Notion.METRIC: "metric DP"}
-    return names.get(notion, str(notion))
 
 
 def _person(promise: Statement, document: Document | None) -> Line:
@@ -440,9 +414,13 @@ def reader(
     if readers:
         name = max(readers, key=lambda each: each.success).reader
         mine = [each for each in readers if each.reader == name]
-        every = _ends([each.success for each in mine])
-        rare = _ends([each.rare for each in mine if each.rare is not None])
-        figures = {"reader": name, "found": every, "found_of_rare_words": rare}
+        every = [each.success for each in mine]
+        rare = [each.rare for each in mine if each.rare is not None]
+        figures = {
+            "reader": name,
+            "found": [min(every), max(every)],
+            "found_of_rare_words": [min(rare), max(rare)] if rare else [],
+        }
         of_rare = f" (rare ones {_between(rare)})" if rare else ""
         parts.append(f"finds {_between(every)} of words{of_rare}, or more")
     figures["one_word"] = None if risk is None else risk.success
@@ -452,25 +430,17 @@ def reader(
     if risk is None:
         parts.append(f"one guess from one word: {risk_note}")
     else:
+        most = "at most " * (risk.low is not None)
         parts.append(
-            f"one guess from one word finds {_success(risk)}, without the output "
-            f"{whole(risk.baseline)}"
+            f"one guess from one word finds {most}{whole(risk.success)}, without the "
+            f"output {whole(risk.baseline)}"
         )
     return Line("a reader", "; ".join(parts), figures)
 
 
-def _ends(shares: Sequence[float]) -> list[float]:
-    """Return the least and the largest of some shares."""
-    return [min(shares), max(shares)] if shares else []
-
-
-def _between(limits: Sequence[float]) -> str:
-    low, high = map(whole, limits)
+def _between(shares: Sequence[float]) -> str:
+    low, high = whole(min(shares)), whole(max(shares))
     return low if low == high else f"{low} to {high}"
-
-
-def _success(risk: Risk) -> str:
-    return f"{'at most ' * (risk.low is not None)}{whole(risk.success)}"
 
 
 def _ruler(measures: Measures | None) -> Line:
@@ -576,23 +546,15 @@ def _report(released: Released) -> Line:
     }
     parts = []
     if public is not None:
-        parts.append(_shown(public))
+        name = shlex.quote(public.removesuffix(SIDECAR))
+        parts.append("standard output" if public == "-" else f"dptext report {name}")
         parts += [f"{'signed ' * (signed != UNSIGNED)}{signed}"] * bool(signed)
         if len(released.outputs) > 1:
             parts.append(f"one beside each of {count(len(released.outputs))} files")
     private = [each for each in (released.internal, released.page) if each is not None]
     if private:
-        parts.append(f"private: {' and '.join(map(_file, private))}")
+        names = ("standard output" if each == "-" else each for each in private)
+        parts.append(f"private: {' and '.join(names)}")
     if not parts:
         parts = ["not written: --report FILE writes it, --verbose prints it"]
     return Line("report", "; ".join(parts), figures)
-
-
-def _file(path: str) -> str:
-    return "standard output" if path == "-" else path
-
-
-def _shown(path: str) -> str:
-    """Return the command that shows a report."""
-    name = shlex.quote(path.removesuffix(SIDECAR))
-    return _file(path) if path == "-" else f"dptext report {name}"

@@ -115,30 +115,31 @@ class ReaderFigures:
     @classmethod
     def of(cls, measured: Sequence[InContext]) -> tuple[ReaderFigures, ...]:
         """Return a row for each corpus, the largest share first."""
-        rows = [cls._of(each) for each in measured if each.readings]
+        rows = []
+        for corpus in measured:
+            if not corpus.readings:
+                continue
+            best = max(corpus.readings, key=lambda reading: reading.success)
+            named = {each.name: each for each in best.classes}
+            every = named[ALL]
+            content, rare = (
+                round(named[name].success, 4) if name in named else None
+                for name in (CONTENT, RARE)
+            )
+            row = cls(
+                reader=best.reader,
+                corpus=corpus.corpus,
+                words=every.words,
+                success=round(every.success, 4),
+                low=round(every.low, 4),
+                high=round(every.high, 4),
+                content=content,
+                rare=rare,
+                kind=corpus.kind,
+                counted=corpus.counted if best.reader == SAME_KIND else 0,
+            )
+            rows.append(row)
         return tuple(sorted(rows, key=lambda row: -row.success))
-
-    @classmethod
-    def _of(cls, corpus: InContext) -> ReaderFigures:
-        best = max(corpus.readings, key=lambda reading: reading.success)
-        named = {each.name: each for each in best.classes}
-        every = named[ALL]
-        content, rare = (
-            round(named[name].success, 4) if name in named else None
-            for name in (CONTENT, RARE)
-        )
-        return cls(
-            reader=best.reader,
-            corpus=corpus.corpus,
-            words=every.words,
-            success=round(every.success, 4),
-            low=round(every.low, 4),
-            high=round(every.high, 4),
-            content=content,
-            rare=rare,
-            kind=corpus.kind,
-            counted=corpus.counted if best.reader == SAME_KIND else 0,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,7 +364,14 @@ def decode(data: bytes, location: str) -> Document:
         plain, older = plain_of(data)
         _check_version(plain, location)
         known = msgspec.json.encode(plain) if older else data
-        return _whole(msgspec.json.decode(known, type=Document))
+        document = msgspec.json.decode(known, type=Document)
+        private = document.private or document
+        for section in (document, private):
+            if (section.words is None) == (section.vectors is None):
+                raise ValidationError("either words or vectors - at `$.words`")
+        if (private.words is None) != (document.words is None):
+            raise ValidationError("either words or vectors - at `$.private`")
+        return document
     except ValidationError as error:
         # The library's message may quote a value; the place it names is enough.
         where = str(error).rpartition(" - at `")[2].rstrip("`") or "$"
@@ -386,19 +394,6 @@ def plain_of(data: bytes) -> tuple[Any, bool]:
     while (known := _version(plain)) in _UPGRADES:
         _UPGRADES[known](plain)
     return plain, older
-
-
-def _whole(document: Document) -> Document:
-    """Raise ValidationError where a document has no section, or both."""
-    private = document.private
-    if (document.words is None) == (document.vectors is None):
-        raise ValidationError("either words or vectors - at `$.words`")
-    if private is not None and (
-        (private.words is None) != (document.words is None)
-        or (private.vectors is None) != (document.vectors is None)
-    ):
-        raise ValidationError("either words or vectors - at `$.private`")
-    return document
 
 
 def _version(plain: object) -> tuple[str, int] | None:

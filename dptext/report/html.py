@@ -74,7 +74,10 @@ def _template(name: str) -> Template:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        kind=lambda block: type(block).__name__, series=_series, drawn=drawn
+        kind=lambda block: type(block).__name__,
+        # The number of a treatment's colour, 0 for one that is not known.
+        series=lambda name: TREATMENTS.index(name) + 1 if name in TREATMENTS else 0,
+        drawn=drawn,
     )
     return environment.get_template(name)
 
@@ -82,11 +85,6 @@ def _template(name: str) -> Template:
 def _shown(value: Any) -> Any:
     """Replace what cannot be shown in text; markup of the template stays as it is."""
     return _UNSHOWN.sub("\ufffd", value) if type(value) is str else value
-
-
-def _series(treatment: str) -> int:
-    """Return the number of a treatment's colour, 0 for one that is not known."""
-    return TREATMENTS.index(treatment) + 1 if treatment in TREATMENTS else 0
 
 
 def _names(titles: Sequence[str]) -> list[str]:
@@ -155,7 +153,17 @@ class Drawn(NamedTuple):
 
 def drawn(chart: Chart) -> Drawn:
     """Place a chart; points that are not finite are left out."""
-    kept = [(name, list(filter(_finite, points))) for name, points in chart.lines]
+    kept = [
+        (
+            name,
+            [
+                each
+                for each in points
+                if math.isfinite(each.x) and math.isfinite(each.y)
+            ],
+        )
+        for name, points in chart.lines
+    ]
     points = [point for _, line in kept for point in line]
     across = Scale.of([point.x for point in points], LEFT, RIGHT)
     up = Scale.of([point.y for point in points], BOTTOM, TOP)
@@ -170,7 +178,8 @@ def drawn(chart: Chart) -> Drawn:
         named = points if chart.labelled and not number else ()
         before = [y for _, y, _ in marks[:1] + marks]
         labels = tuple(
-            _label(x, y, point.note, y > last)
+            # To the left of its marker, above or below the line that comes.
+            (x - 5, y + 17 if y > last else y - 8, point.note)
             for point, (x, y, _), last in zip(named, marks, before, strict=False)
         )
         return Curve(name, number % SERIES, path, tuple(marks), labels)
@@ -183,17 +192,8 @@ def drawn(chart: Chart) -> Drawn:
     )
 
 
-def _label(x: float, y: float, note: str, falls: bool) -> tuple[float, float, str]:
-    """Place a note to the left of its marker, above or below the line that comes."""
-    return x - 5, y + 17 if falls else y - 8, note
-
-
 def _ticks(scale: Scale, axis: Axis) -> tuple[tuple[float, str], ...]:
     return tuple((round(scale.at(tick), 1), axis.show(tick)) for tick in scale.ticks)
-
-
-def _finite(point: Point) -> bool:
-    return math.isfinite(point.x) and math.isfinite(point.y)
 
 
 def _short(text: str) -> str:

@@ -113,9 +113,12 @@ class Recomputer:
         if not older:
             wanted = public(wanted)
         outcome = _compared(wanted, document, same_version, older)
-        difference = (
-            outcome.difference or _chosen(document) or _metric(wanted, document)
-        )
+        difference = outcome.difference or _chosen(document)
+        # The name of a metric of vectors says how often epsilon counts the distance.
+        mine, theirs = wanted.guarantee, document.guarantee
+        counted = wanted.vectors is not None and mine.notion is Notion.METRIC
+        if counted and mine.metric.name != theirs.metric.name and not difference:
+            difference = "guarantee.metric does not follow from the settings"
         return Outcome(difference, outcome.gap, risk_of(wanted))
 
     def _stated(self, document: Document, same_version: bool) -> _Stated:
@@ -129,11 +132,16 @@ class Recomputer:
         parts = (words is None, *what, measured, same_version)
         key = msgspec.json.encode(parts, order="deterministic")
         if key not in self._done:
+            line = "recomputing a report; the first time this may take a minute"
+            timer = threading.Timer(_PATIENCE, self._say, [line])
+            timer.daemon = True
+            timer.start()
             try:
-                with self._patience():
-                    self._done[key] = make(run, measured, same_version)
+                self._done[key] = make(run, measured, same_version)
             except _EndedError as ended:
                 self._done[key] = ended
+            finally:
+                timer.cancel()
         done = self._done[key]
         if isinstance(done, _EndedError):
             raise done
@@ -179,18 +187,6 @@ class Recomputer:
         # The digest covers the content; the name is whatever it was imported as.
         return replace(lexicon, name=run.lexicon)
 
-    @contextlib.contextmanager
-    def _patience(self) -> Iterator[None]:
-        """Say so where it takes time, as for sampled risks that are not yet kept."""
-        line = "recomputing a report; the first time this may take a minute"
-        timer = threading.Timer(_PATIENCE, self._say, [line])
-        timer.daemon = True
-        timer.start()
-        try:
-            yield
-        finally:
-            timer.cancel()
-
 
 def risk_of(document: Document) -> float | None:
     """Return how often the best guess is right that a report knows, None of none.
@@ -210,25 +206,29 @@ def _compared(
     """Compare the parts of a report with what they must be, in order."""
     mine, theirs = _plain(wanted), _plain(actual)
     if older or not same_version:
-        _leave_out_later(mine, theirs)
+        # Older reports may lack these figures.
+        for name in ("n_w_by_chance", "s_w_by_chance"):
+            here, there = (
+                (part["words"] or {}).get("deniability") or {}
+                for part in (mine, theirs)
+            )
+            if name in here and there.get(name) is None:
+                here[name] = None
     differing = [
         each for part in _PARTS for each in differences(mine[part], theirs[part], part)
     ]
-    decisive = [each for each in differing if same_version or not _worded(each[0])]
-    if decisive:
-        return Outcome(_follows(*decisive[0]))
-    worded = [path for path, _ in differing if path != "run.dptext"]
-    return Outcome(gap=_of_version(worded[0]) if worded else None)
-
-
-def _leave_out_later(mine: dict[str, Any], theirs: dict[str, Any]) -> None:
-    """Take figures away that older reports do not have, where a report has none."""
-    for name in ("n_w_by_chance", "s_w_by_chance"):
-        wanted, actual = (
-            (part["words"] or {}).get("deniability") or {} for part in (mine, theirs)
-        )
-        if name in wanted and actual.get(name) is None:
-            wanted[name] = None
+    for path, value in differing:
+        worded = path.rpartition(".")[2] in _WORDED
+        if worded and not same_version and not path.startswith("run.settings"):
+            continue
+        # The value comes from here, never from the report.
+        line = f"{path} does not follow from the settings"
+        named = path in ("guarantee.notion", "guarantee.level")
+        if value is None or named or isinstance(value, bool | int | float):
+            line += f": they give {'nothing' if value is None else value}"
+        return Outcome(line)
+    others = [path for path, _ in differing if path != "run.dptext"]
+    return Outcome(gap=_of_version(others[0]) if others else None)
 
 
 @contextlib.contextmanager
@@ -271,19 +271,14 @@ def _check_parts(document: Document) -> None:
             absent = stage
     files = {} if document.words is None else document.words.list_files
     for path, digest in files.items():
-        if not absent and _digest(path) != digest:
+        same = False
+        with contextlib.suppress(UsageError):  # of a file that cannot be read
+            same = digest_of_path(path) == digest
+        if not absent and not same:
             absent = f"file of a list ({path}, digest {digest[:12]}...)"
     if absent:
         reason = f"the {absent} that it names is not on this machine"
         raise _gap(Unverified.PARTS, reason)
-
-
-def _digest(path: str) -> str:
-    """Return the digest of a file, "" where it cannot be read."""
-    try:
-        return digest_of_path(path)
-    except UsageError:
-        return ""
 
 
 def _of_version(path: str) -> Gap:
@@ -304,30 +299,6 @@ def _chosen(document: Document) -> str:
     if math.isclose(risk.success, wanted, rel_tol=0.01, abs_tol=SAMPLED["success"]):
         return ""
     return "its settings ask for a risk that their epsilon does not give"
-
-
-def _metric(wanted: Document, actual: Document) -> str:
-    """Compare the names of metrics of vectors, which are no mere words.
-
-    The name says how often epsilon counts another distance.
-    """
-    given, claimed = wanted.guarantee, actual.guarantee
-    if wanted.vectors is None or given.notion is not Notion.METRIC:
-        return ""
-    same = claimed.metric.name == given.metric.name
-    return "" if same else "guarantee.metric does not follow from the settings"
-
-
-def _follows(path: str, wanted: object) -> str:
-    """Say what differs; wanted comes from here, never from the report."""
-    short = wanted is None or isinstance(wanted, bool | int | float)
-    short = short or path in ("guarantee.notion", "guarantee.level")
-    tail = f": they give {'nothing' if wanted is None else wanted}" if short else ""
-    return f"{path} does not follow from the settings{tail}"
-
-
-def _worded(path: str) -> bool:
-    return path.rpartition(".")[2] in _WORDED and not path.startswith("run.settings")
 
 
 def _plain(document: object) -> dict[str, Any]:

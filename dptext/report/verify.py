@@ -104,7 +104,13 @@ def verdict(export: Export, policy: ExportPolicy, recomputer: Recomputer) -> Ver
     """
     data = export.report
     if data is None:
-        return failed(Rule.MISSING, _missing(export))
+        beside = export.name + SIDECAR
+        where = "not staged; git add both" if export.staged else "missing; put it back"
+        return failed(
+            Rule.MISSING,
+            f"no public report: {beside} is {where}, or make this file again from its "
+            f"original: dptext sanitize ORIGINAL -o {export.name}",
+        )
     try:
         report = document.decode(data, export.name + SIDECAR)
     except UsageError as error:
@@ -134,23 +140,11 @@ def verdict(export: Export, policy: ExportPolicy, recomputer: Recomputer) -> Ver
     findings += [
         *of_rule(Rule.CHANGED, _contradictions(report)),
         *of_rule(Rule.CHANGED, differing),
-        *of_rule(Rule.POLICY, _terms(promise, risk, _table(report), policy)),
+        *of_rule(Rule.POLICY, _terms(report, risk, policy)),
         *of_rule(Rule.POLICY, _classes(promise, policy)),
-        *of_rule(Rule.POLICY, _third_parties(report, policy)),
         *of_rule(Rule.FIELDS, _fields(report, export, policy)),
     ]
     return Verdict(tuple(findings), (*notes, *unread))
-
-
-def _missing(export: Export) -> str:
-    """Say that an export has no report, and what to do."""
-    beside = export.name + SIDECAR
-    if advice := export.unstaged():
-        return f"no public report: {beside} is not staged; {advice}"
-    return (
-        f"no public report: {beside} is missing; put it back, or make this file again "
-        f"from its original: dptext sanitize ORIGINAL -o {export.name}"
-    )
 
 
 def failed(rule: Rule, line: str) -> Verdict:
@@ -173,8 +167,11 @@ def _identity(report: Document, export: Export) -> Iterator[str]:
     command = "sanitize" if report.vectors is None else "embed"
     again = f"dptext {command} ORIGINAL -o {export.name}"
     if output is None or output.sha256 != export.sha256:
-        advice = export.unstaged() or f"make it again from its original: {again}"
-        yield f"its public report belongs to another file: the digests differ; {advice}"
+        stage = "git add both, or " if export.staged else ""
+        yield (
+            "its public report belongs to another file: the digests differ; "
+            f"{stage}make it again from its original: {again}"
+        )
     elif output.bytes != export.size:
         yield "its report was changed: the file has another size"
     elif output.file not in (None, export.name):
@@ -252,27 +249,20 @@ def _fields(report: Document, export: Export, policy: ExportPolicy) -> Iterator[
     """Yield which fields of the file are copied against the policy."""
     if not policy.fields and policy.copy is None:
         return
+    layout = report.run.layout
     try:
-        copied = list(_copied(report, export))
+        if report.words is not None:
+            copied = list(exports.copied(layout, export))
+        else:
+            with export.open() as plain:
+                names = columns.shape(plain, export.name).columns
+            copied = [layout.id_field or "id"] if "id" in names else []
     except MissingExtra as error:
         yield f"its fields cannot be read: {error}"
     except (InputError, UsageError):
         yield "its fields cannot be read, or differ from those in its report"
     else:
         yield from exports.against_policy(copied, policy)
-
-
-def _copied(report: Document, export: Export) -> Iterable[str]:
-    """Name the fields of a file that are copied; of vectors the id, where it has it.
-
-    Raises InputError, UsageError and MissingExtra.
-    """
-    layout = report.run.layout
-    if report.words is not None:
-        return exports.copied(layout, export)
-    with export.open() as plain:
-        names = columns.shape(plain, export.name).columns
-    return [layout.id_field or "id"] if "id" in names else []
 
 
 def _edited(
@@ -343,13 +333,6 @@ def _party(report: Document) -> tuple[str, str] | None:
     return host, str(decoder.get("model"))
 
 
-def _third_parties(report: Document, policy: ExportPolicy) -> Iterator[str]:
-    """Yield the host that draws were sent to, where the policy does not name it."""
-    party, allowed = _party(report) or _asked(report), policy.third_parties
-    if party is not None and allowed is not None and party[0] not in allowed:
-        yield f"draws were sent to {party[0]}, which the policy does not name"
-
-
 def _unprotected(report: Document) -> tuple[Unprotected, ...]:
     """Return what the settings leave unprotected: all, where they are none.
 
@@ -364,12 +347,6 @@ def _unprotected(report: Document) -> tuple[Unprotected, ...]:
     except (msgspec.ValidationError, ValueError):
         return tuple(Unprotected)
     return not_covered.unprotected(policy, strategy)
-
-
-def _table(report: Document) -> str:
-    """Return the digest that a policy names: of the lexicon, or the sentence model."""
-    section = report.vectors
-    return report.run.lexicon_digest or (section.table_digest if section else "")
 
 
 def _has_twice(data: bytes) -> bool:
@@ -387,10 +364,9 @@ def _has_twice(data: bytes) -> bool:
     return twice
 
 
-def _terms(
-    promise: Statement, risk: float | None, lexicon: str, policy: ExportPolicy
-) -> Iterator[str]:
-    """Yield what a policy misses in a guarantee, a risk and the digest of a lexicon."""
+def _terms(report: Document, risk: float | None, policy: ExportPolicy) -> Iterator[str]:
+    """Yield what a policy misses in a guarantee, a risk and what texts were sent to."""
+    promise, section = report.guarantee, report.vectors
     if promise.notion not in policy.notion:
         wanted = " or ".join(policy.notion)
         yield f"guarantee is {promise.notion}, the policy asks for {wanted}"
@@ -410,8 +386,12 @@ def _terms(
     if policy.max_risk is not None and (risk is None or risk > policy.max_risk):
         shown = "not measured" if risk is None else f"{risk:.2%}"
         yield f"risk is {shown}, the policy allows {policy.max_risk:.2%}"
+    lexicon = report.run.lexicon_digest or (section.table_digest if section else "")
     if policy.lexicons is not None and lexicon not in policy.lexicons:
         yield "its lexicon is not one that the policy names"
+    party, hosts = _party(report) or _asked(report), policy.third_parties
+    if party is not None and hosts is not None and party[0] not in hosts:
+        yield f"draws were sent to {party[0]}, which the policy does not name"
 
 
 def _classes(promise: Statement, policy: ExportPolicy) -> Iterator[str]:

@@ -156,7 +156,9 @@ def _loss(promise: Statement) -> Iterator[Block]:
         [
             Column(name),
             Column("loss in nats, at most", figures.bound, largest if bars else None),
-            Column("factor", _factor),
+            Column(
+                "factor", lambda nats: "unbounded" if nats == math.inf else factor(nats)
+            ),
         ],
         [(words, nats, nats) for words, nats in rows],
     )
@@ -167,10 +169,6 @@ def _loss(promise: Statement) -> Iterator[Block]:
         f"above; texts as a whole are not meaningfully protected above 10.{limit}",
         "note",
     )
-
-
-def _factor(nats: float) -> str:
-    return "unbounded" if math.isinf(nats) else factor(nats)
 
 
 def _words(words: WordSection) -> Iterator[Section]:
@@ -192,20 +190,21 @@ def reader_tables(
     risk: Risk | None, readers: Sequence[ReaderFigures]
 ) -> Iterator[Block]:
     """Yield how often readers guess words, the strongest first."""
-    rows: list[tuple[object, ...]] = [
-        (
-            *(_READERS.get(each.reader, each.reader), each.success),
-            *(between(each.low, each.high), each.content, each.rare),
-            _measured_on(each),
-        )
-        for each in readers
-    ]
+    rows: list[tuple[object, ...]] = []
+    for each in readers:
+        texts = f"{count(each.words)} words of {each.corpus}"
+        if each.kind:
+            texts = f"{each.kind}: {texts}"
+        if each.counted:
+            texts += f"; reader with {count(each.counted)} other words of the kind"
+        name = _READERS.get(each.reader, each.reader)
+        limits = between(each.low, each.high)
+        rows.append((name, each.success, limits, each.content, each.rare, texts))
     if risk is not None:
-        limits, guess = None, "one word, best possible guess"
-        if risk.low is not None:
-            limits = between(risk.low, risk.high)
+        guess = "one word, best possible guess"
+        of_guess = None if risk.low is None else between(risk.low, risk.high)
         public = "public word frequencies"
-        rows.append((guess, risk.success, limits, None, None, public))
+        rows.append((guess, risk.success, of_guess, None, None, public))
         rows.append(("no output, best guess", risk.baseline, None, None, None, public))
     columns = [
         Column("reader"),
@@ -225,15 +224,6 @@ def reader_tables(
             f"Best possible guess: {risk.method}.{sure if risk.confidence else ''}",
             "note",
         )
-
-
-def _measured_on(row: ReaderFigures) -> str:
-    """Say of which texts a row is, and what its reader has of others."""
-    kind = f"{row.kind}: " if row.kind else ""
-    other = ""
-    if row.counted:
-        other = f"; reader with {count(row.counted)} other words of the kind"
-    return f"{kind}{count(row.words)} words of {row.corpus}{other}"
 
 
 def _bands(risk: Risk) -> Table:
@@ -539,15 +529,14 @@ def _settings(document: Document) -> list[_Setting]:
     for ladder in ladders.values():
         if ReaderFigures.of(corpora(ladder.get(f"{risk:g}", ""))) == readers:
             rungs = sorted((float(each), key) for each, key in ladder.items())
-            rows = [_setting(each, corpora(key)) for each, key in rungs]
-            return [row for row in rows if row is not None]
+            settings = []
+            for rung, key in rungs:
+                for corpus in corpora(key):
+                    learned = {each.classifier: each for each in corpus.learned}
+                    if corpus.kind == _KIND and _CLASSIFIER in learned:
+                        best = max(each.success for each in corpus.readings)
+                        of = learned[_CLASSIFIER]
+                        settings.append(_Setting(rung, best, of.private, of.original))
+                        break
+            return settings
     return []
-
-
-def _setting(risk: float, corpora: tuple[InContext, ...]) -> _Setting | None:
-    for corpus in corpora:
-        kept = [each for each in corpus.learned if each.classifier == _CLASSIFIER]
-        if corpus.kind == _KIND and kept:
-            success = max(each.success for each in corpus.readings)
-            return _Setting(risk, success, kept[0].private, kept[0].original)
-    return None

@@ -87,10 +87,9 @@ def test_what_check_finds_does_not_follow_from_prose(tmp_path: Path) -> None:
 
 def judged(document: Document, policy: ExportPolicy) -> list[str]:
     """Return what a report lacks by a policy, and its contradictions."""
-    promise, table = document.guarantee, verify._table(document)
     return [
-        *verify._terms(promise, risk_of(document), table, policy),
-        *verify._classes(promise, policy),
+        *verify._terms(document, risk_of(document), policy),
+        *verify._classes(document.guarantee, policy),
         *verify._contradictions(document),
     ]
 
