@@ -837,8 +837,8 @@ def test_compare_lets_the_server_attack_in_each_cell(tmp_path: Path) -> None:
         (reading,) = row["result"]["in_context"]
         every = reading["classes"][0]
         assert every["words"] == 21
-        found = (cell["endpoint"], cell["endpoint_low"], cell["endpoint_high"])
-        assert found == tuple(str(every[key]) for key in ("success", "low", "high"))
+        figures = (cell["endpoint"], cell["endpoint_low"], cell["endpoint_high"])
+        assert figures == tuple(str(every[key]) for key in ("success", "low", "high"))
         assert (
             f"shown 6 public texts with their draws; 2 texts, {requests // 2} req"
             in (reading["assumes"])
