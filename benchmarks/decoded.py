@@ -5,11 +5,12 @@
     python -m benchmarks decoded --examples 20 --decoder ...
 
 The same draws of profile balanced (a risk of 20%) are written by each decoder. Of the
-first test rows of each corpus: words and content words equal to the original (the words
-that are decoded, before agreement), their mean cosine to it, all and content words; the
-perplexity per word under two models that did not decode: the bigrams of `wordsegment`
-and a causal language model (--measure; benchmarks.perplexity). Where the decoder read
-with that same model there is no such figure. With --train N also the accuracy of TF-IDF
+first test rows of each corpus: words and content words equal to the original (those
+that are decoded, before agreement), with exact 95% limits of the former that take words
+for independent; their mean cosine to it, all and content words; the perplexity per word
+under two models that did not decode: the bigrams of `wordsegment` and a causal language
+model (--measure; benchmarks.perplexity). Where the decoder read with that same model
+there is no such figure. With --train N also the accuracy of TF-IDF
 and of mean vectors on private test rows, trained on N private rows / on N originals; a
 third figure is that of originals on originals.
 
@@ -35,6 +36,7 @@ from benchmarks.private_rows import Words as Corpus
 from benchmarks.private_rows import learned, rows_of
 from dptext import open_pipeline, registry
 from dptext.decoders import Decoder
+from dptext.guarantees.binomial import limits
 from dptext.pipeline import Draws, Pipeline
 from dptext.randomness import RunKey
 from dptext.settings import convert, digest_of_path
@@ -166,13 +168,18 @@ def corpus_figures(ready: Pipeline, corpus: str, arguments: argparse.Namespace) 
     draws, train_draws = draws_of(ready, texts, 1), draws_of(ready, lines, 2)
     plain = untouched(ready, lines) if lines else None
     print(f"\n{corpus}: {len(texts)} texts, {len(draws_ids(draws)):,} words")
-    print(f"{'':34s} equal content  cosine content  bigrams  causal  words/s", end="")
+    print(f"{'':34s}{'equal, 95%':16s} equal content  cosine content  ", end="")
+    print("bigrams  causal  words/s", end="")
     print("  private->private  originals->private" if lines else "")
     for spec in arguments.decoder:
         decoder, model = decoder_of(ready, spec)
         version = written(ready, draws, decoder)
         shares = closeness(ready, version)
-        shown = "{:6.1%} {:6.1%}   {:.3f}   {:.3f} ".format(*shares)
+        known = version.originals >= 0
+        right = int((version.ids == version.originals)[known].sum())
+        low, high = limits(right, int(known.sum()), 0.05)
+        shown = f"({low:5.1%} to {high:5.1%})"
+        shown += "{:6.1%} {:6.1%}   {:.3f}   {:.3f} ".format(*shares)
         shown += perplexities(version.texts, arguments.measure, model)
         shown += f" {len(version.ids) / version.seconds:8,.0f}"
         if plain is not None:
@@ -193,7 +200,7 @@ def corpus_figures(ready: Pipeline, corpus: str, arguments: argparse.Namespace) 
     if plain is not None:
         both = learned(ready, plain, labels, untouched(ready, texts), answers)
         shown += "{:28.3f} / {:.3f}".format(*both)
-    print(f"{'originals':66s}{shown}", flush=True)
+    print(f"{'originals':82s}{shown}", flush=True)
 
 
 def draws_ids(draws: list[Draws]) -> Ids:

@@ -67,6 +67,14 @@ def command(
             hidden=True,
         ),
     ] = None,
+    set_: Annotated[
+        list[str] | None,
+        options.rare_setting(
+            "--set",
+            metavar="KEY=VALUE",
+            help=f"{options.SET} Here keys of decoder, for --reader endpoint.",
+        ),
+    ] = None,
     measured: options.Measured,
     public_text: options.PublicTextFile = None,
     jobs: Annotated[
@@ -99,8 +107,8 @@ def command(
 ) -> None:
     """Compare mechanisms on a sample of your texts: quality, utility and attacks.
 
-    No decoder is used. All figures are computed from the private text: keep them to
-    yourself.
+    Words are written as drawn. All figures are computed from the private text: keep
+    them to yourself.
 
     Example: dptext compare reviews.jsonl --label stars --risk 10% --risk 20%
     """
@@ -122,10 +130,19 @@ def command(
     settings.check()
     selection = replace(layout.selection("text"), missing="pass")
     levels = _levels(risk or (), epsilon or ())
-    grid = cells(profile, mechanism or MECHANISMS, levels, lexicon or ())
+    decoder = _decoder(profile, settings.reader, set_)
+    grid = cells(profile, mechanism or MECHANISMS, levels, lexicon or (), decoder)
     files = outputs.files_of([file], layout.format)
     texts = read_sample(files, selection, settings, sample, layout.format)
     at_once = jobs or min(4, os.cpu_count() or 1)
+    if settings.reader is not None:
+        # One process bounds the requests under way.
+        at_once = 1
+        faults.say(
+            f"--reader {settings.reader} sends new draws of {len(texts.texts):,} texts "
+            f"to a server, for up to {len(grid)} cells: each cell is one more release "
+            "to it, and losses add up"
+        )
     table = _computed(grid, texts, settings, at_once, resume)
     known = next((row.result.public_text for row in table if row.result), None)
     if known is not None and known.repeated:
@@ -155,13 +172,47 @@ def _levels(
     return [(f"risk {value:.3g}", {**budget, "risk": value}) for value in shares]
 
 
+def _decoder(
+    name: str, reader: str | None, changes: Sequence[str] | None
+) -> JsonObject | None:
+    """Return the settings of the decoder whose server attacks, None without --reader.
+
+    name: the profile's, over which changes of its decoder are laid. Raises UsageError
+    and MissingExtra before anything is read.
+    """
+    import msgspec
+
+    from dptext import profile
+    from dptext.decoders import endpoint
+    from dptext.readers.endpoint import EndpointReader
+
+    keys = options.keys_of(changes)
+    over = keys.pop("decoder", {})
+    if keys or not isinstance(over, dict) or (over and reader is None):
+        msg = "--set: compare takes decoder.KEY=VALUE, with --reader endpoint"
+        raise UsageError(msg)
+    if reader is None:
+        return None
+    if reader != EndpointReader.name:
+        raise UsageError(f"--reader {reader}: compare takes endpoint")
+    over = {"decoder": {**over, "name": reader}}
+    params = profile.load(name, over).decoder.params
+    assert isinstance(params, endpoint.Params)
+    params.server()
+    return {"name": reader, **msgspec.to_builtins(params)}
+
+
 def cells(
     name: str,
     mechanisms: Sequence[str],
     levels: Sequence[tuple[str, JsonObject]],
     lexicons: Sequence[str],
+    decoder: JsonObject | None = None,
 ) -> list[Cell]:
-    """Return the grid: mechanisms, then levels, then lexicons; name: the profile's."""
+    """Return the grid: mechanisms, then levels, then lexicons; name: the profile's.
+
+    decoder: whose server attacks, not one that writes.
+    """
     from dptext import profile
     from dptext.evaluation.comparison import Cell
 
@@ -175,7 +226,7 @@ def cells(
             {
                 "mechanism": _mechanism(mechanism),
                 "mapping": None,
-                "decoder": {"name": "none"},
+                "decoder": decoder or {"name": "none"},
                 "budget": budget,
                 "lexicon": lexicon,
             },

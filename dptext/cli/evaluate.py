@@ -38,14 +38,6 @@ def command(
             hidden=True,
         ),
     ] = True,
-    reader: Annotated[
-        str | None,
-        options.measure_option(
-            help="Add an attack by this reader: endpoint. It sends new draws of the "
-            "originals to the server of the decoder (--decode endpoint).",
-            hidden=True,
-        ),
-    ] = None,
     public_text: options.PublicTextFile = None,
     as_json: options.Json = False,
     report: options.Report = None,
@@ -69,9 +61,9 @@ def command(
     settings = replace(
         measured.settings(),
         readers=readers,
-        reader=reader,
         public_text=PublicText.named(public_text, layout.field),
     )
+    reader = settings.reader
     selection = replace(layout.selection("text"), id_field=id)
     alone = set(over) <= {"lexicon"} and reader is None and public_text is None
     if profile is None and not alone:

@@ -51,6 +51,7 @@ RISK = (
 )
 _READ = "Most words that measured readers of whole texts find, as in 25%."
 LEXICON = "Lexicon of `dptext lexicon list`, or a file."
+SET = "Override one key of the profile or policy, as in tokens.number=mask; repeatable."
 positive = Number(float, 0, above=True)
 
 Files = Annotated[
@@ -98,8 +99,7 @@ Set = Annotated[
     setting_option(
         "--set",
         metavar="KEY=VALUE",
-        help="Override one key of the profile or policy, as in tokens.number=mask; "
-        "repeatable.",
+        help=SET,
     ),
 ]
 BayesRisk = Annotated[
@@ -504,6 +504,13 @@ class Measured:
         str | None,
         rare_measure(help="Folder of a masked language model to attack with."),
     ] = None
+    reader: Annotated[
+        str | None,
+        rare_measure(
+            help="Add an attack by this reader: endpoint. It sends new draws of the "
+            "originals to the server of the decoder endpoint.",
+        ),
+    ] = None
 
     def settings(self) -> Settings:
         """Return the settings of an evaluation."""
@@ -517,6 +524,7 @@ class Measured:
             alphas=tuple(self.alpha or ALPHAS),
             encoder=self.encoder,
             masked_model=self.masked_model,
+            reader=self.reader,
         )
 
 

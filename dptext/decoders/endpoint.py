@@ -82,15 +82,15 @@ class Params(decoders.Params):
         """Return to whom draws go. Raises UsageError for an address that is none."""
         return ThirdParty(host_of(self.url, URL), self.model, self.mode == "rewrite")
 
-    def prepare(self, channel: Channel) -> Endpoint:
-        """Check the settings; nothing is sent.
-
-        Raises UsageError, LexiconError and MissingExtra.
-        """
+    def server(self) -> Server:
+        """Check the settings; nothing is sent. Raises UsageError and MissingExtra."""
         if not self.model or not self.model.isprintable() or len(self.model) > 200:
             raise UsageError(f"{MODEL}: give the name of a model on the server")
-        server = Server(self.url, self.model, self.concurrency, self.timeout, URL)
-        return Endpoint(self, channel, server)
+        return Server(self.url, self.model, self.concurrency, self.timeout, URL)
+
+    def prepare(self, channel: Channel) -> Endpoint:
+        """Return the decoder. Raises UsageError, LexiconError and MissingExtra."""
+        return Endpoint(self, channel, self.server())
 
 
 class Endpoint(decoders.Decoder):

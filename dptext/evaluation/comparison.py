@@ -25,11 +25,13 @@ import msgspec
 import numpy as np
 
 from dptext import lexicons, pipeline, profile, progress, streams
+from dptext.decoders import none
 from dptext.engine import pool
 from dptext.errors import DptextError, InputError, UsageError
 from dptext.evaluation import rows
 from dptext.evaluation.run import Evaluation, Result, Settings
 from dptext.measures import public
+from dptext.profile import Part
 from dptext.randomness import RunKey
 from dptext.registry import describe_failure
 from dptext.report import build
@@ -42,7 +44,10 @@ _PRELOADED = ("dptext.measures.calibrate", "dptext.measures.bayes_risk")
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One mechanism at one level with one lexicon; over is laid over the profile."""
+    """One mechanism at one level with one lexicon; over is laid over the profile.
+
+    Draws are written, by no decoder: the decoder in over may have a server that reads.
+    """
 
     mechanism: str
     level: str
@@ -219,7 +224,8 @@ def compute(cell: Cell, sample: Sample, settings: Settings) -> Row:
 def _computed(cell: Cell, sample: Sample, settings: Settings) -> Row:
     recipe = profile.load(cell.profile, cell.over)
     lexicon = lexicons.find(cell.lexicon)
-    ready = pipeline.build(recipe, lexicon)
+    drawn = replace(recipe, decoder=Part("none", none.Params()))
+    ready = writer = pipeline.build(drawn, lexicon)
     records = [Record(n, (text,), None) for n, text in enumerate(sample.texts)]
     words, private = 0, list[tuple[str, ...]]()
     randomness = ready.randomness(RunKey.fresh())
@@ -234,7 +240,10 @@ def _computed(cell: Cell, sample: Sample, settings: Settings) -> Row:
     risk, _ = public.risk_of(ready)
     texts = [record.texts for record in records]
     if not ready.channel.mechanism.has_log_probs:  # nothing to read by
-        settings = replace(settings, public_text=None)
+        settings = replace(settings, public_text=None, reader=None)
+    if settings.reader is not None:
+        params = recipe.decoder.params.of_lexicon(lexicon)
+        writer = replace(ready, decoder=params.prepare(ready.channel))
     originals = Evaluation.of(lexicon, settings, texts, sample.values)
     return Row(
         mechanism=cell.mechanism,
@@ -245,7 +254,7 @@ def _computed(cell: Cell, sample: Sample, settings: Settings) -> Row:
         notion=statement.notion,
         worst_loss=statement.worst_loss,
         risk=None if risk is None else risk.success,
-        result=originals.against(private, ready),
+        result=originals.against(private, writer),
         seconds=seconds,
         words_per_second=words / seconds if seconds else None,
         megabytes=megabytes,

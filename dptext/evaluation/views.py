@@ -23,6 +23,7 @@ from dptext.measures.context_risk import (
     SAME_KIND,
     Reading,
 )
+from dptext.readers.endpoint import EndpointReader
 from dptext.report import figures
 from dptext.report.blocks import (
     Axis,
@@ -54,6 +55,7 @@ from dptext.report.figures import (
 )
 from dptext.report.views import deniability
 
+ENDPOINT = EndpointReader.name
 _LONGEST = 300  # characters of an example
 
 
@@ -240,6 +242,14 @@ def adapted(result: Adapted) -> Page:
 
 
 KEPT = ("N_w", "S_w", "PP", "CS", "LOW")
+# What a reader finds, by the endings of the names of columns.
+_FOUND = {
+    "": f"{ALL}.success",
+    "_low": f"{ALL}.low",
+    "_high": f"{ALL}.high",
+    "_content": f"{CONTENT}.success",
+    "_rare": f"{RARE}.success",
+}
 # The columns of a comparison in its CSV, and where a row has their values.
 _CSV = {
     **{
@@ -260,12 +270,11 @@ _CSV = {
     "s_w_by_chance": "result.deniability.s_w_by_chance",
     "pp_by_chance": "result.kept.metrics.PP.by_chance",
     "low_by_chance": "result.kept.metrics.LOW.by_chance",
-    # A reader of the kind is the only one of a comparison.
-    "reader": f"result.in_context.0.classes.{ALL}.success",
-    "reader_low": f"result.in_context.0.classes.{ALL}.low",
-    "reader_high": f"result.in_context.0.classes.{ALL}.high",
-    "reader_content": f"result.in_context.0.classes.{CONTENT}.success",
-    "reader_rare": f"result.in_context.0.classes.{RARE}.success",
+    **{
+        f"{column}{ending}": f"result.in_context.{name}.classes.{path}"
+        for column, name in (("reader", SAME_KIND), (ENDPOINT, ENDPOINT))
+        for ending, path in _FOUND.items()
+    },
     # The classifier of the first label and that of the first attribute.
     "utility": "result.utility.0.private.accuracy",
     "utility_sd": "result.utility.0.private.accuracy_sd",
@@ -289,6 +298,7 @@ _COLUMNS = {
     "worst_loss": Column("worst loss, nats", short),
     "risk": Column("risk", share, full=1.0),
     "reader": Column("reader of the kind", share, full=1.0),
+    ENDPOINT: Column("reader on a server", share, full=1.0),
     "n_w": Column("N_w", share, full=1.0),
     "s_w": Column("S_w", figures.distinct),
     "pp": Column("PP", share, full=1.0),
@@ -312,7 +322,16 @@ _ACCURACY = (
     "frequent value."
 )
 _FIRST = ("n_w", "s_w", "pp", "meaning", "low")  # the figures of KEPT
-_FIGURES = ("name", "level", "epsilon", "worst_loss", "risk", "reader", *_FIRST)
+_FIGURES = (
+    "name",
+    "level",
+    "epsilon",
+    "worst_loss",
+    "risk",
+    "reader",
+    ENDPOINT,
+    *_FIRST,
+)
 _BY_CHANCE = (
     *("name", "level", "n_w_by_chance", "s_w_by_chance"),
     *("pp_by_chance", "low_by_chance"),
@@ -348,7 +367,7 @@ def _at(value: Any, path: str) -> Any:
     for step in path.split("."):
         if isinstance(value, list | tuple):
             value = {str(n): item for n, item in enumerate(value)} | {
-                item["name"]: item for item in value if "name" in item
+                item.get("name", item.get("reader")): item for item in value
             }
         if value is None:
             return None
@@ -383,7 +402,7 @@ def comparison(rows: Sequence[Row], originals: Sequence[str] = ()) -> Page:
         f"{row.mechanism}, {row.level}: {row.reason}" for row in rows if row.reason
     ]
     values = [flat(row) for row in done]
-    legend = [*figures.legend("risk"), *_kind(done), *figures.legend(*KEPT)]
+    legend = [*figures.legend("risk"), *_readings(done), *figures.legend(*KEPT)]
     notes = paragraphs(*legend, kind="note")
     chance = paragraphs(figures.DRAWN_BY_CHANCE, figures.CHANGED_BY_CHANCE, kind="note")
     sections = [
@@ -394,6 +413,7 @@ def comparison(rows: Sequence[Row], originals: Sequence[str] = ()) -> Page:
             "Guarantee and cost",
             (_table(("name", "level", "notion", *_COST[2:]), values),),
         ),
+        *_asked(done),
         Section("The first texts, before and after", _examples(done, originals)),
     ]
     if missing:
@@ -406,18 +426,39 @@ def comparison(rows: Sequence[Row], originals: Sequence[str] = ()) -> Page:
     )
 
 
-def _kind(rows: Sequence[Row]) -> Iterator[str]:
-    """Say once what the reader of the kind is, where one has read."""
-    for row in rows:
-        if row.result and row.result.public_text and row.result.in_context:
-            known = row.result.public_text
-            yield (
-                "reader of the kind: how often a reader of whole texts finds a word, "
-                f"from the pairs of {count(known.counted)} words of {known.file}; at "
-                "least, since others may find more; empty where a mechanism has no "
-                "output distribution to read by."
-            )
-            return
+def _readings(rows: Sequence[Row]) -> Iterator[str]:
+    """Say once what the readers are, where they have read."""
+    least = (
+        "at least, since others may find more; empty where a mechanism has no "
+        "output distribution to read by."
+    )
+    results = (row.result for row in rows if row.result and row.result.in_context)
+    result = next(results, None)
+    if result is None:
+        return
+    if (known := result.public_text) is not None:
+        yield (
+            "reader of the kind: how often a reader of whole texts finds a word, "
+            f"from the pairs of {count(known.counted)} words of {known.file}; {least}"
+        )
+    if any(each.reader == ENDPOINT for each in result.in_context):
+        yield (
+            "reader on a server: how often a language model, shown public texts with "
+            f"their draws, finds a word; {least}"
+        )
+
+
+def _asked(rows: Sequence[Row]) -> Iterator[Section]:
+    """Yield what a server was asked, with the requests, where one has read."""
+    asked = [
+        (_name(row), row.level, each.assumes)
+        for row in rows
+        for each in (row.result.in_context if row.result else ())
+        if each.reader == ENDPOINT
+    ]
+    if asked:
+        columns = [Column("mechanism"), Column("level"), Column("knowledge and cost")]
+        yield Section("The reader on a server", (Table(columns, asked),))
 
 
 def _name(row: Row) -> str:

@@ -4,6 +4,7 @@ import csv
 import importlib.util
 import io
 import json
+import re
 import subprocess
 import sys
 import time
@@ -796,6 +797,79 @@ def test_evaluate_lets_the_server_attack_where_it_is_told_to(tmp_path: Path) -> 
     assert readings["endpoint"]["classes"][0]["words"] > 0
     without = here("evaluate", str(before), str(after), "--reader", "endpoint")
     assert without.code == 2
+
+
+def test_compare_lets_the_server_attack_in_each_cell(tmp_path: Path) -> None:
+    """Its figures and requests stand in each row; one process asks; no text is sent.
+
+    A mechanism without an output distribution is compared without it, and rows that
+    are done are not asked about again.
+    """
+    text = f"the {MARKER} film was good and the old actor is very funny not the story"
+    rows = [{"text": text, "id": MARKER}, {"text": "a bad plot to the new music"}]
+    path, table, page, done = (
+        tmp_path / f"{MARKER}.{end}" for end in ("jsonl", "csv", "html", "rows")
+    )
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with serving(lambda request: Reply(chosen(request), wait=0.05)) as server:
+        sets = ("ngrams=''", "words=3", "concurrency=2")
+        base = ["compare", str(path), "--lexicon", small(tmp_path)[1], "--json"]
+        base += ("-m", "rank:k=5", "-m", "laplace", "--epsilon", "2", "--epsilon", "3")
+        plain = here(*base, "-j", "1")
+        assert plain.code == 0, plain.err
+        assert not server.requests
+        base += ("--reader", "endpoint", "--jobs", "4", "--csv", str(table))
+        base += ("--resume", str(done), "--html", str(page))
+        ran = here(*base, *options(server.url, *sets)[2:])
+        assert ran.code == 0, ran.err
+        requests = len(server.requests)
+        assert here(*base, *options(server.url, *sets)[2:]).code == 0
+        assert len(server.requests) == requests
+    assert server.most == 2
+    assert "2 texts to a server, for up to 4 cells" in ran.err
+    sent = b"\n".join(server.requests).decode()
+    unnumbered = re.sub(r"\[[0-9]+\]", "", sent)
+    for private in (MARKER, text.partition(f"{MARKER} ")[2], rows[1]["text"]):
+        assert private not in unnumbered
+    cells = list(csv.DictReader(io.StringIO(table.read_text())))
+    read, unread = json.loads(ran.out)["rows"][:2], json.loads(ran.out)["rows"][2:]
+    for row, cell in zip(read, cells[:2], strict=True):
+        (reading,) = row["result"]["in_context"]
+        every = reading["classes"][0]
+        assert every["words"] == 21
+        figures = (cell["endpoint"], cell["endpoint_low"], cell["endpoint_high"])
+        assert figures == tuple(str(every[key]) for key in ("success", "low", "high"))
+        assert (
+            f"shown 6 public texts with their draws; 2 texts, {requests // 2} req"
+            in (reading["assumes"])
+        )
+        assert reading["assumes"] in page.read_text()
+        assert cell["reader"] == ""
+    for row, cell in zip(unread, cells[2:], strict=True):
+        assert (row["reason"], row["result"]["in_context"]) == ("", [])
+        assert cell["endpoint"] == ""
+    assert "reader on a server" in page.read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--reader", "endpoint", "--set", "decoder.model=m"), "decoder.url: give the"),
+        (("--reader", "endpoint", "--set", "decoder.url=http://h"), "decoder.model"),
+        (("--reader", "ngram"), "--reader ngram: compare takes endpoint"),
+        (("--set", "decoder.url=http://h"), "with --reader endpoint"),
+        (("--reader", "endpoint", "--set", "mechanism.k=8"), "with --reader endpoint"),
+    ],
+)
+def test_compare_refuses_what_names_no_server(
+    arguments: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
+    """One line, exit code 2."""
+    (tmp_path / "in.txt").write_text("the film was good\n")
+    ran = here("compare", str(tmp_path / "in.txt"), *arguments)
+    assert (ran.code, ran.out) == (2, b"")
+    assert said in ran.err
+    assert ran.err.count("\n") == 1
 
 
 def test_a_folder_goes_on_where_a_server_failed(tmp_path: Path) -> None:
