@@ -11,6 +11,7 @@ import hashlib
 import io
 import os
 import re
+import shlex
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -20,8 +21,10 @@ from functools import partial
 from pathlib import Path, PurePath, PurePosixPath
 from typing import TYPE_CHECKING, BinaryIO
 
+import msgspec
+
 from dptext import formats, streams
-from dptext.errors import InputError, UsageError
+from dptext.errors import DptextError, InputError, UsageError
 from dptext.formats import Format
 from dptext.guarantees.policy import ExportPolicy
 from dptext.settings import digest_of_bytes
@@ -61,7 +64,8 @@ class Export:
     """A file, its digest and size, and the bytes of the report beside it, if any.
 
     open gives its content as it lies, for a look at its fields; it raises NotHere where
-    the digest alone is here. staged: it is what git holds for a commit.
+    the digest alone is here. unstaged gives the advice to stage what lies on disk, ""
+    where that would not help.
     """
 
     name: str
@@ -69,7 +73,7 @@ class Export:
     size: int
     report: bytes | None
     open: Callable[[], AbstractContextManager[BinaryIO]]
-    staged: bool = False
+    unstaged: Callable[[], str] = str
 
 
 def beside(path: Path) -> Path:
@@ -105,6 +109,15 @@ def on_disk(path: Path) -> Export:
     except FileNotFoundError:
         report = None
     return Export(path.name, sha256, size, report, lambda: path.open("rb"))
+
+
+def digest_named(report: bytes) -> str:
+    """Return the digest of the file that a report names, "" where it names none."""
+    try:
+        named = msgspec.json.decode(report)["output"]["sha256"]
+    except (msgspec.DecodeError, ValueError, RecursionError, LookupError, TypeError):
+        return ""
+    return named if isinstance(named, str) else ""
 
 
 def _beginning(path: Path) -> bytes:
@@ -210,7 +223,8 @@ class GitIndex:
             sha256, size = pointer[1].decode(), int(pointer[2])
             open = partial(_fetched, Path(path), sha256)
         report = self.content(path + SIDECAR)
-        return Export(PurePosixPath(path).name, sha256, size, report, open, staged=True)
+        unstaged = partial(_unstaged, path, sha256, report)
+        return Export(PurePosixPath(path).name, sha256, size, report, open, unstaged)
 
 
 def _fetched(path: Path, sha256: str) -> AbstractContextManager[BinaryIO]:
@@ -222,6 +236,31 @@ def _fetched(path: Path, sha256: str) -> AbstractContextManager[BinaryIO]:
     if digest_of_bytes(data) != sha256:
         raise NotHere(f"{path}: Git LFS has not brought its content here")
     return io.BytesIO(data)
+
+
+def _unstaged(path: str, sha256: str, report: bytes | None) -> str:
+    """Say what to stage where the report on disk is of the file, there or staged.
+
+    After the hook that privatizes both lie on disk, and the original is staged.
+    """
+    try:
+        disk = on_disk(Path(path))
+    except (OSError, DptextError):
+        return ""
+    of = digest_named(disk.report or b"")
+    if of not in (sha256, disk.sha256):
+        return ""
+    names = [path] if of != sha256 else []
+    if disk.report != report:
+        names.append(path + SIDECAR)
+    ignored = subprocess.run(  # noqa: S603
+        ["git", "check-ignore", "-q", "--", *names],  # noqa: S607
+        capture_output=True,
+        check=False,
+    )
+    force = [] if ignored.returncode else ["-f"]
+    dashed = ["--"] if path.startswith("-") else []
+    return f"run {shlex.join(['git', 'add', *force, *dashed, *names])}"
 
 
 def _listed(*arguments: str) -> dict[str, str]:

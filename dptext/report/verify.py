@@ -104,13 +104,7 @@ def verdict(export: Export, policy: ExportPolicy, recomputer: Recomputer) -> Ver
     """
     data = export.report
     if data is None:
-        beside = export.name + SIDECAR
-        where = "not staged; git add both" if export.staged else "missing; put it back"
-        return failed(
-            Rule.MISSING,
-            f"no public report: {beside} is {where}, or make this file again from its "
-            f"original: dptext sanitize ORIGINAL -o {export.name}",
-        )
+        return failed(Rule.MISSING, _missing(export))
     try:
         report = document.decode(data, export.name + SIDECAR)
     except UsageError as error:
@@ -147,6 +141,17 @@ def verdict(export: Export, policy: ExportPolicy, recomputer: Recomputer) -> Ver
     return Verdict(tuple(findings), (*notes, *unread))
 
 
+def _missing(export: Export) -> str:
+    """Say that an export has no report, and what to do."""
+    beside = export.name + SIDECAR
+    if advice := export.unstaged():
+        return f"no public report: {beside} is not staged; {advice}"
+    return (
+        f"no public report: {beside} is missing; put it back, or make this file again "
+        f"from its original: dptext sanitize ORIGINAL -o {export.name}"
+    )
+
+
 def failed(rule: Rule, line: str) -> Verdict:
     """Return the verdict of an export that need not be looked at further."""
     return Verdict((Finding(rule, line),))
@@ -167,11 +172,8 @@ def _identity(report: Document, export: Export) -> Iterator[str]:
     command = "sanitize" if report.vectors is None else "embed"
     again = f"dptext {command} ORIGINAL -o {export.name}"
     if output is None or output.sha256 != export.sha256:
-        stage = "git add both, or " if export.staged else ""
-        yield (
-            "its public report belongs to another file: the digests differ; "
-            f"{stage}make it again from its original: {again}"
-        )
+        advice = export.unstaged() or f"make it again from its original: {again}"
+        yield f"its public report belongs to another file: the digests differ; {advice}"
     elif output.bytes != export.size:
         yield "its report was changed: the file has another size"
     elif output.file not in (None, export.name):

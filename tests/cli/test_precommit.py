@@ -162,8 +162,8 @@ def test_report_on_disk_must_be_staged(export: Path) -> None:
     assert Path("exports/out.jsonl.dptext.json").exists()
     passed, said = _commit("untrack")
     assert not passed
-    assert "exports/out.jsonl: no public report" in said
-    assert "is not staged; git add both" in said
+    assert "is not staged; run git add exports/out.jsonl.dptext.json" in said
+    assert "sanitize" not in said
     _git("add", "exports/out.jsonl.dptext.json")
     Path("more.txt").write_text("")
     _git("add", "-f", ".pre-commit-config.yaml")
@@ -174,16 +174,17 @@ def test_report_on_disk_must_be_staged(export: Path) -> None:
 def test_advice_after_privatizing_in_place(
     export: Path, options: tuple[str, ...]
 ) -> None:
-    """Private file and report lie on disk: the advice is to stage both."""
+    """Private file and report lie on disk: to stage both is all that is said."""
     Path("exports/new.jsonl").write_text(f'{{"text":"{MARKER}"}}\n')
     _git("add", "exports/new.jsonl")
     run = ("sanitize", "-f", "text", "--in-place", "exports/new.jsonl", *options, "-q")
     assert here(*run).code == 0
     said = here("check", "--staged").out.decode()
-    assert "is not staged; git add both" in said
+    both = "exports/new.jsonl exports/new.jsonl.dptext.json"
+    assert said.endswith(f"is not staged; run git add {both}\n")
     _git("add", "exports/new.jsonl.dptext.json")
     said = here("check", "--staged").out.decode()
-    assert "the digests differ; git add both" in said
+    assert said.endswith("the digests differ; run git add exports/new.jsonl\n")
     _git("add", "exports/new.jsonl")
     assert here("check", "--staged").code == 0
 
@@ -206,6 +207,7 @@ def test_report_that_is_ignored(export: Path, options: tuple[str, ...]) -> None:
     passed, said = _commit("ignored")
     assert not passed
     assert "exports/new.jsonl: no public report" in said
+    assert "run git add -f exports/new.jsonl.dptext.json" in said
 
 
 def test_renamed_export_stops_a_commit(export: Path) -> None:
@@ -347,7 +349,8 @@ def test_hook_privatizes_exports(repository: Path, options: tuple[str, ...]) -> 
     passed, said = _commits()
     assert not passed
     assert "files were modified by this hook" in said
-    assert "a.jsonl.dptext.json is not staged; git add both" in said
+    assert "run git add exports/a.jsonl exports/a.jsonl.dptext.json" in said
+    assert "run dptext sanitize" not in said
     assert MARKER not in said
     private = {path: path.read_bytes() for path in originals}
     for path, data in private.items():

@@ -64,7 +64,7 @@ def audit(
     *,
     inputs: int = 200,
     runs: int = 20000,
-    number: int = DRAWS,
+    number: int | None = None,
     progress: Progress = lambda line: None,
 ) -> AuditResult:
     """Audit a mechanism at an epsilon.
@@ -72,15 +72,15 @@ def audit(
     draws runs the program by the path of a release; without it only formulas are
     looked at. inputs is how many words an audit of chosen words takes; runs how often
     each of a few pairs of words is drawn where there is no exact output distribution;
-    number, the draws that hold the program against its formula; progress is called
-    with lines for people.
+    number, the draws that hold the program against its formula: DRAWS if not given,
+    and more where copies would not show; progress is called with lines for people.
     UsageError for a mechanism of whole texts that offers no rows of any, and for one
     that can only be drawn from where draws is None.
     """
     if isinstance(mechanism, TextMechanism):
         result = _of_texts(mechanism, epsilon)
     elif isinstance(mechanism, NoiseMechanism):
-        points = number // 10
+        points = (number or DRAWS) // 10
         result = _of_noise(mechanism, epsilon, draws, runs, points, progress)
     elif mechanism.has_log_probs:
         result = _of_rows(mechanism, epsilon, draws, inputs, number, progress)
@@ -121,7 +121,7 @@ def _of_rows(
     epsilon: float,
     draws: AuditDraws | None,
     inputs: int,
-    number: int,
+    number: int | None,
     progress: Progress,
 ) -> AuditResult:
     """Audit exact output distributions, then the program by its draws."""
@@ -140,8 +140,9 @@ def _of_rows(
         epsilon,
         draws,
         inputs,
-        number,
+        number or DRAWS,
         progress,
+        until_copies_show=number is None,
     )
     return replace(result, program=program)
 

@@ -7,9 +7,10 @@ counts are compared with the exact distribution of each input:
 - relations: copies of the input, of its neighbours in the vocabulary, in the batch and
   by meaning, where a mistake or a leak would show;
 - levels: the share of outputs below given probabilities (a wrong epsilon).
-At small epsilons a copy is rare, so that one in ten thousand shows. Every input is
-drawn a few times; those that stand out most are chosen, too, and drawn anew. Small
-batches come first: the many draws after them would show a fault that begins late.
+At small epsilons a copy is rare, so that one in ten thousand shows; in a small
+vocabulary more words are drawn until it does. Every input is drawn a few times; those
+that stand out most are chosen, too, and drawn anew. Small batches come first: the many
+draws after them would show a fault that begins late.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from dptext.guarantees.audit.findings import (
     Progress,
     all_inputs,
     chosen,
+    excess,
     label,
     shuffled,
 )
@@ -264,6 +266,10 @@ class PooledCounts:
 
 # Up to this many rows of probabilities are held at once.
 _ROWS = 256
+# Copies that often beyond the formula show: one in ten thousand of words that the
+# formula itself does not copy.
+_SHOWS = 9e-5
+_LEAST_MORE, _MOST_MORE = 2**20, 2**25
 
 
 def audit_sampler(
@@ -273,8 +279,14 @@ def audit_sampler(
     inputs: int,
     number: int,
     progress: Progress,
+    *,
+    until_copies_show: bool = False,
 ) -> ProgramTest:
-    """Hold the program against its formula by so many draws of chosen words."""
+    """Hold the program against its formula by so many draws of chosen words.
+
+    until_copies_show: draw more words where copies of one input in ten thousand would
+    not be found, up to a limit.
+    """
     ladder = _epsilons(mechanism, epsilon)
     tests = MultipleTests()
     screened = mechanism.space.size + 1 > inputs
@@ -288,19 +300,57 @@ def audit_sampler(
     if draws.released is not None:
         groups.append(as_released(draws, ids, epsilon, number // 8))
     progress("comparing the counts with the exact output distributions")
-    alarm = ALARM / len(groups)
+    alarm = ALARM / (len(groups) + until_copies_show)
     for group in groups:
         _hold(tests, mechanism, ids, group, alarm)
+    more = 0
+    smallest = (each.smallest for each in tests.power if each.event.startswith(COPIES))
+    if until_copies_show and min(smallest, default=1.0) > _SHOWS:
+        more = _further(tests, mechanism, ids, ladder[-1], draws, alarm, progress)
     return tests.concluded(
         ProgramTest(
             tested=True,
             refuted=False,
             method=_method(mechanism, ids, screened, draws),
-            draws=sum(len(group.outputs) for group in groups),
+            draws=sum(len(group.outputs) for group in groups) + more,
             epsilons=ladder,
             untested=("how a budget other than uniform spreads epsilon over a text",),
         )
     )
+
+
+def further(chance: float, alarm: float) -> int:
+    """Return how many draws show copies in excess of a chance; at most as many."""
+    number = _LEAST_MORE
+    while number < _MOST_MORE and excess(chance, number, alarm / 2.0) > _SHOWS:
+        number *= 2
+    return number
+
+
+def _further(
+    tests: MultipleTests,
+    mechanism: Mechanism,
+    ids: Ids,
+    epsilon: float,
+    draws: AuditDraws,
+    alarm: float,
+    progress: Progress,
+) -> int:
+    """Draw the chosen words again, and count copies alone; return the draws."""
+    ids = ids[ids >= 0]
+    probs = (mechanism.probs(ids[at : at + 1], epsilon)[0] for at in range(len(ids)))
+    chance = sum(float(row[word]) for row, word in zip(probs, ids, strict=True))
+    chance = min(chance / len(ids), 1.0)
+    number = further(chance, alarm)
+    progress(f"drawing {len(ids):,} words {number:,} times more, to find rarer copies")
+    rng, hits = np.random.default_rng(_SEED + 3), 0
+    for _ in range(number // BATCH):
+        words = ids[rng.integers(0, len(ids), BATCH)]
+        hits += int((draws.words(words, np.full(BATCH, epsilon)) == words).sum())
+    name = f"{COPIES}, epsilon {epsilon:.6g}, {number:,} draws more"
+    tests.take(np.array([hits]), number, np.array([chance]), alarm, lambda _: name)
+    tests.finds(name, chance, number, alarm / 2.0)
+    return number
 
 
 def _epsilons(mechanism: Mechanism, epsilon: float) -> tuple[float, ...]:
