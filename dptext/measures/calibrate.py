@@ -155,8 +155,8 @@ def _crossing(
     on top of less: plays that are won, or lost, at both ends of an interval are taken
     to be so within it, and only the others are played. That is true of nearly all;
     the epsilon that is found is only the first to be tested. The shares, upwards, are
-    few where the first is met almost for sure. They are fixed by the draws of the search: the
-    draws of the tests have no part in them.
+    few where the first is met almost for sure. They are fixed by the draws of the
+    search: the draws of the tests have no part in them.
     """
     few, every = np.arange(_FEW), np.arange(_SEARCH_DRAWS)
     about = _bisect(lambda at: float(won(at, few).mean()) <= goal, 1.0, 1.1)
