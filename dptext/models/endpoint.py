@@ -321,8 +321,8 @@ class Server:
 
     def _stopped(self, reason: str) -> str:
         return (
-            f"{self._setting}: {self.host} {reason}: the run stops. What was sent was "
-            "drawn at random; with the same key file a new run sends the same draws"
+            f"{self._setting}: {self.host} {reason}: nothing more is sent. Draws that "
+            "were sent have left; sanitize with the same --key-file sends them again"
         )
 
     async def _content(

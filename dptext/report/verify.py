@@ -367,7 +367,7 @@ def _has_twice(data: bytes) -> bool:
 
 
 def _terms(report: Document, risk: float | None, policy: ExportPolicy) -> Iterator[str]:
-    """Yield what a policy misses in a guarantee, a risk and what texts were sent to."""
+    """Yield where guarantee, risk, lexicon or host of draws are against a policy."""
     promise, section = report.guarantee, report.vectors
     if promise.notion not in policy.notion:
         wanted = " or ".join(policy.notion)

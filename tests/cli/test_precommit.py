@@ -276,9 +276,8 @@ def test_folders_of_a_repository(export: Path) -> None:
     ran = here("check", "--staged")
     assert ran.code == 1
     assert ran.out.decode() == (
-        "raw.csv: no public report: raw.csv.dptext.json is not staged; git add both, "
-        "or make this file again from its original: dptext sanitize ORIGINAL -o "
-        "raw.csv\n"
+        "raw.csv: no public report: raw.csv.dptext.json is missing; put it back, or "
+        "make this file again from its original: dptext sanitize ORIGINAL -o raw.csv\n"
     )
 
 
