@@ -46,7 +46,7 @@ _PRELOADED = ("dptext.measures.calibrate", "dptext.measures.bayes_risk")
 class Cell:
     """One mechanism at one level with one lexicon; over is laid over the profile.
 
-    Draws are written, by no decoder: the decoder in over may have a server that reads.
+    Where a reader on a server attacks, its decoder names the server and writes nothing.
     """
 
     mechanism: str
@@ -224,8 +224,10 @@ def compute(cell: Cell, sample: Sample, settings: Settings) -> Row:
 def _computed(cell: Cell, sample: Sample, settings: Settings) -> Row:
     recipe = profile.load(cell.profile, cell.over)
     lexicon = lexicons.find(cell.lexicon)
-    drawn = replace(recipe, decoder=Part("none", none.Params()))
-    ready = writer = pipeline.build(drawn, lexicon)
+    written = recipe
+    if settings.reader is not None:  # whose server the decoder names
+        written = replace(recipe, decoder=Part("none", none.Params()))
+    ready = writer = pipeline.build(written, lexicon)
     records = [Record(n, (text,), None) for n, text in enumerate(sample.texts)]
     words, private = 0, list[tuple[str, ...]]()
     randomness = ready.randomness(RunKey.fresh())
