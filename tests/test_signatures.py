@@ -115,16 +115,13 @@ def test_keys_that_are_refused(tmp_path: Path) -> None:
     form = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
     private = ed25519.Ed25519PrivateKey.generate()
     other = rsa.generate_private_key(65537, 2048)
-    for data, said in (
-        (SECRET, "not an Ed25519 key in PEM format; make one with"),
-        (b"-----BEGIN nonsense", "not a readable key"),
-        (private.private_bytes(*form, password), "encrypted"),
-        (
-            other.private_bytes(*form, serialization.NoEncryption()),
-            "not an Ed25519 key",
-        ),
+    for data in (
+        SECRET,
+        b"-----BEGIN nonsense",
+        private.private_bytes(*form, password),
+        other.private_bytes(*form, serialization.NoEncryption()),
     ):
-        with pytest.raises(UsageError, match=said):
+        with pytest.raises(UsageError, match="not an Ed25519 key in PEM format with"):
             signatures.read(_write(tmp_path / "key", data))
     with pytest.raises(UsageError, match="can only verify"):
         signatures.signing(_write(tmp_path / "key", PUBLIC, 0o644))

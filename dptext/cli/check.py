@@ -227,7 +227,7 @@ def keys_of(
     from dptext.report import signatures
 
     if paths:
-        return signatures.keys(paths)
+        return tuple(map(signatures.read, paths))
     folder = Path() if configured.path is None else configured.path.parent
     keys = []
     for name in accepted.verify_key:

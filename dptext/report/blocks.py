@@ -198,7 +198,6 @@ class Section:
     title: str
     blocks: Sequence[Block]
     badges: Sequence[Badge] = ()
-    boxed: bool = False
 
     @property
     def tone(self) -> Tone | None:

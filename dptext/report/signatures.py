@@ -8,9 +8,9 @@ reports can be read, but their signatures are not verified.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -29,11 +29,9 @@ if TYPE_CHECKING:
 
 Algorithm = Literal["HMAC-SHA256", "Ed25519"]
 _ALGORITHM = "Ed25519"
-_PEM, _PUBLIC = b"-----BEGIN", b"-----BEGIN PUBLIC KEY"
+_PUBLIC = b"-----BEGIN PUBLIC KEY"
 _UNSIGNED = b'"signature": null'
 UNSIGNED = "not signed"
-_VALUE = re.compile(r"[0-9a-f]{64}|[0-9a-f]{128}")
-_MAKE = "make one with: openssl genpkey -algorithm ed25519 -out FILE"
 _NO_LONGER = (
     "signed with a shared secret (HMAC-SHA256), which dptext no longer verifies"
 )
@@ -60,14 +58,8 @@ class Key:
     def __init__(
         self, public: Ed25519PublicKey, private: Ed25519PrivateKey | None = None
     ) -> None:
-        self._public, self._private = public, private
-        self.can_sign = private is not None
+        self._public, self.private = public, private
         self.id = hashlib.sha256(public.public_bytes_raw()).digest()[:8].hex()
-
-    def sign(self, data: bytes) -> bytes:
-        """Return the signature of the private half."""
-        assert self._private is not None
-        return self._private.sign(data)
 
     def holds(self, data: bytes, value: bytes) -> bool:
         """Tell whether a signature of data is by this key."""
@@ -95,31 +87,30 @@ def is_public(data: bytes) -> bool:
 
 def of(data: bytes, name: str) -> Key:
     """Return the key of a file's content. Raises UsageError."""
+    from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import ed25519
 
-    if not data.lstrip().startswith(_PEM):
-        raise UsageError(f"{name}: not an Ed25519 key in PEM format; {_MAKE}")
-    try:
+    key: object = None
+    with contextlib.suppress(TypeError, ValueError, UnsupportedAlgorithm):
         if is_public(data):
-            public = serialization.load_pem_public_key(data)
-            if isinstance(public, ed25519.Ed25519PublicKey):
-                return Key(public)
+            key = serialization.load_pem_public_key(data)
         else:
-            private = serialization.load_pem_private_key(data, None)
-            if isinstance(private, ed25519.Ed25519PrivateKey):
-                return Key(private.public_key(), private)
-    except TypeError:
-        raise UsageError(f"{name}: encrypted; give it without a password") from None
-    except ValueError:
-        raise UsageError(f"{name}: not a readable key; {_MAKE}") from None
-    raise UsageError(f"{name}: not an Ed25519 key; {_MAKE}")
+            key = serialization.load_pem_private_key(data, None)
+    if isinstance(key, ed25519.Ed25519PublicKey):
+        return Key(key)
+    if isinstance(key, ed25519.Ed25519PrivateKey):
+        return Key(key.public_key(), key)
+    raise UsageError(
+        f"{name}: not an Ed25519 key in PEM format without a password; make one with: "
+        "openssl genpkey -algorithm ed25519 -out FILE"
+    )
 
 
 def signing(path: Path) -> Key:
     """Read a key that signs. Raises UsageError."""
     key = read(path)
-    if not key.can_sign:
+    if key.private is None:
         raise UsageError(
             f"key file {path}: a public key can only verify; give the private one"
         )
@@ -130,11 +121,11 @@ def signed(report: bytes, key: Key | None) -> bytes:
     """Return an encoded report with its signature, the report itself without a key."""
     if key is None:
         return report
-    head, unsigned, tail = report.rpartition(_UNSIGNED)
-    assert unsigned
+    assert key.private is not None
+    head, _, tail = report.rpartition(_UNSIGNED)
     signature = f'{{"algorithm": "{_ALGORITHM}", "key": "{key.id}", "value": "'
     head, tail = head + b'"signature": ' + signature.encode(), b'"}' + tail
-    return head + key.sign(head + tail).hex().encode() + tail
+    return head + key.private.sign(head + tail).hex().encode() + tail
 
 
 def problem(report: bytes, keys: Sequence[Key]) -> str:
@@ -142,16 +133,15 @@ def problem(report: bytes, keys: Sequence[Key]) -> str:
     signature = _signature(report)
     if signature is None:
         return "its report is not signed"
-    algorithm, name, value = signature
-    if algorithm != _ALGORITHM:
+    if signature.algorithm != _ALGORITHM:
         return f"its report is {_NO_LONGER}; sign a new one with an Ed25519 key"
-    mine = [key for key in keys if key.id == name]
+    mine = [key for key in keys if key.id == signature.key]
     if not mine:
         return "its report is signed with another key"
-    digits = value.encode()
+    digits = signature.value.encode()
     data = report.replace(digits, b"")
     once = report.count(digits) == 1
-    if once and any(key.holds(data, bytes.fromhex(value)) for key in mine):
+    if once and any(key.holds(data, bytes.fromhex(signature.value)) for key in mine):
         return ""
     return "its report was changed: the signature does not hold"
 
@@ -161,15 +151,14 @@ def shown(report: bytes, keys: Sequence[Key]) -> str:
     signature = _signature(report)
     if signature is None:
         return UNSIGNED
-    named = f"key {signature[1]} ({signature[0]})"
-    if signature[0] != _ALGORITHM:
+    if signature.algorithm != _ALGORITHM:
         return _NO_LONGER
-    wrong = problem(report, keys)
-    if not wrong:
-        return f"by {named}, verified"
-    if any(key.id == signature[1] for key in keys):
-        return f"of {named}, does not hold: the report was changed"
-    return f"said to be by {named}, not verified: dptext check --verify-key verifies it"
+    named = f"by key {signature.key} ({_ALGORITHM})"
+    if not problem(report, keys):
+        return f"{named}, verified"
+    if any(key.id == signature.key for key in keys):
+        return f"{named}, does not hold: the report was changed"
+    return f"said to be {named}, not verified: dptext check --verify-key verifies it"
 
 
 def of_signer(key: Key | None) -> str:
@@ -177,19 +166,15 @@ def of_signer(key: Key | None) -> str:
     return UNSIGNED if key is None else f"by key {key.id} ({_ALGORITHM})"
 
 
-def _signature(report: bytes) -> tuple[str, str, str] | None:
-    """Return algorithm, key and value of a report's signature, None without one."""
+class _Signed(msgspec.Struct):
+    """The part of a report that says who signed it."""
+
+    signature: Signature
+
+
+def _signature(report: bytes) -> Signature | None:
+    """Return the signature of a report, None without one."""
     try:
-        data = msgspec.json.decode(report)
-        signature = data["signature"]
-        values = signature["algorithm"], signature["key"], signature["value"]
-    except (msgspec.DecodeError, ValueError, RecursionError, LookupError, TypeError):
+        return msgspec.json.decode(report, type=_Signed).signature
+    except (msgspec.MsgspecError, ValueError, RecursionError):
         return None
-    if not all(isinstance(each, str) for each in values):
-        return None
-    return values if _VALUE.fullmatch(values[2]) else None
-
-
-def keys(paths: Iterable[Path]) -> tuple[Key, ...]:
-    """Read the keys of files. Raises UsageError."""
-    return tuple(read(path) for path in paths)

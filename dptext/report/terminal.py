@@ -9,24 +9,8 @@ from rich.rule import Rule
 from rich.table import Table as Grid
 from rich.text import Text
 
-from dptext.report.blocks import (
-    Badge,
-    Block,
-    Bullets,
-    Cell,
-    Chart,
-    Code,
-    Figures,
-    Heading,
-    Mark,
-    More,
-    Page,
-    Paragraph,
-    Section,
-    Table,
-    Tokens,
-    Tone,
-)
+from dptext.report import blocks
+from dptext.report.blocks import Block, Cell, Page, Section, Tone
 
 _TONES = {Tone.GOOD: "bold green", Tone.FAIR: "bold yellow", Tone.BAD: "bold red"}
 _TREATMENTS = {
@@ -42,14 +26,14 @@ _BAR = 16  # characters of a full bar
 _SHORT = 20  # characters of a name
 
 
-def show(blocks: Iterable[Block | Section | Page], console: Console) -> None:
+def show(parts: Iterable[Block | Section | Page], console: Console) -> None:
     """Print blocks, sections and pages, one below the other."""
-    for each in _parts(blocks):
+    for each in _parts(parts):
         console.print(each, crop=False)
 
 
-def _parts(blocks: Iterable[Block | Section | Page]) -> Iterator[RenderableType]:
-    for each in blocks:
+def _parts(parts: Iterable[Block | Section | Page]) -> Iterator[RenderableType]:
+    for each in parts:
         if isinstance(each, Page):
             yield Rule(Text(each.title), style="dim")
             yield from (Text(line, style="dim") for line in each.lead)
@@ -67,9 +51,9 @@ def _parts(blocks: Iterable[Block | Section | Page]) -> Iterator[RenderableType]
 
 def _block(block: Block) -> Iterator[RenderableType]:
     match block:
-        case Heading():
+        case blocks.Heading():
             yield Text(block.text, style="bold")
-        case Paragraph():
+        case blocks.Paragraph():
             code = block.kind == "code"
             yield Text(
                 block.text,
@@ -77,20 +61,20 @@ def _block(block: Block) -> Iterator[RenderableType]:
                 no_wrap=code,
                 overflow="ignore" if code else None,
             )
-        case Bullets():
+        case blocks.Bullets():
             yield from (Text(f"- {line}") for line in block.lines)
-        case Tokens():
+        case blocks.Tokens():
             yield Text("tokens: ") + Text(", ").join(map(_text, block.legend))
             yield Text(" ").join(map(_text, block.tokens))
-        case Figures():
+        case blocks.Figures():
             yield _figures(block)
-        case Table():
+        case blocks.Table():
             yield _table(block)
-        case More() | Chart():
+        case blocks.More() | blocks.Chart():
             pass
 
 
-def _figures(block: Figures) -> Grid:
+def _figures(block: blocks.Figures) -> Grid:
     grid = Grid(box=None, show_header=False, padding=(0, 1))
     grid.add_column(overflow="fold", max_width=32)
     grid.add_column(overflow="fold")
@@ -99,7 +83,7 @@ def _figures(block: Figures) -> Grid:
     return grid
 
 
-def _table(block: Table) -> Grid:
+def _table(block: blocks.Table) -> Grid:
     """Return a table; a terminal draws bars where one column has them."""
     grid = Grid(box=None, padding=(0, 1), title=block.title or None)
     grid.title_justify = "left"
@@ -130,10 +114,10 @@ def _table(block: Table) -> Grid:
 def _text(cell: Cell) -> Text:
     """Return a cell with its colour."""
     match cell:
-        case Mark():
+        case blocks.Mark():
             return Text(cell.text, style=_TREATMENTS.get(cell.treatment, ""))
-        case Badge():
+        case blocks.Badge():
             return Text(cell.text, style=_TONES[cell.tone] if cell.tone else "")
-        case Code():
+        case blocks.Code():
             return Text(cell.text)
     return Text(cell)

@@ -123,10 +123,9 @@ def guarantee(promise: Statement) -> tuple[Section, ...]:
         promise.text_level, promise.translation, promise.decoding, promise.subjects
     )
     blocks = (Paragraph(promise.sentence, "lead"), *lines, *_loss(promise))
-    limits = Bullets(promise.not_covered)
     sections = [
         Section("Guarantee", blocks, (answer.verdict(promise),)),
-        Section("Not covered", (limits,), boxed=True),
+        Section("Not covered", (Bullets(promise.not_covered),)),
     ]
     if promise.conditions:
         sections.append(Section("Holds if", (Bullets(promise.conditions),)))

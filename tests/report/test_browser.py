@@ -45,13 +45,11 @@ function measure(frame) {
     each => parseFloat(view.getComputedStyle(each).fontSize)
       * each.ownerSVGElement.getBoundingClientRect().width / 460);
   const style = view.getComputedStyle(page.body);
-  const boxes = [...page.querySelectorAll(".pair > section")].map(
-    each => each.getBoundingClientRect().toJSON());
   document.getElementById("out").textContent = JSON.stringify({
     high: page.body.getBoundingClientRect().height,
     scroll: root.scrollWidth, client: root.clientWidth, out: found,
     text: Math.min(...heights), ink: style.color, paper: style.backgroundColor,
-    boxes: boxes, charts: page.querySelectorAll("figure > svg").length});
+    charts: page.querySelectorAll("figure > svg").length});
 }
 </script><iframe style="border:0;width:%dpx;height:900px" srcdoc="%s"
 onload="measure(this)"></iframe></body></html>"""

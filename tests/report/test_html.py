@@ -247,7 +247,7 @@ def every_block(text: str) -> list[Any]:
 @given(st.text(max_size=40))
 def test_any_text_is_shown_not_obeyed(text: str) -> None:
     """Any string comes back from a page as it was, but for what cannot be shown."""
-    section = Section(text, every_block(text), (Badge(text),), boxed=True)
+    section = Section(text, every_block(text), (Badge(text),))
     page = closed(html.render(Page(text, [section, section], (text,), text)))
     shown = re.sub("[\x00-\x08\x0b-\x1f\x7f-\x9f]", "\ufffd", text)
     shown = re.sub("[\u202a-\u202e\u2066-\u2069\ufffe\uffff]", "\ufffd", shown)
