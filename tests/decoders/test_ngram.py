@@ -88,7 +88,9 @@ def test_mbr_writes_the_closest_fluent_text(
     table /= np.linalg.norm(table, axis=1, keepdims=True)
     means = np.einsum("xn,xnd->nd", likely, table[rows])
     size = np.arange(SIZE + 2)
-    logs = np.array([model.log_probs(np.full(SIZE + 2, row), size) for row in size])
+    logs = np.array(
+        [models.log_probs(model, np.full(SIZE + 2, row), size) for row in size]
+    )
     words = np.flatnonzero(channel.inputs[:SIZE] > 0)
 
     def score(row: int, words_of: dict[int, int]) -> float:

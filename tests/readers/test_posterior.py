@@ -95,7 +95,7 @@ def brute(
     possible = np.flatnonzero(channel.inputs > 0)
     rows = np.arange(SIZE + 2)
     conditional = np.exp(
-        [model.log_probs(np.full(SIZE + 2, row), rows) for row in rows]
+        [models.log_probs(model, np.full(SIZE + 2, row), rows) for row in rows]
     )
     posterior = np.zeros((len(batch.drawn), SIZE + 1))
     best = np.zeros(len(batch.drawn), np.int64)
