@@ -186,7 +186,8 @@ class Mechanism(Prepared, ABC):
         """
         return None
 
-    def geometry(self, epsilon: float) -> Geometry:
+    @property
+    def geometry(self) -> Geometry:
         """Return the public distances over V in the guarantee's own metric."""
         return self.space.geometry
 
@@ -417,13 +418,6 @@ class TextMechanism(Mechanism):
     @abstractmethod
     def sample(self, words: Words, eps: Eps, bits: RandomBits) -> Ids:
         """Draw a word for each word of a batch of texts: eps (n,) -> (n,) int32."""
-
-    def example_log_probs(self, epsilon: float) -> Floats | None:
-        """Return ln P(y|text) of one word in each of a few public texts: (m, V).
-
-        None where there are none to audit.
-        """
-        return None
 
 
 @dataclass(frozen=True, eq=False)
