@@ -419,6 +419,13 @@ class TextMechanism(Mechanism):
     def sample(self, words: Words, eps: Eps, bits: RandomBits) -> Ids:
         """Draw a word for each word of a batch of texts: eps (n,) -> (n,) int32."""
 
+    def example_log_probs(self, epsilon: float) -> Floats | None:
+        """Return ln P(y|text) of one word in each of a few public texts: (m, V).
+
+        None where there are none to audit.
+        """
+        return None
+
 
 @dataclass(frozen=True, eq=False)
 class ExponentialMechanism(WordMechanism):

@@ -122,7 +122,8 @@ class OutputSets:
         distances[members < 0] = np.inf
         low = distances.min(axis=1, keepdims=True)
         high = distances.max(axis=1, keepdims=True, where=members >= 0, initial=0.0)
-        return 1.0 - (distances - low) / np.where(high == low, 1.0, high - low)
+        spread = np.where(high == low, 1.0, high - low)
+        return np.asarray(1.0 - (distances - low) / spread)
 
     @property
     def alone(self) -> int:

@@ -281,6 +281,16 @@ def _logits(
 
 # exp(epsilon / 2) must leave room in a float64; far above any meaning.
 _LARGEST_EPSILON = 1000.0
+# Public texts for audits, each with its third word drawn.
+EXAMPLES = (
+    "the film was good",
+    "we never saw him again",
+    "my new phone does not work",
+    "please call the doctor tomorrow morning",
+    "prices in london rose last year",
+    "it is a",
+)
+_DRAWN = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,7 +391,7 @@ class Mlm(TextMechanism):
             )
         return np.array(list(rows.values()), np.int32), np.array(list(rows), np.int64)
 
-    def ask(self, words: Words, use: Callable[[Ints, Logits], None]) -> None:
+    def _ask(self, words: Words, use: Callable[[Ints, Logits], None]) -> None:
         """Mask each word in turn and call use with the scores of the outputs (m,).
 
         use gets, block by block and from several threads, which of the words (b,) a
@@ -424,6 +434,16 @@ class Mlm(TextMechanism):
         """Return the rows of the words that can be written, (m,); loads a tokenizer."""
         return self._outputs[0]
 
+    def scores(self, words: Words) -> Floats:
+        """Return s of every output for each word, all in memory: (n, m) in [0, 1]."""
+        scores = np.empty((len(words.positions), len(self.outputs)))
+
+        def keep(block: Ints, logits: Logits) -> None:
+            scores[block] = self.params.scores(logits)
+
+        self._ask(words, keep)
+        return scores
+
     def sample(self, words: Words, eps: Eps, bits: RandomBits) -> Ids:
         """Draw a word for each word: eps (n,) nats -> (n,) ids, by one uniform each."""
         drawn = np.empty(len(words.positions), np.int32)
@@ -436,8 +456,15 @@ class Mlm(TextMechanism):
             columns = pick(scores, eps[block], uniform[block])
             drawn[block] = self.outputs[columns]
 
-        self.ask(words, draw)
+        self._ask(words, draw)
         return drawn
+
+    def example_log_probs(self, epsilon: float) -> Floats:
+        """Return ln P(y|text) of one word in each of EXAMPLES, (m, V)."""
+        log_weights = epsilon * self.scores(_examples()) / 2.0
+        log_probs = np.full((len(EXAMPLES), self.space.size), -np.inf)
+        log_probs[:, self.outputs] = mechanisms.log_normalised(log_weights)
+        return log_probs
 
     def numerical_slack(self, epsilon: float) -> float:
         """Return how far 52-bit uniforms may take the loss above epsilon, in nats.
@@ -463,3 +490,20 @@ def pick(scores: Floats, eps: Eps, uniform: Floats) -> Ints:
     target = uniform * sums[:, -1]
     # A target that is rounded up to the whole sum is the last column's.
     return np.asarray((sums[:, :-1] <= target[:, None]).sum(axis=1))
+
+
+def _examples() -> Words:
+    """Divide EXAMPLES into words."""
+    texts = [text.replace(" ", "\n ").split("\n") for text in EXAMPLES]
+    pieces = [piece for text in texts for piece in text]
+    leads = [kinds.LEAD * (piece[0] == " ") for piece in pieces]
+    sizes = np.array([len(text) for text in texts])
+    ends = np.cumsum(sizes)
+    return Words(
+        pieces=pieces,
+        flags=np.array(leads, np.uint8) | np.uint8(kinds.WORD),
+        ends=ends,
+        positions=ends - sizes + _DRAWN,
+        texts=np.arange(len(texts)),
+        ids=np.full(len(texts), -1, np.int32),
+    )

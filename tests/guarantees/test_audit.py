@@ -120,7 +120,9 @@ def test_an_impossible_output_is_an_infinite_loss() -> None:
 
 @dataclass(frozen=True, eq=False)
 class OfTexts(TextMechanism):
-    """A mechanism of whole texts."""
+    """A mechanism of whole texts; factor None: it offers no rows of any."""
+
+    factor: float | None = None
 
     def guarantee(self, epsilon: float) -> Guarantee:
         """Claim epsilon."""
@@ -130,12 +132,36 @@ class OfTexts(TextMechanism):
         """Never asked for."""
         raise AssertionError
 
+    def example_log_probs(self, epsilon: float) -> NDArray[np.float64] | None:
+        """Give three texts whose scores differ by at most 1."""
+        if self.factor is None:
+            return None
+        scores = np.array([[0, 1, 0.5, 0, 0, 0], [1, 0, 0.5, 0, 0, 0], [0.5] * 6])
+        return log_normalised(self.factor * epsilon * scores)
 
-def test_a_mechanism_of_texts_says_what_its_epsilon_rests_on() -> None:
+
+def of_texts(factor: float | None = None) -> OfTexts:
+    """Make a mechanism of whole texts."""
+    return OfTexts(Settings(), prepared.space_of(small.cloud(6, 2)), factor)
+
+
+@pytest.mark.parametrize(("factor", "refuted"), [(1.0, False), (1.2, True)])
+def test_laws_of_example_texts_are_compared(factor: float, refuted: bool) -> None:
+    """A mechanism of whole texts is audited by the rows that it offers."""
+    found = audit.audit(of_texts(factor), EPSILON, None)
+    assert found.worst == pytest.approx(factor * EPSILON)
+    assert found.worst_pair in {
+        ("example text 1", "example text 2"),
+        ("example text 2", "example text 1"),
+    }
+    assert found.pairs == 6
+    assert found.refuted is refuted is (factor > 1.0)
+
+
+def test_a_mechanism_of_texts_without_laws_says_what_its_epsilon_rests_on() -> None:
     """One line, no audit."""
-    mechanism = OfTexts(Settings(), prepared.space_of(small.cloud(6, 2)))
     with pytest.raises(UsageError, match="no table of words to audit") as caught:
-        audit.audit(mechanism, EPSILON, None)
+        audit.audit(of_texts(), EPSILON, None)
     assert "\n" not in str(caught.value)
 
 

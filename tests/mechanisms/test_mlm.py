@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from dptext import models, pipeline, profile
 from dptext.errors import DptextError, MissingExtra, UsageError
+from dptext.guarantees import audit
 from dptext.mechanisms import mlm
 from dptext.mechanisms.mlm import Mlm
 from dptext.randomness import RunKey
@@ -58,14 +59,7 @@ def ready(folder: str, **params: Any) -> Mlm:
 
 def scores(mechanism: Mlm, *texts: str) -> NDArray[np.float64]:
     """Return the scores of every word of the texts."""
-    words = masked.words(*texts)
-    rated = np.empty((len(words.positions), len(mechanism.outputs)))
-
-    def keep(block: Any, logits: Any) -> None:
-        rated[block] = mechanism.params.scores(logits)
-
-    mechanism.ask(words, keep)
-    return rated
+    return mechanism.scores(masked.words(*texts))
 
 
 def draw(mechanism: Mlm, epsilon: float, *texts: str, seed: int = 0) -> Any:
@@ -320,6 +314,25 @@ def test_outputs_are_whole_words_of_the_model(folder: str) -> None:
         assert split.convert_tokens_to_ids(piece) != split.unk_token_id
     drawn = draw(mechanism, 3.0, *ODD)
     assert set(drawn.tolist()) <= set(rows.tolist())
+
+
+def test_probabilities_in_public_texts_can_be_audited(folder: str) -> None:
+    """Rows sum to one; the audit finds no loss above the claim."""
+    mechanism = ready(folder)
+    shares = np.exp(mechanism.example_log_probs(5.0))
+    assert shares.shape == (len(mlm.EXAMPLES), len(masked.LEXICON.words))
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-12)
+    ids = [text.split(" ")[2] for text in mlm.EXAMPLES]
+    rated = scores(mechanism, *mlm.EXAMPLES)
+    words = masked.words(*mlm.EXAMPLES)
+    third = np.searchsorted(words.texts, np.arange(len(ids))) + 2
+    rows = mechanism.outputs
+    np.testing.assert_allclose(
+        shares[:, rows], distributions.normalised(2.5 * rated[third]), rtol=1e-4
+    )
+    found = audit.audit(mechanism, 5.0, None)
+    assert 0 < found.worst <= 5.0
+    assert not found.refuted
 
 
 def test_weights_of_both_kinds_are_read(

@@ -72,16 +72,19 @@ def audit(
     each of a few pairs of words is drawn where there is no exact output distribution;
     number, the draws that hold the program against its formula; progress is called with
     lines for people.
-    UsageError for a mechanism of whole texts, and for one that can only be drawn from
-    where draws is None.
+    UsageError for a mechanism of whole texts that offers no rows of any, and for one
+    that can only be drawn from where draws is None.
     """
     if isinstance(mechanism, TextMechanism):
-        raise UsageError(
-            f"{mechanism.name} looks at the whole text, so there is no table of words "
-            "to audit: its epsilon rests on the range to which it cuts its scores (see "
-            f"dptext list mechanisms {mechanism.name})"
-        )
-    if isinstance(mechanism, NoiseMechanism):
+        log_probs = mechanism.example_log_probs(epsilon)
+        if log_probs is None:
+            raise UsageError(
+                f"{mechanism.name} looks at the whole text, so there is no table of "
+                "words to audit: its epsilon rests on the range to which it cuts its "
+                f"scores (see dptext list mechanisms {mechanism.name})"
+            )
+        result = exact.audit_texts(mechanism, epsilon, log_probs)
+    elif isinstance(mechanism, NoiseMechanism):
         points = number // 10
         result = _of_noise(mechanism, epsilon, draws, runs, points, progress)
     elif not mechanism.has_log_probs:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import pairwise
 from operator import itemgetter
 from typing import NamedTuple
@@ -24,11 +25,12 @@ from dptext.guarantees.audit.findings import (
     ROUNDING,
     TOLERANCE,
     AuditResult,
+    ProgramTest,
     Published,
     chosen,
     label,
 )
-from dptext.mechanisms import ExponentialMechanism, Mechanism
+from dptext.mechanisms import ExponentialMechanism, Mechanism, TextMechanism
 from dptext.types import Floats, Ids, Notion
 
 # Two inputs and an output.
@@ -66,10 +68,14 @@ class Extreme(NamedTuple):
 class LossTally:
     """The largest loss and the largest ratios met so far, of ordered pairs.
 
-    A pair is two inputs and the output that tells them apart best.
+    A pair is two inputs and the output that tells them apart best; of texts, inputs are
+    their numbers.
     """
 
-    def __init__(self, mechanism: Mechanism, epsilon: float) -> None:
+    def __init__(
+        self, mechanism: Mechanism, epsilon: float, *, of_texts: bool = False
+    ) -> None:
+        self._of_texts = of_texts
         self._mechanism = mechanism
         self._epsilon = epsilon
         self._promise = mechanism.guarantee(epsilon)
@@ -156,6 +162,8 @@ class LossTally:
         )
 
     def _labels(self, pair: Extreme) -> tuple[str, str]:
+        if self._of_texts:
+            return f"example text {pair.a + 1}", f"example text {pair.b + 1}"
         return label(self._mechanism, pair.a), label(self._mechanism, pair.b)
 
 
@@ -257,6 +265,17 @@ def audit_rows(mechanism: Mechanism, epsilon: float, count: int) -> AuditResult:
     tally = LossTally(mechanism, epsilon)
     compare(log_probs, inputs, tally)
     return tally.finding("exact: chosen inputs, all outputs", len(inputs))
+
+
+def audit_texts(
+    mechanism: TextMechanism, epsilon: float, log_probs: Floats
+) -> AuditResult:
+    """Audit the rows of public texts, (m, V), that a mechanism of texts offers."""
+    tally = LossTally(mechanism, epsilon, of_texts=True)
+    compare(log_probs, np.arange(len(log_probs), dtype=np.int32), tally)
+    method = "exact: public example texts, all outputs"
+    drawn = ProgramTest(False, False, "a mechanism of whole texts is not drawn from")
+    return replace(tally.finding(method, len(log_probs)), program=drawn)
 
 
 def compare(log_probs: Floats, inputs: Ids, tally: LossTally) -> None:

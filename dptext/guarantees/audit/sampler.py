@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,7 +86,7 @@ def standing_out(
 
 def _in_batches(
     draws: AuditDraws, ids: Ids, batches: Iterable[tuple[Ints, Eps]]
-) -> list[NDArray[np.generic]]:
+) -> list[NDArray[Any]]:
     """Draw batches of positions and epsilons; return these and the rest of a group."""
     drawn = []
     for rows, eps in batches:
@@ -180,7 +181,7 @@ def audit_sampler(
 ) -> ProgramTest:
     """Hold the program against its formula by so many draws of chosen words."""
     # The epsilon to audit, and smaller ones for which the mechanism is defined.
-    ladder = (epsilon,)
+    ladder: tuple[float, ...] = (epsilon,)
     if not mechanism.params.needs_one_epsilon:
         smaller = (epsilon * part for part, _ in PARTS[1:])
         ladder += tuple(each for each in smaller if mechanism.is_defined(each))
@@ -254,15 +255,15 @@ def _hold(
         for number, level in enumerate(levels):
             inside = np.where(probs <= level, probs, 0.0).sum(axis=1)
             below[number] += counts[part] @ np.minimum(inside, 1.0)
-        for name, targets in relations.items():
+        for relation, targets in relations.items():
             known = targets[draws] >= 0
             at = draws[known]
             chances = probs[rows[known], targets[at]]
-            due[name] += float(chances.sum())
-            if name == COPIES:
+            due[relation] += float(chances.sum())
+            if relation == COPIES:
                 # Where a copy is rare one in ten thousand shows at any epsilon.
-                rare = at[chances <= _RARE]
-                relations[_RARE_COPIES][rare] = targets[rare]
+                at = at[chances <= _RARE]
+                relations[_RARE_COPIES][at] = targets[at]
     tests.take(
         np.bincount(group.outputs, minlength=size),
         total,
