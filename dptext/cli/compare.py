@@ -13,7 +13,7 @@ import typer
 
 from dptext.cli import faults, options, outputs, screen
 from dptext.cli.values import MOST_JOBS, Number
-from dptext.errors import UsageError
+from dptext.errors import ComponentError, UsageError
 
 if TYPE_CHECKING:
     from dptext.evaluation.comparison import Cell, CellRow, Sample
@@ -143,7 +143,13 @@ def command(
             "to it, and losses add up"
         )
     table = _computed(grid, texts, settings, at_once, resume)
-    known = next((row.result.public_text for row in table if row.result), None)
+    results = [row.result for row in table if row.result is not None]
+    if not results:
+        row = table[0]
+        raise ComponentError(
+            f"nothing could be compared; {row.mechanism}, {row.level}: {row.reason}"
+        )
+    known = results[0].public_text
     if known is not None and known.repeated:
         faults.say(views.repeated(known))
     page = views.comparison(table, texts.texts)

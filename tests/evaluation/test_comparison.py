@@ -183,12 +183,12 @@ def test_the_command(folder: Path) -> None:
 
 def test_tables_are_read_as_sanitize_reads_them(folder: Path) -> None:
     """Other delimiters and files without a header have their options here, too."""
-    (folder / "in.csv").write_text("x;the film\ny;was good\n")
+    (folder / "in.csv").write_text("x;the film\ny;was good\n" * 10)
     layout = ("--delimiter", ";", "--no-header", "--field", "2", "--label", "1")
-    cell = ("-m", "gumbel", "--epsilon", "2", "--lexicon", running.lexicon(folder))
+    cell = ("-m", "rank:k=5", "--epsilon", "2", "--lexicon", running.lexicon(folder))
     ran = here("compare", str(folder / "in.csv"), *layout, *cell, "-q", "--json")
     assert ran.code == 0, ran.err
-    assert json.loads(ran.out)["texts"] == 2
+    assert json.loads(ran.out)["texts"] == 20
 
 
 @pytest.mark.parametrize(
@@ -206,6 +206,18 @@ def test_wrong_options(folder: Path, arguments: tuple[str, ...], reason: str) ->
     assert ran.code in (2, 4)
     assert reason in ran.err
     assert ran.err.count("\n") == 1
+
+
+def test_nothing_to_compare_is_an_error(folder: Path) -> None:
+    """A page without a figure would look complete."""
+    cell = ("-m", "gumbel", "--epsilon", "2", "--lexicon", running.lexicon(folder))
+    page = folder / "nothing.html"
+    ran = here("compare", str(folder / "in.jsonl"), *cell, "-q", "--html", str(page))
+    assert (ran.code, ran.out) == (1, b"")
+    assert "nothing could be compared; gumbel, epsilon 2:" in ran.err
+    assert "too small for gumbel" in ran.err
+    assert ran.err.count("\n") == 1
+    assert not page.exists()
 
 
 def test_a_page_without_rows_is_a_page() -> None:
