@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import json
 import multiprocessing
+import os
 import resource
 import sys
 import time
@@ -169,7 +170,8 @@ def _process(
     """Compute a cell in a process of its own, which ends with the block."""
     answer, theirs = multiprocessing.Pipe(duplex=False)
     process = _context().Process(
-        target=_answer, args=(theirs, progress.enabled(), cell, sample, settings)
+        target=_answer,
+        args=(theirs, dict(os.environ), progress.enabled(), cell, sample, settings),
     )
     try:
         with theirs, pool.signals_held():
@@ -204,12 +206,16 @@ def _context() -> ForkServerContext:
 
 def _answer(
     sender: connection.Connection,
+    environment: dict[str, str],
     talkative: bool,
     cell: Cell,
     sample: Sample,
     settings: EvaluationSettings,
 ) -> None:
     """Compute a cell in a process of its own."""
+    # The server of processes keeps the environment in which it was started.
+    os.environ.clear()
+    os.environ.update(environment)
     pool.begin()
     # Several cells may be at the same step.
     progress.on(talkative, about=f"{cell.mechanism}, {cell.level}: ")

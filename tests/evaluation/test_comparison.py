@@ -108,6 +108,19 @@ def test_rows_are_kept_and_not_computed_again(folder: Path, tmp_path: Path) -> N
     assert len(kept.read_bytes().splitlines()) == 2
 
 
+def test_cells_see_the_environment_of_now(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Folders of lexicons and caches may have changed since the first comparison."""
+    planned, given = cells(folder, "rank:k=5")[:1], sample(folder)
+    list(comparison.run(planned, given, SETTINGS))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    ((_, row),) = comparison.run(planned, given, SETTINGS)
+    assert row.result is not None, row.reason
+    # The lexicon was imported into the folder of now.
+    assert (tmp_path / "cache").exists()
+
+
 def test_nothing_is_computed_for_all_words_of_the_lexicon(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

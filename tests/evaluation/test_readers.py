@@ -172,7 +172,7 @@ def test_compare_has_a_column_of_it(files: tuple[Path, Path, Path]) -> None:
     )
     assert ran.code == 0, ran.err
     shown = " ".join(ran.out.decode().split())
-    assert "reader of the kind" in shown
+    assert "Readers of whole texts" in shown
     assert f"pairs of {COUNTED * 17:,} words of public.jsonl" in shown
     with table.open() as file:
         cells = {row["mechanism"]: row for row in csv.DictReader(file)}
