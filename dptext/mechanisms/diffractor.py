@@ -433,7 +433,8 @@ class Diffractor(WordMechanism):
         cut = self.noise.cut(np.array([epsilon]))
         return np.asarray(epsilon * np.minimum(distances, cut))
 
-    def geometry(self, epsilon: float) -> Geometry:
+    @property
+    def geometry(self) -> Geometry:
         """Return nearest, median and largest distance in the guarantee's own metric."""
         scale, largest = self.params.scale, self._max_distance
         nearest = float(np.median(self.chains.nearest())) / scale

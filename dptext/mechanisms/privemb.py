@@ -120,7 +120,8 @@ class PrivEmb(Laplace):
     def _of_any(self) -> Constant:
         return spectral(self.matrix)
 
-    def geometry(self, epsilon: float) -> Geometry:
+    @property
+    def geometry(self) -> Geometry:
         """Return the public distances over V before the projection."""
         before, times = self.measured.geometry, self.factor(Inputs.WORDS)
         return Geometry(

@@ -85,36 +85,15 @@ def within(space: Space, outputs: int, listed: int) -> NDArray[np.integer]:
     lists = np.take_along_axis(np.asarray(stored), front, axis=1)
     if (writable.sum(axis=1) >= listed).all():
         return lists
-    key = cache.key_of("within", 1, lexicon.digest, space.identity, outputs, listed)
-    return cache.arrays(
-        key,
-        lambda: {"lists": _filled(space, lists, outputs)},
-        lambda kept: (
-            kept["lists"].shape == lists.shape and _distinct(kept["lists"], outputs)
-        ),
-    )["lists"]
-
-
-def _distinct(lists: NDArray[np.integer], outputs: int) -> bool:
-    """Tell whether each list holds different outputs: epsilon-LDP rests on it."""
-    ordered = np.sort(lists, axis=1)
-    return bool((ordered[:, 1:] > ordered[:, :-1]).all() and ordered.max() < outputs)
-
-
-def _filled(
-    space: Space, lists: NDArray[np.integer], outputs: int
-) -> NDArray[np.integer]:
-    """Put the nearest words where words stand that may not be written."""
+    # The nearest words stand where words stood that may not be written.
     from dptext.lexicons.orders import build_orders
 
-    listed = lists.shape[1]
     near = build_orders(space.vectors, listed, outputs=outputs)[0]
-    filled = lists.copy()
     for row in np.flatnonzero((lists >= outputs).any(axis=1)):
         kept = lists[row][lists[row] < outputs]
         others = near[row][~np.isin(near[row], kept)]
-        filled[row] = np.concatenate((kept, others))[:listed]
-    return np.asarray(filled)
+        lists[row] = np.concatenate((kept, others))[:listed]
+    return lists
 
 
 # Outputs of the built-in lexicon, for which the shipped tables are made.

@@ -12,13 +12,10 @@ for all texts both are exact.
 
 A piece has the same tokens wherever it stands, so that those of all candidates are
 known beforehand. Most tokenizers divide running text in this way, at spaces and marks.
-Each text is read by itself, several texts at a time, each on one thread: what the model
-says of one does not depend on the others.
 """
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from functools import cache, cached_property
 from itertools import zip_longest
@@ -28,19 +25,23 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import models, progress
+from dptext import progress
 from dptext.models import Library, language
+from dptext.readers import causal_network
+from dptext.readers.causal_network import (
+    SETTING,
+    Branches,
+    CausalModel,
+    Known,
+    Search,
+    Tokens,
+)
 from dptext.readers.channel import Channel, ChannelReader
 from dptext.readers.layout import ANY_NUMBER, Piece, texts_of
 from dptext.readers.pairs import PairReader
 from dptext.tokens import numbers
 from dptext.types import NUMBER, Floats, Ids, Lexicon, Released
 
-SETTING = "decoder.model"
-# Columns of the cache at most; then the last tokens of each line are read again.
-_MOST, _KEPT = 512, 128
-# Log-probabilities of a line that is read in two ways may differ so much.
-_SLACK = 0.02
 # A text is read as a line of its own. Before a piece it shows where a word begins.
 _ANCHOR = "\n"
 # Distinct pieces remembered; then the memory starts anew, so that it stays bounded.
@@ -48,139 +49,7 @@ _REMEMBERED = 1_000_000
 # Known tokens between two drawn words, of which the last are read.
 _KNOWN = 64
 
-Tokens = tuple[int, ...]
 _log_sum = np.logaddexp.reduce
-
-
-class CausalModel(NamedTuple):
-    """Where a model is: its path, the digest of its content, the device it runs on."""
-
-    path: str
-    digest: str
-    device: str = "cpu"
-
-
-class Known(NamedTuple):
-    """Tokens that stand in a text; whether their ln p counts."""
-
-    tokens: Tokens
-    counts: bool = True
-
-
-class Network:
-    """A model; cached, whether it reads right with a cache of keys and values.
-
-    One that does not (Mamba) reads the last tokens of each line again at every step.
-    """
-
-    def __init__(self, model: Library) -> None:
-        self.model, self.cached = model, False
-        self.accepts = frozenset(inspect.signature(model.forward).parameters)
-        anew = _branch(self)
-        try:
-            self.cached = True
-            self.cached = bool(np.abs(_branch(self) - anew).max() < _SLACK)
-        except Exception:  # a model may raise anything at a cache that it does not know
-            self.cached = False
-
-
-@cache
-def load(model: CausalModel) -> Network:
-    """Load a model, once for a digest."""
-    path, _, device = model
-    return Network(language.load_network(path, SETTING, device, language.CAUSAL))
-
-
-class Lines:
-    """The lines of tokens of a text, which grow and branch in transformers' cache."""
-
-    def __init__(self, network: Network) -> None:
-        self._network = network
-        self._torch = models.package("torch", "causal-lm", "semantic")
-        self._lines: list[Tokens] = [()]
-        self._begin()
-
-    def _begin(self) -> None:
-        library = models.package("transformers", "causal-lm", "semantic")
-        self._cache = library.DynamicCache() if self._network.cached else None
-        # Which columns of the cache are tokens of each line, and no padding.
-        self._mask = np.empty((len(self._lines), 0), bool)
-
-    def extend(
-        self,
-        parents: Sequence[int],
-        added: Sequence[Sequence[Known]],
-        wanted: NDArray[np.int64],
-    ) -> tuple[Floats, Floats]:
-        """Take copies (k,) of lines in the place of all, each with its own new tokens.
-
-        Returns ln p of the new tokens that count, without the first one, in all (k,),
-        and of each wanted token as the next one: (k, c).
-        """
-        before = [self._lines[parent] for parent in parents]
-        new = [[token for each in known for token in each.tokens] for known in added]
-        longest = max(map(len, new))
-        again: list[Tokens] = [()] * len(before)
-        if not self._network.cached or self._mask.shape[1] + longest > _MOST:
-            before = again = [(*line[:1], *line[1:][-_KEPT:]) for line in before]
-        self._lines = [(*line, *more) for line, more in zip(before, new, strict=True)]
-        if again[0]:
-            self._begin()
-        else:
-            self._mask = self._mask[list(parents)]
-            if self._mask.shape[1] and self._cache is not None:
-                self._cache.batch_select_indices(self._on_device(np.array(parents)))
-        # Lines end together; padding before them is masked.
-        columns = max(len(a) + len(b) for a, b in zip(again, new, strict=True))
-        ids = np.zeros((len(new), columns), np.int64)
-        read, counts = np.zeros((2, len(new), columns), bool)
-        for row, known in enumerate(added):
-            line = [*again[row], *new[row]]
-            ids[row, columns - len(line) :] = line
-            read[row, columns - len(line) :] = True
-            counted = [each.counts for each in known for _ in each.tokens]
-            counts[row, columns - len(counted) + 1 :] = counted[1:]
-        with self._torch.inference_mode():
-            logs = self._log_probs(ids, read, longest)
-            following = self._on_device(ids[:, columns - longest + 1 :, None])
-            inside = logs[:, :-1].gather(-1, following)[..., 0].cpu().numpy()
-            after = logs[:, -1][:, self._on_device(wanted)].cpu().numpy()
-        counts = counts[:, columns - longest + 1 :]
-        sums = np.where(counts, inside.astype(np.float64), 0.0).sum(axis=1)
-        return sums, after.astype(np.float64)
-
-    def _log_probs(
-        self, ids: NDArray[np.int64], read: NDArray[np.bool_], last: int
-    ) -> Library:
-        """Read tokens (k, n), no padding where read; ln p after the last ones."""
-        before = self._mask.sum(axis=1, keepdims=True)
-        positions = np.maximum(before + read.cumsum(axis=1) - 1, 0)
-        self._mask = np.concatenate([self._mask, read], axis=1)
-        options = {
-            "position_ids": self._on_device(positions),
-            "cache": self._cache,
-            "past_key_values": self._cache,  # its name before transformers 5.24
-            "logits_to_keep": last,
-        }
-        network = self._network
-        logits = network.model(
-            input_ids=self._on_device(ids),
-            attention_mask=self._on_device(self._mask.astype(np.int64)),
-            use_cache=network.cached,
-            **{name: options[name] for name in network.accepts & options.keys()},
-        ).logits
-        return logits[:, -last:].float().log_softmax(-1)
-
-    def _on_device(self, array: NDArray[np.generic]) -> Library:
-        return self._torch.from_numpy(array).to(self._network.model.device)
-
-
-def _branch(network: Network) -> Floats:
-    """Return what a model says after a line that was read in three parts."""
-    lines, wanted = Lines(network), np.arange(8)
-    lines.extend([0], [[Known((1, 2))]], wanted)
-    lines.extend([0, 0], [[Known((7,))], [Known((3, 4))]], wanted)
-    return lines.extend([1], [[Known((5,))]], wanted)[1]
 
 
 class Speller:
@@ -279,19 +148,15 @@ class _Beams(NamedTuple):
 
 
 def search(
-    network: Network,
-    before: Sequence[Known],
-    steps: Sequence[Step],
-    width: int,
-    weight: float,
-) -> tuple[list[int], list[Floats]]:
+    before: Known, steps: Sequence[Step], width: int, weight: float
+) -> Search[tuple[list[int], list[Floats]]]:
     """Search one text with width beams, after what is known before its first word.
 
     Returns the candidates (n,) of the likeliest text, and the posterior of those of
     each word.
     """
-    lines, scores = Lines(network), np.zeros(1)
-    _, firsts = lines.extend([0], [before], steps[0].firsts)
+    scores = np.zeros(1)
+    _, firsts = yield Branches([0], [[before]], steps[0].firsts)
     passed: list[_Beams] = []
     for step, following in zip_longest(steps, steps[1:]):
         weighed = scores[:, None] + step.evidence + weight * (firsts + step.ahead)
@@ -299,7 +164,7 @@ def search(
         chosen = order[np.isfinite(weighed.ravel()[order])]
         beams, words = np.divmod(chosen, len(step.spelled))
         known = _last(step.after)
-        sums, after = lines.extend(
+        sums, after = yield Branches(
             beams.tolist(),
             [[Known(step.spelled[word]), *known] for word in words.tolist()],
             following.firsts if following else np.empty(0, np.int64),
@@ -419,9 +284,9 @@ class CausalReader:
         with progress.step(what):
             # Before threads begin: they cannot share a tokenizer.
             texts = [self._text(each, rows, evidence) for each in texts_of(released)]
-            network = load(self._model)
-            results = models.on_one_thread(
-                lambda text: search(network, *text, self._beam, self._weight), texts
+            texts.sort(key=lambda text: len(text[1]))
+            results = causal_network.load(self._model).read(
+                [search(*text, self._beam, self._weight) for text in texts]
             )
         for (_, steps), (words, posteriors) in zip(texts, results, strict=True):
             for step, word, posterior in zip(steps, words, posteriors, strict=True):
@@ -431,7 +296,7 @@ class CausalReader:
 
     def _text(
         self, pieces: Sequence[Piece], rows: Ids, evidence: NDArray[np.float64]
-    ) -> tuple[list[Known], list[Step]]:
+    ) -> tuple[Known, list[Step]]:
         """Return what is known before the first drawn word of a text, and its words."""
         known: list[Known] = []
         steps: list[Step] = []
@@ -448,7 +313,7 @@ class CausalReader:
             weights, after = evidence[possible, piece.drawn], []
             steps.append(Step(piece.drawn, possible, spelled, weights, ahead, after))
         before = (token for each in _last(known) for token in each.tokens)
-        return [Known((*speller.start, *before), counts=False)], steps
+        return Known((*speller.start, *before), counts=False), steps
 
     def _evidence(
         self, released: Released
