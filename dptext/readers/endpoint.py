@@ -23,8 +23,7 @@ from dptext.readers import layout, ngrams
 from dptext.readers.channel import Channel, ChannelReader
 from dptext.readers.layout import Piece
 from dptext.readers.pairs import PairReader
-from dptext.tokens import numbers
-from dptext.tokens.joining import Releaser
+from dptext.tokens import joining, numbers
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import NUMBER, Ids, JsonObject, Released
 
@@ -254,7 +253,7 @@ def _shots(chooser: Chooser, channel: Channel) -> Iterator[tuple[str, str]]:
     bits = randomness.of([bytes(16)], np.zeros(len(words.ids), np.int64))
     eps = np.full(len(words.ids), channel.budget.high)
     drawn = channel.mechanism.sample(words.ids, eps, bits)
-    released = Releaser(channel.policy).released(words, drawn, eps)
+    released = joining.released(channel.policy, words, drawn, eps)
     first = chooser.options(released, MANY).first
     truth = np.where(words.ids >= 0, words.ids, first)
     options = chooser.options(released, MANY, truth)

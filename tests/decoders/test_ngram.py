@@ -16,7 +16,7 @@ from dptext.randomness import RunKey
 from dptext.readers import ngrams
 from dptext.readers import ngrams as locations
 from dptext.readers.pairs import PairReader
-from dptext.tokens.joining import Releaser
+from dptext.tokens import joining
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Record
@@ -136,7 +136,7 @@ def test_expected_closeness_has_the_same_bits_in_every_batch(tmp_path: Path) -> 
         words = Tokenizer(wide, Policy()).words(texts)
         eps = np.full(len(words.ids), 2.0)
         drawn = np.where(words.ids < 0, len(wide.words) - 1, words.ids)
-        released = Releaser(Policy()).released(words, drawn.astype(np.int32), eps)
+        released = joining.released(Policy(), words, drawn.astype(np.int32), eps)
         weighed = decoder._reader.weighed(released)
         likely = decoder._reader.likely(weighed)
         expected = decoder._expected(released, weighed, likely)

@@ -21,8 +21,7 @@ def chain_of(size: int) -> Diffractor:
     words = np.arange(size, dtype=np.int32)[None, :]
     positions = np.append(words, [[1]], axis=1).astype(np.int32)
     space = prepared.space_of(small.line(*map(float, range(size))))
-    noise = diffractor.Geometric(size, 1.0)
-    return Diffractor(Params(), space, WordChains(words, positions), noise)
+    return Diffractor(Params(), space, WordChains(words, positions))
 
 
 def distances(mechanism: Diffractor) -> NDArray[np.float64]:

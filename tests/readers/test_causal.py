@@ -14,7 +14,7 @@ from dptext.readers.causal import CausalReader, Speller
 from dptext.readers.causal_network import CausalModel
 from dptext.readers.layout import Piece, texts_of
 from dptext.readers.pairs import PairReader
-from dptext.tokens.joining import Releaser
+from dptext.tokens import joining
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Released
@@ -147,7 +147,7 @@ def test_texts_are_read_by_themselves(length: int, source: CausalModel) -> None:
         words = Tokenizer(reader.channel.lexicon, policy).words([texts[row]])
         mine = whole.texts == row
         alone = reader.read(
-            Releaser(policy).released(words, whole.drawn[mine], whole.eps[mine])
+            joining.released(policy, words, whole.drawn[mine], whole.eps[mine])
         )
         np.testing.assert_array_equal(alone.likely, together.likely[:, mine])
         np.testing.assert_array_equal(alone.best, together.best[mine])
