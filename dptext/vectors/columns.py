@@ -107,23 +107,6 @@ class _Spool:
         self._file.close()
 
 
-class NpyWriter(VectorWriter):
-    """The vectors alone, (n, m) float32."""
-
-    _spool: _Spool | None = None
-
-    def block(self, table: VectorTable) -> None:
-        """Keep a block."""
-        self.names = table.names[-1:]
-        self._spool = self._spool or _Spool(table.values[-1])
-        self._spool.add(table.values[-1])
-
-    def end(self) -> None:
-        """Write all."""
-        assert self._spool is not None
-        self._spool.write(self._stream)
-
-
 class NpzWriter(VectorWriter):
     """An array for each column; ids, which have no one length, are held in memory."""
 
@@ -151,6 +134,20 @@ class NpzWriter(VectorWriter):
                 info = zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0))
                 with file.open(info, "w", force_zip64=True) as member:
                     spool.write(cast(BinaryIO, member))
+
+
+class NpyWriter(NpzWriter):
+    """The vectors alone, (n, m) float32."""
+
+    def block(self, table: VectorTable) -> None:
+        """Keep the vectors of a block."""
+        self.names = table.names[-1:]
+        super().block(VectorTable(self.names, table.values[-1:]))
+
+    def end(self) -> None:
+        """Write all."""
+        (spool,) = self._spools.values()
+        spool.write(self._stream)
 
 
 class ParquetWriter(VectorWriter):
