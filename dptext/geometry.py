@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import cache
-from dptext.spaces import Space, distances_of_pairs, lengths_from, some
+from dptext.lexicons.search import distances_of_pairs, lengths_from
+from dptext.spaces import Space, some
 from dptext.types import Floats, Ints
 
 _CHUNK = 1024

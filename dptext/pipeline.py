@@ -45,8 +45,8 @@ from dptext.profile import STAGES, Part, Profile, check_compatibility, in_langua
 from dptext.randomness import ALGORITHM, RandomBits, Randomness, RunKey
 from dptext.readers.channel import Channel
 from dptext.settings import digest_of_data
-from dptext.tokens import kinds, lists
-from dptext.tokens.joining import Joined, Joiner, Releaser
+from dptext.tokens import joining, kinds, lists
+from dptext.tokens.joining import Joined, Joiner
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import (
     BudgetKind,
@@ -234,7 +234,6 @@ class Pipeline:
     budget: AnyBudget
     mapping: mappings.Mapping | None
     channel: Channel
-    releaser: Releaser
     decoder: Decoder
     identity: str
 
@@ -300,7 +299,7 @@ class Pipeline:
     def released(self, words: Words, drawn: Ids, eps: Eps) -> Released:
         """Return what a reader sees of drawn words: (n,), with their epsilons."""
         public = self.channel.public_epsilons(eps, words.texts)
-        return self.releaser.released(words, drawn, public)
+        return joining.released(self.profile.tokens, words, drawn, public)
 
     def decode(self, words: Words, drawn: Ids, eps: Eps) -> Ids:
         """Return the words to write for drawn ones: a function of the release alone."""
@@ -446,7 +445,6 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
         budget=budget,
         mapping=mapping,
         channel=channel,
-        releaser=Releaser(recipe.tokens),
         decoder=decoder,
         identity=identity_of(recipe, lexicon.digest, contents, budget.description.used),
     )

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from dptext import pipeline, profile
 from dptext.errors import UsageError
 from dptext.guarantees import statement
+from dptext.guarantees.claims import RunTerms
 from dptext.guarantees.statement import Statement
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
@@ -136,10 +137,7 @@ def stated(ready: Pipeline) -> Statement:
         ready.profile,
         ready.mechanism,
         ready.budget.description,
-        key="key-file",
-        lexicon_is_custom=False,
-        identified=False,
-        fields=None,
+        RunTerms(key="key-file"),
     )
 
 

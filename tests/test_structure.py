@@ -44,7 +44,6 @@ LAYERS = (
         *(
             "measures.public",
             "measures.context_risk",
-            "measures.attacks",
             "measures.masked_word",
         ),
         "measures.kept",
@@ -226,7 +225,11 @@ def test_one_line_loads_what_it_needs() -> None:
     """A default run loads no option reader, entry points, pages or ledgers."""
     unused = (
         *("pydantic", "importlib.metadata", "jinja2", "sqlite3", "rich.markdown"),
-        *("concurrent.futures", "dptext.vectors.measures", "dptext.measures.attacks"),
+        *(
+            "concurrent.futures",
+            "dptext.vectors.measures",
+            "dptext.measures.masked_word",
+        ),
         *("dptext.report.html", "dptext.mechanisms.laplace"),
     )
     check = (

@@ -1,10 +1,10 @@
-"""Make the pairs and triples of words that ship with the built-in lexicon.
+"""Make the n-gram model that ships with the built-in lexicon.
 
     python -m tools.ngrams [--lexicon builtin] [--out FOLDER]
 
 Source: the trigram model of English that comes with CMU Sphinx, `en-us.lm.bin`, as the
 package `pocketsphinx` has it (pip install pocketsphinx), BSD 2-clause; its notice is
-written beside the model. The file is read as
+written beside the model. Only words and pairs are taken. The file is read as
 pocketsphinx reads it: counts, tables of 16-bit codes, words alone, pairs packed in
 bits, names; then 500 pairs are compared with what pocketsphinx itself says.
 """
@@ -15,15 +15,12 @@ import argparse
 import importlib.metadata
 import importlib.util
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dptext import lexicons, settings
 from dptext.readers import ngrams
 from dptext.readers.ngrams import packaged_model
-from dptext.readers.triples import FILE
 from dptext.types import Lexicon
 from tools.english import sphinx
 from tools.english.sphinx import Trie
@@ -33,15 +30,13 @@ LICENCE = "BSD 2-clause, LICENSE.sphinx beside the data"
 BASE = np.log(1.0001)
 PROVENANCE = """# The English n-gram model
 
-Words, pairs and triples of words of the trigram model of English of CMU Sphinx,
+Words and pairs of words of the trigram model of English that comes with CMU Sphinx,
 `en-us.lm.bin` as the package pocketsphinx {version} has it (sha256 `{sha256}`).
 Everything here is public and comes from no text of any user. Licence: LICENSE.sphinx.
 
 Made by `python -m tools.ngrams` over the {words:,} words of the built-in lexicon,
 and to be made again when the lexicon changes. {pairs:,} pairs, each with a gain of one
-byte (`dptext/readers/ngrams.py`), and the triples of the 8,189 most frequent words
-that differ from their pair by at least 0.5 nats
-(`dptext/readers/triples.py`). The source knows {known:.1%} of the lexicon's words;
+byte (`dptext/readers/ngrams.py`). The source knows {known:.1%} of the lexicon's words;
 the others are as frequent as the lexicon says. Words of the source that are not in the
 lexicon count as one unknown word.
 """
@@ -80,52 +75,8 @@ def model(trie: Trie, lexicon: Lexicon) -> ngrams.Ngrams:
     )
 
 
-# Triples whose gain is nearer to 1 are left out, in nats.
-_LEAST_GAIN = 0.5
-
-
-def triples(trie: Trie, built: ngrams.Ngrams) -> dict[str, NDArray[Any]]:
-    """Put the triples of a trie over the likeliest words of a model, edges included.
-
-    first, second (m,) rows of pairs that begin triples, ascending, and backoff (m,)
-    codes; the triples of pair p end at ends[p] in third (t,), rows, and gains (t,).
-    """
-    size = built.size
-    row_of = {word.lower(): row for row, word in enumerate(built.words)}
-    rows = np.array([row_of.get(word.lower(), size) for word in trie.words])
-    start, end = trie.words.index("<s>"), trie.words.index("</s>")
-    rows[[start, end]] = size + 1
-    usual = np.zeros(size + 2, bool)
-    usual[np.argsort(-built.alone[:size], kind="stable")[: ngrams.SLOTS - 3]] = True
-    usual[size + 1] = True
-    owner = np.repeat(np.arange(len(trie.words)), np.diff(trie.ends)[: len(trie.words)])
-    pair = np.repeat(np.arange(len(owner)), np.diff(trie.pair_ends[: len(owner) + 1]))
-    first = trie.earliest[: len(pair)]
-    second, third = trie.following[pair], owner[pair]
-    gains = trie.triple_log_probs[: len(pair)] - trie.log_probs[pair]
-    kept = usual[rows[first]] & usual[rows[second]] & usual[rows[third]]
-    kept &= (first != end) & ~np.isin(second, [start, end]) & (third != start)
-    kept &= np.abs(gains) >= _LEAST_GAIN
-    context = rows[first] * np.int64(size + 2) + rows[second]
-    order = np.flatnonzero(kept)
-    order = order[np.lexsort((rows[third[order]], context[order]))]
-    contexts, ends = np.unique(context[order], return_index=True)
-    theirs = rows[trie.following[: len(owner)]] * np.int64(size + 2) + rows[owner]
-    theirs[trie.following[: len(owner)] == end] = -1
-    known, at = np.unique(theirs, return_index=True)
-    backoff = trie.weights[at[np.searchsorted(known, contexts)]]
-    return {
-        "first": (contexts // (size + 2)).astype(np.uint16),
-        "second": (contexts % (size + 2)).astype(np.uint16),
-        "backoff": ngrams.coded(backoff),
-        "ends": np.append(ends[1:], len(order)).astype(np.uint32),
-        "third": rows[third[order]].astype(np.uint16),
-        "gains": ngrams.coded(gains[order]),
-    }
-
-
 def compare(trie: Trie, path: Path) -> None:
-    """Hold 500 pairs and triples against what pocketsphinx says, to 0.001 nats."""
+    """Hold pairs against what pocketsphinx says of them, to a thousandth of a nat."""
     import pocketsphinx
 
     theirs = pocketsphinx.NGramModel.readfile(str(path))
@@ -134,11 +85,6 @@ def compare(trie: Trie, path: Path) -> None:
         first, second = trie.words[trie.following[pair]], trie.words[owner[pair]]
         said = theirs.prob([second, first]) * BASE
         assert abs(said - trie.log_probs[pair]) < 1e-3, (first, second)
-        begin, end = trie.pair_ends[pair : pair + 2].tolist()
-        for triple in range(begin, min(end, begin + 1)):
-            earliest = trie.words[trie.earliest[triple]]
-            said = theirs.prob([second, first, earliest]) * BASE
-            assert abs(said - trie.triple_log_probs[triple]) < 1e-3, earliest
 
 
 def package() -> Path:
@@ -167,8 +113,6 @@ def main() -> None:
     compare(trie, path)
     built = model(trie, lexicons.find(arguments.lexicon))
     digest = ngrams.save(built, arguments.out)
-    arrays: dict[str, Any] = triples(trie, built)
-    np.savez_compressed(arguments.out / FILE, **arrays)
     (arguments.out / "LICENSE.sphinx").write_text(notice(), encoding="utf-8")
     text = PROVENANCE.format(
         version=importlib.metadata.version("pocketsphinx"),

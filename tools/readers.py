@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 from benchmarks.private_rows import privatized, rows_of
 from dptext import open_pipeline, profile
-from dptext.evaluation.classify import Baseline, make_classifier
+from dptext.evaluation.classify import learn, make_classifier
 from dptext.measures import context_risk, ladder
 from dptext.measures.context_risk import InContext, Learned, Reading
 from dptext.models.endpoint import Server
@@ -133,7 +133,7 @@ def learned(corpus: Corpus, pipeline: Pipeline) -> Iterator[Learned]:
     for name in ("tfidf", "vectors"):
         make = make_classifier(name, pipeline.lexicon)
         labels = [str(row["label"]) for row in rows]
-        task = Baseline.of("label", texts, labels, name, make, 3).against(private)
+        task = learn("label", labels, texts, private, name, make, 3)
         accuracies = (task.original, task.private, task.static)
         yield Learned(name, task.chance, *(one.accuracy for one in accuracies))
 

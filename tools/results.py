@@ -35,6 +35,7 @@ from dptext import cache, lexicons, load_profile, open_pipeline, pipeline, regis
 from dptext.cli.compare import MECHANISMS
 from dptext.errors import UsageError
 from dptext.guarantees import statement
+from dptext.guarantees.claims import RunTerms
 from dptext.measures import bayes_risk
 from dptext.measures.public import risk_of
 from dptext.mechanisms import Family
@@ -133,10 +134,7 @@ def _measured(
         sanitizer.profile,
         sanitizer.mechanism,
         sanitizer.budget.description,
-        key="system",
-        lexicon_is_custom=False,
-        identified=False,
-        fields=None,
+        RunTerms(),
     )
     sanitizer.mechanism.space.translated()
     shown = note if risk is None else f"risk {risk.success:.3%}"

@@ -99,7 +99,7 @@ class PartialChannel(Channel):
         table, log_probs = np.zeros((size, count), np.int32), np.zeros((size, count))
         log_probs[:, 1:] = -np.inf
         table[outputs], log_probs[outputs] = likeliest.result()
-        return Candidates(table, log_probs)
+        return Candidates(table, log_probs, np.isfinite(log_probs))
 
 
 def read_same_kind(

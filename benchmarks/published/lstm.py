@@ -22,7 +22,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from dptext.evaluation.classify import Baseline
+from dptext.evaluation.classify import learn
 
 Labels = NDArray[np.int64]
 _WORD = re.compile(r"\w+|[^\w\s]")
@@ -110,16 +110,16 @@ def main() -> None:
         [json.loads(line) for line in path.read_text("utf-8").splitlines()]
         for path in (arguments.original, arguments.perturbed)
     )
-    baseline = Baseline.of(
+    task = learn(
         arguments.label,
-        [row[arguments.field] for row in before],
         [str(row[arguments.label]) for row in before],
+        [row[arguments.field] for row in before],
+        [row[arguments.field] for row in after],
         "lstm",
         lambda: Recurrent(arguments.epochs),
         arguments.trainings,
     )
-    task = baseline.against([row[arguments.field] for row in after])
-    print(f"originals {baseline.original}, perturbed {task.private}, ", end="")
+    print(f"originals {task.original}, perturbed {task.private}, ", end="")
     print(f"trained on originals, tested on perturbed {task.static}")
 
 

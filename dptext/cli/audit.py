@@ -43,14 +43,12 @@ def command(
         ),
     ] = 20_000,
     draws: Annotated[
-        int | None,
+        int,
         typer.Option(
             parser=Number(int, 1000),
-            help="Draws to test the program with; more find smaller deviations. "
-            "Default: 4,000,000, and up to 34,000,000 more if they are needed "
-            "to find a copy in 10,000.",
+            help="Draws to test the program with; more find smaller deviations.",
         ),
-    ] = None,
+    ] = 4_000_000,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:

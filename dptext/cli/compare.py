@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,11 +13,11 @@ import typer
 
 from dptext.cli import faults, options, outputs, screen
 from dptext.cli.values import MOST_JOBS, Number
-from dptext.errors import UsageError
+from dptext.errors import ComponentError, UsageError
 
 if TYPE_CHECKING:
-    from dptext.evaluation.comparison import Cell, Row, Sample
-    from dptext.evaluation.run import Settings
+    from dptext.evaluation.comparison import Cell, CellRow, Sample
+    from dptext.evaluation.run import EvaluationSettings
     from dptext.types import JsonObject
 
 MECHANISMS = ("rank", "santext", "tem", "laplace", "mahalanobis")
@@ -144,7 +143,13 @@ def command(
             "to it, and losses add up"
         )
     table = _computed(grid, texts, settings, at_once, resume)
-    known = next((row.result.public_text for row in table if row.result), None)
+    results = [row.result for row in table if row.result is not None]
+    if not results:
+        row = table[0]
+        raise ComponentError(
+            f"nothing could be compared; {row.mechanism}, {row.level}: {row.reason}"
+        )
+    known = results[0].public_text
     if known is not None and known.repeated:
         faults.say(views.repeated(known))
     page = views.comparison(table, texts.texts)
@@ -254,31 +259,26 @@ def _mechanism(text: str) -> JsonObject:
 def _computed(
     grid: Sequence[Cell],
     sample: Sample,
-    settings: Settings,
+    settings: EvaluationSettings,
     jobs: int,
     resume: Path | None,
-) -> list[Row]:
+) -> list[CellRow]:
     """Compute all cells, each said with its row; rows are in the order of the cells."""
     from dptext import progress
     from dptext.evaluation import comparison, views
 
-    done = {} if resume is None else comparison.finished_rows(resume)
-    keep = None if resume is None else partial(comparison.keep_row, resume)
     progress.say(
         f"comparing {len(grid)} cells, each a mechanism at a level, on "
         f"{len(sample.texts):,} texts"
     )
     began = time.monotonic()
-    rows: dict[int, Row] = {}
-    numbers = {id(cell): number for number, cell in enumerate(grid)}
-    for cell, row in comparison.run(
-        grid, sample, settings, jobs=jobs, done=done, keep=keep
-    ):
-        rows[numbers[id(cell)]] = row
+    rows: dict[int, CellRow] = {}
+    for cell, row in comparison.run(grid, sample, settings, jobs=jobs, resume=resume):
+        rows[id(cell)] = row
         count = f"{len(rows)} of {len(grid)}"
         outcome = row.reason or views.line(row)
         if left := len(grid) - len(rows):
             pace = (time.monotonic() - began) / len(rows)
             count += f", about {progress.duration(pace * left)} left"
         progress.say(f"{count}: {cell.mechanism}, {cell.level}: {outcome}")
-    return [rows[number] for number in sorted(rows)]
+    return [rows[id(cell)] for cell in grid]

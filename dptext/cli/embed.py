@@ -98,8 +98,8 @@ def command(
             "-o",
             "--output",
             metavar="FILE",
-            help="File to write: .npy (vectors alone), .npz, .parquet or .arrow. Its "
-            "report goes beside it.",
+            help="File to write: .npy (vectors alone), .npz or .parquet. Its report "
+            "goes beside it.",
         ),
     ] = None,
     records: options.Records,

@@ -53,8 +53,7 @@ def show(
         entries = [] if value else store.entries(opened)
         name = opened.id
     if as_json:
-        plain = [each.plain() for each in spent]
-        screen.print_json({"ledger": name, "entries": entries, "subjects": plain})
+        screen.print_json({"ledger": name, "entries": entries, "subjects": spent})
         return
     recent = [
         (
@@ -71,7 +70,10 @@ def show(
         blocks.append(Table(columns, recent))
     columns = [Column("subject"), Column("charged"), Column("records", count)]
     charged = [
-        (each.subject, each.amount.written(), each.records, each.entries)
+        (
+            *(each["subject"], store.written(each["nats"], each["delta"])),
+            *(each["records"], each["entries"]),
+        )
         for each in spent
     ]
     screen.show(*blocks, Table([*columns, Column("releases", count)], charged))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from dptext.engine.identifying import Kind
     from dptext.engine.job import Progress as Counted
     from dptext.engine.run import Reports
-    from dptext.evaluation.run import Settings
+    from dptext.evaluation.run import EvaluationSettings
     from dptext.profile import Choices
     from dptext.randomness import RunKey
     from dptext.report.answer import Released
@@ -512,11 +512,11 @@ class Measured:
         ),
     ] = None
 
-    def settings(self) -> Settings:
+    def settings(self) -> EvaluationSettings:
         """Return the settings of an evaluation."""
-        from dptext.evaluation.run import ALPHAS, Settings
+        from dptext.evaluation.run import ALPHAS, EvaluationSettings
 
-        return Settings(
+        return EvaluationSettings(
             labels=tuple(self.label or ()),
             attributes=tuple(self.attribute or ()),
             classifier=self.classifier,

@@ -23,13 +23,8 @@ from dptext.errors import UsageError
 from dptext.models import language
 from dptext.noise import unit
 from dptext.readers import pairs as topics
-from dptext.readers.causal import network
-from dptext.readers.causal.reader import (
-    CausalModel,
-    CausalReader,
-    CausalReading,
-    SearchSettings,
-)
+from dptext.readers.causal import CausalReader, CausalReading
+from dptext.readers.causal_network import SETTING, CausalModel
 from dptext.readers.channel import Channel
 from dptext.readers.ngrams import find_model
 from dptext.readers.pairs import FLUENCY, PairReader
@@ -72,19 +67,22 @@ class Params(decoders.Params):
                 "folder or a GGUF file of a causal language model"
             )
             raise UsageError(msg)
-        path = language.need(self.model, network.SETTING, WHAT, language.CAUSAL)
-        source = CausalModel(path, digest_of_path(path), self.device)
-        pairs, digests = None, {"model": source.digest}
+        path = language.need(self.model, SETTING, WHAT, language.CAUSAL)
+        causal = CausalModel(path, digest_of_path(path), self.device)
+        pairs, digests = None, {"model": causal.digest}
         if self.ngrams:
             model = find_model(self.ngrams, channel)
             pairs = PairReader(
                 channel, model, weight=self.ngram_weight, topic=topics.POWER
             )
             digests["ngrams"] = model.digest
-        settings = SearchSettings(
-            self.beam, self.candidates, self.weight, writable=self.mode == "beam"
+        reader = CausalReader(
+            *(channel, causal, pairs),
+            beam=self.beam,
+            candidates=self.candidates,
+            weight=self.weight,
+            writable=self.mode == "beam",
         )
-        reader = CausalReader(channel, source, settings, pairs)
         return CausalLm(self, reader, digests)
 
 
@@ -92,10 +90,7 @@ class CausalLm(decoders.Decoder):
     """A reader with a language model, and how it chooses."""
 
     def __init__(
-        self,
-        params: Params,
-        reader: CausalReader,
-        digests: Mapping[str, str],
+        self, params: Params, reader: CausalReader, digests: Mapping[str, str]
     ) -> None:
         self._params, self._reader, self._digests = params, reader, digests
         vectors = np.asarray(reader.channel.lexicon.vectors, np.float64)
@@ -128,9 +123,7 @@ class CausalLm(decoders.Decoder):
         values = reading.likely
         if self._params.mode == "mbr":
             values = self._closeness(reading)
-        writable = self._reader.inputs.writable(released, reading.rows) & (
-            reading.likely > 0
-        )
+        writable = reading.writable & (reading.likely > 0)
         values = np.where(writable, values, -np.inf)
         rows, fluency, pairs = reading.rows, self._params.fluency, self._reader.pairs
         if self._params.mode == "mbr" and pairs is not None and fluency:

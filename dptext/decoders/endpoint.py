@@ -25,13 +25,7 @@ from dptext.errors import UsageError
 from dptext.models.endpoint import Question, Server, host_of, schema_of
 from dptext.readers import ngrams
 from dptext.readers.channel import Channel
-from dptext.readers.endpoint import (
-    Chooser,
-    EndpointReader,
-    Options,
-    Weigher,
-    likeliest,
-)
+from dptext.readers.endpoint import Chooser, EndpointReader, Options
 from dptext.types import Cost, Ids, JsonObject, Released, ServerUse, ThirdParty
 
 URL, MODEL = "decoder.url", "decoder.model"
@@ -105,8 +99,7 @@ class Endpoint(decoders.Decoder):
         if params.ngrams and pairs.fits(channel):
             model = ngrams.find_model(params.ngrams, channel)
             self._offline = pairs.prepare(channel)
-        self._weigher = Weigher(channel, model)
-        self._chooser = Chooser(server, channel, params.words)
+        self._chooser = Chooser(server, channel, model, params.words)
 
     @property
     def content(self) -> dict[str, str]:
@@ -148,9 +141,8 @@ class Endpoint(decoders.Decoder):
         first = self._offline.decode(released)
         if self._params.mode == "rewrite" or not len(first):
             return first
-        options = self._options(released, first, self._params.candidates)
         with progress.step(self._step(len(released.ends))):
-            return self._chooser.choose(released, first, options)
+            return self._chooser.choose(released, self._options(released, first))
 
     def rewrite(
         self, texts: list[str], spelled: Sequence[str], released: Released
@@ -184,9 +176,8 @@ class Endpoint(decoders.Decoder):
                 part.question for each in parts for part in each if part.question
             ]
         else:
-            first = self._offline.decode(released)
-            options = self._options(released, first, self._params.candidates)
-            questions = [*self._chooser.questions(released, first, options)]
+            options = self._options(released, self._offline.decode(released))
+            questions = [*self._chooser.questions(released, options)]
         sent = sum(question.characters for question in questions) // 4
         received = sum(question.limit for question in questions)
         return Cost(len(questions), sent, received)
@@ -194,15 +185,17 @@ class Endpoint(decoders.Decoder):
     def _step(self, texts: int) -> str:
         return f"asking {self._server.host} about {texts:,} texts"
 
-    def _options(self, released: Released, first: Ids, count: int) -> Options:
-        rows, worth = self._weigher.weighed(released, writable=True)
-        return likeliest(rows, worth, first, count)
+    def _options(self, released: Released, first: Ids) -> Options:
+        count = self._params.candidates
+        return self._chooser.options(released, count, first, writable=True)
 
     def _parts(
         self, texts: list[str], spelled: Sequence[str], released: Released
     ) -> list[list[_Part]]:
         """Divide texts, with the questions about those parts that have drawn words."""
-        options = self._options(released, released.drawn, _OTHERS)
+        options = self._chooser.options(
+            released, _OTHERS, released.drawn, writable=True
+        )
         words = [
             (word.strip(), [*self._chooser.choices(options, index)])
             for index, word in enumerate(spelled)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from dptext import decoders
 from dptext.noise import unit
-from dptext.readers import kernel, ngrams, triples
+from dptext.readers import kernel, ngrams
 from dptext.readers import pairs as topics
 from dptext.readers.channel import Channel
 from dptext.readers.pairs import FLUENCY, PairReader, Weighed
@@ -81,16 +81,14 @@ class Params(decoders.Params):
 
     @property
     def brings_model(self) -> bool:
-        """Tell whether the model is another than those that ship."""
-        return self.model not in (ngrams.ENGLISH, ngrams.TRIGRAMS)
+        """Tell whether the model is another than the one that ships."""
+        return self.model != ngrams.ENGLISH
 
     def prepare(self, channel: Channel) -> Ngram:
         """Open the model; raises LexiconError and UsageError where it does not fit."""
         model = ngrams.find_model(self.model, channel)
         reader = PairReader(
-            *(channel, model, self.candidates, self.weight, self.topic),
-            kept=_READ,
-            again=triples.READ if self.model == ngrams.TRIGRAMS else 0,
+            *(channel, model, self.candidates, self.weight, self.topic), kept=_READ
         )
         return Ngram(self, reader, model.digest)
 
@@ -107,10 +105,8 @@ class Ngram(decoders.Decoder):
 
     @property
     def content(self) -> Mapping[str, str]:
-        """Return the digest of the model, and of triples where they are read."""
-        read = self._reader.triples
-        more = {} if read is None else {"triples": read.digest}
-        return {"model": self._digest, **more}
+        """Return the digest of the model."""
+        return {"model": self._digest}
 
     @property
     def reader(self) -> PairReader:

@@ -13,18 +13,17 @@ import math
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 
 from dptext import pipeline, profile
+from dptext.engine.tally import Tally
 from dptext.errors import UsageError
 from dptext.evaluation.readers import PublicText, counted, halves, sample
 from dptext.lexicons import from_text, importing, store
 from dptext.lexicons.from_text import Texts, count_words, vectors_from_text
 from dptext.measures import context_risk, ladder
 from dptext.measures.context_risk import PUBLIC_TEXT, InContext, Reading
-from dptext.measures.kept import AllMetrics
-from dptext.metrics import Batch
 from dptext.pipeline import Pipeline
 from dptext.progress import Shares
 from dptext.randomness import RunKey
@@ -198,15 +197,11 @@ def _decoded(
 
 
 def _kept(ready: Pipeline, texts: Sequence[str]) -> Decoded:
-    meters = AllMetrics(ready.lexicon)
-    counted, number = meters.observe(Batch.empty()), 0
-    randomness = ready.randomness(RunKey.from_seed(0))
+    tally, randomness = Tally.of(ready.lexicon), ready.randomness(RunKey.from_seed(0))
     records = (Record(n, (text,), None) for n, text in enumerate(texts))
-    while batch := list(islice(records, 256)):
-        private = ready.privatize(batch, randomness)
-        counted = meters.merge(counted, meters.observe(private.batch(number)))
-        number += len(batch)
-    figures = meters.results(counted)
+    for batch in pipeline.batches(records):
+        tally.count(ready.privatize(batch, randomness))
+    figures = tally.meters.results(tally.counted)
     changed, meaning = figures["PP"]["share_changed"], figures["CS"]["share_kept"]
     return Decoded(float(changed or 0.0), float(meaning or 0.0))
 

@@ -166,20 +166,15 @@ Make = Callable[[], Classifier]
 
 
 def check_classifier(name: str) -> None:
-    """Refuse a name that is none of a classifier. Raises UsageError."""
+    """Raise UsageError for a name that is none of a classifier."""
     if name not in _NAMES and not (Path(name) / "config.json").is_file():
-        msg = f"--classifier {name}: give {', '.join(_NAMES)} or the folder of a model"
-        if name == "lstm":
-            msg = "--classifier lstm is gone: give a model's folder, tfidf or vectors"
-        raise UsageError(msg)
+        raise UsageError(
+            f"--classifier {name}: give {', '.join(_NAMES)} or the folder of a model"
+        )
 
 
 def make_classifier(name: str, lexicon: Lexicon) -> Make:
-    """Return what makes a classifier: tfidf, vectors, or the folder of a model.
-
-    Raises UsageError for another name.
-    """
-    check_classifier(name)
+    """Return what makes a classifier: tfidf, vectors, or the folder of a model."""
     if name == "tfidf":
         return Linear
     if name == "vectors":
@@ -234,83 +229,53 @@ class Task:
     static: Score
 
 
-@dataclass(frozen=True, slots=True)
-class Baseline:
-    """What no private text has a part in: splits, and models of the originals.
+def learn(
+    field: str,
+    values: Sequence[str | None],
+    before: Sequence[str],
+    after: Sequence[str],
+    name: str,
+    make: Make,
+    splits: int,
+) -> Task:
+    """Learn a field from originals and from private texts, in the same order.
 
-    labels (texts,) number the classes, -1 where a text has none.
+    values are the labels; a text of which it is None has no part. make gives an
+    untrained classifier, name is its name. Raises UsageError where there is nothing to
+    learn.
     """
-
-    field: str
-    name: str
-    make: Make
-    labels: Labels
-    classes: tuple[str, ...]
-    splits: tuple[tuple[NDArray[np.int64], NDArray[np.int64]], ...]
-    models: tuple[Classifier, ...]
-    original: Score
-
-    @classmethod
-    def of(
-        cls,
-        field: str,
-        texts: Sequence[str],
-        values: Sequence[str | None],
-        name: str,
-        make: Make,
-        splits: int,
-    ) -> Baseline:
-        """Train on the originals. Raises UsageError where there is nothing to learn."""
-        has = np.array([value is not None for value in values], bool)
-        known = np.array([value for value in values if value is not None], dtype=str)
-        labels = np.full(len(values), -1, np.int64)
-        classes, labels[has] = np.unique(known, return_inverse=True)
-        counts = np.bincount(labels[has])
-        if len(classes) < 2 or counts.min() < _LEAST or len(classes) > len(known) / 4:
-            raise UsageError(
-                f"field {field!r} cannot be a label: it needs at least two values, "
-                f"each with at least {_LEAST} texts"
-            )
-        parts = tuple(_split(labels, seed) for seed in range(splits))
-        models, scores = [], []
-        for train, test in parts:
-            model = make()
-            model.fit([texts[row] for row in train], labels[train])
-            models.append(model)
-            guess = model.predict([texts[row] for row in test])
-            scores.append(_scores(labels[test], guess))
-        return cls(
-            field,
-            name,
-            make,
-            labels,
-            tuple(classes.tolist()),
-            parts,
-            tuple(models),
-            _mean(scores),
+    has = np.array([value is not None for value in values], bool)
+    known = np.array([value for value in values if value is not None], dtype=str)
+    labels = np.full(len(values), -1, np.int64)
+    classes, labels[has] = np.unique(known, return_inverse=True)
+    counts = np.bincount(labels[has])
+    if len(classes) < 2 or counts.min() < _LEAST or len(classes) > len(known) / 4:
+        raise UsageError(
+            f"field {field!r} cannot be a label: it needs at least two values, each "
+            f"with at least {_LEAST} texts"
         )
-
-    def against(self, private: Sequence[str]) -> Task:
-        """Train and test on private texts, in the order of the originals."""
-        adapted, static = [], []
-        for (train, test), old in zip(self.splits, self.models, strict=True):
-            shown = [private[row] for row in test]
-            model = self.make()
-            model.fit([private[row] for row in train], self.labels[train])
-            adapted.append(_scores(self.labels[test], model.predict(shown)))
-            static.append(_scores(self.labels[test], old.predict(shown)))
-        counts = np.bincount(self.labels[self.labels >= 0])
-        return Task(
-            field=self.field,
-            classifier=self.name,
-            texts=int(counts.sum()),
-            classes=len(self.classes),
-            splits=len(self.splits),
-            chance=float(counts.max() / counts.sum()),
-            original=self.original,
-            private=_mean(adapted),
-            static=_mean(static),
-        )
+    original, private, static = [], [], []
+    for seed in range(splits):
+        train, test = _split(labels, seed)
+        of_originals, of_private = make(), make()
+        of_originals.fit([before[row] for row in train], labels[train])
+        of_private.fit([after[row] for row in train], labels[train])
+        truth, shown = labels[test], [after[row] for row in test]
+        guess = of_originals.predict([before[row] for row in test])
+        original.append(_scores(truth, guess))
+        private.append(_scores(truth, of_private.predict(shown)))
+        static.append(_scores(truth, of_originals.predict(shown)))
+    return Task(
+        field=field,
+        classifier=name,
+        texts=len(known),
+        classes=len(classes),
+        splits=splits,
+        chance=float(counts.max() / len(known)),
+        original=_mean(original),
+        private=_mean(private),
+        static=_mean(static),
+    )
 
 
 def _split(labels: Labels, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

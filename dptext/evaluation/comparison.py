@@ -11,10 +11,11 @@ import contextlib
 import hashlib
 import json
 import multiprocessing
+import os
 import resource
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from multiprocessing import connection
@@ -29,7 +30,8 @@ from dptext.decoders import none
 from dptext.engine import pool
 from dptext.errors import DptextError, InputError, UsageError
 from dptext.evaluation import rows
-from dptext.evaluation.run import Evaluation, Result, Settings
+from dptext.evaluation.rows import Pair
+from dptext.evaluation.run import EvaluationSettings, Result, evaluate
 from dptext.measures import public
 from dptext.profile import Part
 from dptext.randomness import RunKey
@@ -69,7 +71,7 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CellRow:
     """The figures of a cell; reason says why there is nothing else.
 
     worst_loss in nats, null without bound; risk the upper limit of the Bayes risk;
@@ -97,47 +99,46 @@ class Row:
 def run(
     cells: Sequence[Cell],
     sample: Sample,
-    settings: Settings,
+    settings: EvaluationSettings,
     *,
     jobs: int = 1,
-    done: Mapping[str, Row] | None = None,
-    keep: Callable[[str, Row], None] | None = None,
-) -> Iterator[tuple[Cell, Row]]:
+    resume: Path | None = None,
+) -> Iterator[tuple[Cell, CellRow]]:
     """Yield each cell with its row, as they are finished.
 
-    done are rows by their keys from an earlier run; keep is called with every new one.
+    resume is a file of finished rows: those in it are not computed again, and new ones
+    are added. Raises UsageError for another file, OSError where none can be written.
     """
-    known = done or {}
-    named = {key_of(cell, sample, settings): cell for cell in cells}
-    for key, cell in named.items():
+    known = {} if resume is None else _finished(resume)
+    waiting = []
+    for cell in cells:
+        key = key_of(cell, sample, settings)
         if key in known:
             yield cell, known[key]
-    waiting = [(key, cell) for key, cell in named.items() if key not in known]
-    waiting.reverse()
-    under_way: dict[object, tuple[str, Cell, _Process]] = {}
-    # Threads that wait for others of their product keep a core from the other cells.
-    alone = pool.one_thread_each() if jobs > 1 else contextlib.nullcontext()
-    with alone:
-        try:
-            while waiting or under_way:
-                while waiting and len(under_way) < jobs:
-                    key, cell = waiting.pop()
-                    process = _Process(cell, sample, settings)
-                    under_way[process.answer] = key, cell, process
-                for answer in connection.wait(
-                    [each.answer for *_, each in under_way.values()]
-                ):
-                    key, cell, process = under_way.pop(answer)
-                    row = process.row()
-                    if keep is not None:
-                        keep(key, row)
-                    yield cell, row
-        finally:
-            for *_, process in under_way.values():
-                process.kill()
+        else:
+            waiting.append((key, cell))
+    under_way: dict[connection.Connection, tuple[str, Cell]] = {}
+    with contextlib.ExitStack() as stack:
+        if jobs > 1:
+            # Threads that wait for others of their product keep a core from others.
+            stack.enter_context(pool.one_thread_each())
+        while waiting or under_way:
+            while waiting and len(under_way) < jobs:
+                key, cell = waiting.pop(0)
+                process = _process(cell, sample, settings)
+                under_way[stack.enter_context(process)] = key, cell
+            for answer in connection.wait(list(under_way)):
+                assert isinstance(answer, connection.Connection)
+                key, cell = under_way.pop(answer)
+                row = _received(answer, cell)
+                # One that failed is to be tried again.
+                if resume is not None and not row.reason:
+                    with resume.open("ab") as file:
+                        file.write(msgspec.json.encode((key, row)) + b"\n")
+                yield cell, row
 
 
-def key_of(cell: Cell, sample: Sample, settings: Settings) -> str:
+def key_of(cell: Cell, sample: Sample, settings: EvaluationSettings) -> str:
     """Return what decides a row: the cell, the texts, and what is measured."""
     decisive = msgspec.to_builtins((cell, settings, sample.digest()))
     # In ASCII: names of files may be no UTF-8.
@@ -145,42 +146,54 @@ def key_of(cell: Cell, sample: Sample, settings: Settings) -> str:
     return hashlib.sha256(data.encode("ascii")).hexdigest()
 
 
-class _Process:
-    """A process of its own for a cell; answer is ready when it has ended."""
-
-    def __init__(self, cell: Cell, sample: Sample, settings: Settings) -> None:
-        self._cell = cell
-        self.answer, theirs = multiprocessing.Pipe(duplex=False)
-        self._process = _context().Process(
-            target=_answer,
-            args=(theirs, progress.enabled(), cell, sample, settings),
-        )
+def _finished(path: Path) -> dict[str, CellRow]:
+    """Read the rows of an earlier run by their keys; make the file if there is none."""
+    streams.check_file(path, "--resume")
+    with path.open("ab"):
+        pass
+    known = {}
+    for number, line in enumerate(path.read_bytes().splitlines(), 1):
         try:
-            with theirs, pool.signals_held():
-                self._process.start()
-        except BaseException:  # an interrupt that was held until now
-            if self._process.pid is not None:
-                self.kill()
-            raise
+            key, row = msgspec.json.decode(line, type=tuple[str, CellRow])
+        except (msgspec.ValidationError, msgspec.DecodeError):
+            raise UsageError(
+                f"{path}:{number}: not a file of rows that compare has written"
+            ) from None
+        known[key] = row
+    return known
 
-    def row(self) -> Row:
-        """Return what it computed."""
-        try:
-            answer = self.answer.recv()
-        except EOFError:
-            reason = "its process stopped (is there enough memory?)"
-            answer = _missing(self._cell, reason)
-        self.kill()
-        if isinstance(answer, Exception):
-            raise answer
-        assert isinstance(answer, Row)
-        return answer
 
-    def kill(self) -> None:
-        """End it."""
-        self._process.kill()
-        self._process.join()
-        self.answer.close()
+@contextlib.contextmanager
+def _process(
+    cell: Cell, sample: Sample, settings: EvaluationSettings
+) -> Iterator[connection.Connection]:
+    """Compute a cell in a process of its own, which ends with the block."""
+    answer, theirs = multiprocessing.Pipe(duplex=False)
+    process = _context().Process(
+        target=_answer,
+        args=(theirs, dict(os.environ), progress.enabled(), cell, sample, settings),
+    )
+    try:
+        with theirs, pool.signals_held():
+            process.start()
+        yield answer
+    finally:
+        if process.pid is not None:  # an interrupt may come before it has begun
+            process.kill()
+            process.join()
+        answer.close()
+
+
+def _received(answer: connection.Connection, cell: Cell) -> CellRow:
+    """Return what a process has computed."""
+    try:
+        row = answer.recv()
+    except EOFError:
+        row = _missing(cell, "its process stopped (is there enough memory?)")
+    if isinstance(row, Exception):
+        raise row
+    assert isinstance(row, CellRow)
+    return row
 
 
 @cache
@@ -193,12 +206,16 @@ def _context() -> ForkServerContext:
 
 def _answer(
     sender: connection.Connection,
+    environment: dict[str, str],
     talkative: bool,
     cell: Cell,
     sample: Sample,
-    settings: Settings,
+    settings: EvaluationSettings,
 ) -> None:
     """Compute a cell in a process of its own."""
+    # The server of processes keeps the environment in which it was started.
+    os.environ.clear()
+    os.environ.update(environment)
     pool.begin()
     # Several cells may be at the same step.
     progress.on(talkative, about=f"{cell.mechanism}, {cell.level}: ")
@@ -208,11 +225,11 @@ def _answer(
         sender.send(error)
 
 
-def _missing(cell: Cell, reason: str) -> Row:
-    return Row(cell.mechanism, cell.level, cell.lexicon, reason=reason)
+def _missing(cell: Cell, reason: str) -> CellRow:
+    return CellRow(cell.mechanism, cell.level, cell.lexicon, reason=reason)
 
 
-def compute(cell: Cell, sample: Sample, settings: Settings) -> Row:
+def compute(cell: Cell, sample: Sample, settings: EvaluationSettings) -> CellRow:
     """Compute a cell; what cannot be run is a row with the reason."""
     try:
         with describe_failure():  # which loses its traceback between processes
@@ -221,7 +238,7 @@ def compute(cell: Cell, sample: Sample, settings: Settings) -> Row:
         return _missing(cell, str(error))
 
 
-def _computed(cell: Cell, sample: Sample, settings: Settings) -> Row:
+def _computed(cell: Cell, sample: Sample, settings: EvaluationSettings) -> CellRow:
     recipe = profile.load(cell.profile, cell.over)
     lexicon = lexicons.find(cell.lexicon)
     written = recipe
@@ -237,7 +254,8 @@ def _computed(cell: Cell, sample: Sample, settings: Settings) -> Row:
         words += len(done.words.ids)
         private += done.texts
     seconds = time.perf_counter() - began
-    megabytes = _peak()
+    unit = 1 if sys.platform == "darwin" else 1024
+    megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
     statement = build.promised(ready)
     risk, _ = public.risk_of(ready)
     texts = [record.texts for record in records]
@@ -246,8 +264,8 @@ def _computed(cell: Cell, sample: Sample, settings: Settings) -> Row:
     if settings.reader is not None:
         params = recipe.decoder.params.of_lexicon(lexicon)
         writer = replace(ready, decoder=params.prepare(ready.channel))
-    originals = Evaluation.of(lexicon, settings, texts, sample.values)
-    return Row(
+    pairs = map(Pair, texts, private, sample.values)
+    return CellRow(
         mechanism=cell.mechanism,
         level=cell.level,
         lexicon=cell.lexicon,
@@ -256,7 +274,7 @@ def _computed(cell: Cell, sample: Sample, settings: Settings) -> Row:
         notion=statement.notion,
         worst_loss=statement.worst_loss,
         risk=None if risk is None else risk.success,
-        result=originals.against(private, writer),
+        result=evaluate(pairs, lexicon, settings, writer),
         seconds=seconds,
         words_per_second=words / seconds if seconds else None,
         megabytes=megabytes,
@@ -264,16 +282,10 @@ def _computed(cell: Cell, sample: Sample, settings: Settings) -> Row:
     )
 
 
-def _peak() -> float:
-    """Return the peak memory of this process in megabytes."""
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
-
-
 def read_sample(
     paths: Sequence[str],
     selection: Selection,
-    settings: Settings,
+    settings: EvaluationSettings,
     size: int,
     format: str | None,
 ) -> Sample:
@@ -296,30 +308,3 @@ def read_sample(
     order = np.random.default_rng(0).permutation(len(usable))[:size]
     chosen = [usable[index] for index in sorted(order.tolist())]
     return Sample(tuple(text for text, _ in chosen), tuple(row for _, row in chosen))
-
-
-def finished_rows(path: Path) -> dict[str, Row]:
-    """Read the rows of an earlier run by their keys; make the file if there is none.
-
-    Raises UsageError for another file, OSError where rows could not be kept.
-    """
-    streams.check_file(path, "--resume")
-    with path.open("ab"):
-        pass
-    known = {}
-    for number, line in enumerate(path.read_bytes().splitlines(), 1):
-        try:
-            key, row = msgspec.json.decode(line, type=tuple[str, Row])
-        except (msgspec.ValidationError, msgspec.DecodeError):
-            raise UsageError(
-                f"{path}:{number}: not a file of rows that compare has written"
-            ) from None
-        known[key] = row
-    return known
-
-
-def keep_row(path: Path, key: str, row: Row) -> None:
-    """Add a row to the file of finished rows; one that failed is to be tried again."""
-    if not row.reason:
-        with path.open("ab") as file:
-            file.write(msgspec.json.encode((key, row)) + b"\n")

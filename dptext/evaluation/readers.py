@@ -3,7 +3,7 @@
 The reader has the pairs of words of a public text, on top of those that ship. It never
 reads a text whose pairs it has counted: public texts are divided by their hashes, so
 that equal ones fall into the same half, and private texts that occur in the public one
-are left out (`KnownTexts`).
+are left out.
 """
 
 from __future__ import annotations
@@ -13,10 +13,6 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
 
 from dptext import pipeline, progress, streams
 from dptext.budgets import uniform
@@ -81,16 +77,15 @@ class PublicText:
         """Read the texts, some at a time."""
         return texts_of([self.path], self.fields, self.format, 256)
 
-    def joined(self) -> Iterator[Sequence[str]]:
-        """Read the texts of each record as one."""
+    def hashes(self) -> frozenset[int]:
+        """Return the hashes of its texts, and of each record as one text."""
         selection = Selection(fields=self.fields, missing="pass")
-        for row in records(self.path, selection, (), self.format):
-            yield [one_text(row.texts)]
-
-    def known(self) -> KnownTexts:
-        """Return what tells which texts occur here, alone or as a whole record."""
-        several = [self.joined] if len(self.fields) > 1 else []
-        return KnownTexts(self.texts, *several)
+        return frozenset(
+            hash_of(text)
+            for row in records(self.path, selection, (), self.format)
+            for text in (*row.texts, one_text(row.texts))
+            if text.strip()
+        )
 
     def none(self) -> InputError:
         """Return the error of a file without texts to count or to read."""
@@ -101,29 +96,8 @@ class PublicText:
         )
 
 
-class KnownTexts:
-    """Tells which texts occur in public ones, whatever their capitals and spaces."""
-
-    def __init__(self, *public: Texts) -> None:
-        batches = [_hashes(batch) for texts in public for batch in texts()]
-        self._hashes = np.unique(np.concatenate([np.empty(0, np.uint64), *batches]))
-
-    def hold(self, texts: Sequence[str]) -> NDArray[np.bool_]:
-        """Tell which of these texts occur; none without words does."""
-        hashes = _hashes(texts)
-        if not len(self._hashes):
-            return np.zeros(len(hashes), bool)
-        at = np.searchsorted(self._hashes, hashes).clip(max=len(self._hashes) - 1)
-        blank = np.array([not text.strip() for text in texts], bool)
-        return np.asarray((self._hashes[at] == hashes) & ~blank)
-
-
-def _hashes(texts: Sequence[str]) -> NDArray[np.uint64]:
-    """Return the hash of each text, the same for texts that are written alike."""
-    return np.array([_hash(text) for text in texts], np.uint64)
-
-
-def _hash(text: str) -> int:
+def hash_of(text: str) -> int:
+    """Return the hash of a text, whatever its capitals and spaces."""
     same = " ".join(text.split()).casefold().encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(same, digest_size=8).digest(), "little")
 
@@ -134,7 +108,7 @@ def halves(texts: Texts) -> tuple[Texts, Texts]:
     def part(which: int) -> Texts:
         def read() -> Iterator[Sequence[str]]:
             for batch in texts():
-                yield [text for text in batch if _hash(text) % 2 == which]
+                yield [text for text in batch if hash_of(text) % 2 == which]
 
         return read
 
@@ -164,30 +138,23 @@ def counted(lexicon: Lexicon, texts: Texts, most: float = _COUNTED) -> PairCount
     return counts
 
 
-class Pairs(NamedTuple):
-    """The pairs of a kind of text, on top of those that ship; words, how many."""
+def pairs_of(
+    pipeline: Pipeline, public: PublicText, texts: Texts
+) -> tuple[Ngrams, int]:
+    """Count texts of a public file: their pairs beside those that ship, and words.
 
-    model: Ngrams
-    words: int
-
-    @classmethod
-    def of(cls, pipeline: Pipeline, public: PublicText, texts: Texts) -> Pairs:
-        """Count texts of a public file. Raises InputError without any, UsageError."""
-        if not pipeline.channel.mechanism.has_log_probs:
-            raise UsageError(
-                f"--public-text: {pipeline.mechanism.name} has no exact output "
-                "distribution of a word, which a reader needs; leave the option out, "
-                "or take a mechanism that has one, such as rank"
-            )
-        counts = counted(pipeline.lexicon, texts)
-        if not counts.words:
-            raise public.none()
-        background = ngrams.shipped(pipeline.channel)
-        return cls(counts.model(1, {}, background), counts.words)
-
-    def reader(self, pipeline: Pipeline) -> SameKindReader:
-        """Return the reader with these pairs, as strong as it can be."""
-        return SameKindReader.strongest(pipeline.channel, self.model)
+    Raises InputError without any words, UsageError.
+    """
+    if not pipeline.channel.mechanism.has_log_probs:
+        raise UsageError(
+            f"--public-text: {pipeline.mechanism.name} has no exact output "
+            "distribution of a word, which a reader needs; leave the option out, or "
+            "take a mechanism that has one, such as rank"
+        )
+    counts = counted(pipeline.lexicon, texts)
+    if not counts.words:
+        raise public.none()
+    return counts.model(1, {}, ngrams.shipped(pipeline.channel)), counts.words
 
 
 def read_by_halves(pipeline: Pipeline, public: PublicText) -> InContext:
@@ -196,27 +163,29 @@ def read_by_halves(pipeline: Pipeline, public: PublicText) -> InContext:
     Of the other half about 50,000 words are read, drawn with a fixed seed.
     """
     first, second = halves(public.texts)
-    pairs = Pairs.of(pipeline, public, first)
-    readings = _read(pipeline, [pairs.reader(pipeline)], sample(second))
-    if not readings:
-        raise public.none()
-    return InContext(public.name, "", readings, PUBLIC_TEXT, pairs.words)
+    model, words = pairs_of(pipeline, public, first)
+    reader = SameKindReader.strongest(pipeline.channel, model)
+    reading = _read(pipeline, reader, public, sample(second))
+    return InContext(public.name, "", (reading,), PUBLIC_TEXT, words)
 
 
 def _read(
-    ready: Pipeline, readers: Sequence[Reader], texts: Sequence[str]
-) -> tuple[Reading, ...]:
+    ready: Pipeline, reader: Reader, public: PublicText, texts: Sequence[str]
+) -> Reading:
     # Public texts: a fixed seed, so that a search can be repeated.
     randomness = ready.randomness(RunKey.from_seed(0))
-    return context_risk.measure(ready, readers, [texts], randomness)
+    readings = context_risk.measure(ready, [reader], [texts], randomness)
+    if not readings:
+        raise public.none()
+    return readings[0]
 
 
 def calibrated(
     recipe: Profile, lexicon: Lexicon, target: float, reader: str, public: PublicText
-) -> Crossing:
-    """Return the epsilon of a profile at which a reader finds target of a public text.
+) -> tuple[float, Reading]:
+    """Return the epsilon at which a reader finds target of a public text.
 
-    About 50,000 words are read. Raises UsageError and InputError.
+    And what it finds. About 50,000 words are read. Raises UsageError and InputError.
     """
     if reader != SAME_KIND and public.digest in lexicon.meta.get("adapted_sha256", ()):
         raise UsageError(
@@ -224,28 +193,24 @@ def calibrated(
             f"{public.name}; leave the option out, which divides the text into halves"
         )
     ready = pipeline.build(recipe, lexicon)
-    pairs = None
-    if reader == SAME_KIND:
-        first, second = halves(public.texts)
-        pairs, texts = Pairs.of(ready, public, first), sample(second)
-    else:
-        texts = sample(public.texts)
+    first, second = halves(public.texts)
+    model = pairs_of(ready, public, first)[0] if reader == SAME_KIND else None
+    texts = sample(public.texts if model is None else second)
 
     def read(epsilon: float) -> Reading:
         params = uniform.Params(epsilon=epsilon)
         ready = pipeline.build(replace(recipe, budget=Part("uniform", params)), lexicon)
-        one: Reader = (
-            pairs.reader(ready) if pairs else context_risk.named(ready, reader)
-        )
-        readings = _read(ready, [one], texts)
-        if not readings:
-            raise public.none()
-        every = readings[0].classes[0]
+        one: Reader
+        if model is None:
+            one = context_risk.named(ready, reader)
+        else:
+            one = SameKindReader.strongest(ready.channel, model)
+        reading = _read(ready, one, public, texts)
         progress.say(
-            f"epsilon {epsilon:.4g}: {reader} finds {every.success:.1%} of words "
-            f"(95% interval: up to {every.high:.1%})"
+            f"epsilon {epsilon:.4g}: {reader} finds {reading.success:.1%} of words "
+            f"(95% interval: up to {reading.high:.1%})"
         )
-        return readings[0]
+        return reading
 
     return search_by_reader(read, target, ready.budget.description.high)
 
@@ -256,43 +221,35 @@ _LEAST, _GROWTH, _LARGEST = 0.05, 1.2, 2.4
 _NEAR = 0.01
 
 
-class Crossing(NamedTuple):
-    """An epsilon, and what the reader finds at it."""
-
-    epsilon: float
-    reading: Reading
-
-
 def search_by_reader(
     read: Callable[[float], Reading], target: float, start: float
-) -> Crossing:
+) -> tuple[float, Reading]:
     """Return about the largest epsilon at which a reader finds at most target.
 
-    The upper limit of what it finds counts. read returns what the reader finds at an
-    epsilon, the same each time; start, an epsilon at which it may find more. Raises
-    UsageError where target is below or above all that it finds.
+    And what it finds there; the upper limit of that counts. read returns what the
+    reader finds at an epsilon, the same each time; start, an epsilon at which it may
+    find more. Raises UsageError where target is below or above all that it finds.
     """
     best, high = None, start
     while (reading := read(high)).high <= target:
-        best = Crossing(high, reading)
+        best = high, reading
         if high > start * _LARGEST:
             raise UsageError(
                 f"risk {target:.2%} is out of reach: at epsilon {high:.3g} the reader "
                 f"finds at most {reading.high:.2%} of this text; give a smaller risk"
             )
         high *= _GROWTH
-    low = best.epsilon if best is not None else 0.0
+    low = best[0] if best else 0.0
     while high - low > _NEAR * high and high > _LEAST:
         middle = (low + high) / 2.0
         reading = read(middle)
         if reading.high > target:
             high = middle
         else:
-            low, best = middle, Crossing(middle, reading)
+            low, best = middle, (middle, reading)
     if best is None:
-        msg = (
+        raise UsageError(
             f"risk {target:.2%} is out of reach: even at epsilon {high:.2g} the reader "
             "may find more; give a larger risk"
         )
-        raise UsageError(msg)
     return best

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+
+import numpy as np
 
 from dptext import models
 from dptext.errors import UsageError
 from dptext.evaluation import OWNER, classify
-from dptext.evaluation.classify import Baseline, Task, check_classifier, make_classifier
-from dptext.evaluation.readers import Pairs, PublicText
+from dptext.evaluation.classify import Task
+from dptext.evaluation.readers import PublicText, hash_of, pairs_of
 from dptext.evaluation.rows import Pair, one_text
 from dptext.measures import context_risk, masked_word
-from dptext.measures.attacks import Attack, Guesses
-from dptext.measures.context_risk import ContextAttack, Reading, available
-from dptext.measures.kept import Kept, PairMeter
+from dptext.measures.context_risk import ContextAttack, Reading
+from dptext.measures.kept import Aligned, Kept, PairMeter
 from dptext.measures.masked_word import Guessed, Hidden
-from dptext.measures.public import Deniability, deniability_of
+from dptext.measures.public import Deniability, deniability_of, risk_of
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.types import Lexicon, Record
+from dptext.readers.training import SameKindReader
+from dptext.types import BudgetKind, Ids, Lexicon, Record
 
 _BATCH = 2048
+_NEAREST = "guesses that a word was not changed; knows nothing"
+_BAYES = (
+    "knows mechanism, epsilon and public word frequencies; sees one word, no context"
+)
 ALPHAS = (0.25, 0.5, 0.75)
 COMPOSITE = (
     "alpha * utility + (1 - alpha) * privacy; utility: accuracy on private texts over "
@@ -32,7 +38,7 @@ COMPOSITE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class EvaluationSettings:
     """What to evaluate besides the texts; labels and attributes are field names.
 
     readers, whether those that send nothing attack; reader, the name of one more;
@@ -53,7 +59,7 @@ class Settings:
 
     def check(self) -> None:
         """Raise UsageError for models that are not there, before the work begins."""
-        check_classifier(self.classifier)
+        classify.check_classifier(self.classifier)
         if self.classifier != "tfidf" and not (self.labels or self.attributes):
             raise UsageError(
                 "--classifier: name the field that it learns, with --label or "
@@ -66,7 +72,21 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class Attack:
+    """success is the share of words guessed right; assumes, what the attacker has.
+
+    predicted, the success that the Bayes risk foretells.
+    """
+
+    name: str
+    success: float
+    words: int
+    assumes: str
+    predicted: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PublicTextUse:
     """What a reader counted of a public text, and how much of it is private text.
 
     counted, words whose pairs the reader knows; of all private texts those that occur
@@ -101,94 +121,75 @@ class Result:
     composite: dict[str, float] = field(default_factory=dict)
     composite_formula: str = COMPOSITE
     meanings: dict[str, str] = field(default_factory=lambda: dict(classify.MEANINGS))
-    public_text: Known | None = None
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """The originals prepared: baselines are trained once for all private versions."""
-
-    lexicon: Lexicon
-    settings: Settings
-    texts: tuple[tuple[str, ...], ...]
-    baselines: tuple[Baseline, ...]
-
-    @classmethod
-    def of(
-        cls,
-        lexicon: Lexicon,
-        settings: Settings,
-        texts: Sequence[tuple[str, ...]],
-        values: Sequence[Sequence[str | None]],
-    ) -> Evaluation:
-        """Train the baselines on records; values: of labels, then attributes, of each.
-
-        A record without a value has no part in that field's task.
-        """
-        settings.check()
-        name, splits = settings.classifier, settings.splits
-        make = make_classifier(name, lexicon)
-        lines = [one_text(each) for each in texts]
-        baselines = tuple(
-            Baseline.of(field, lines, [row[n] for row in values], name, make, splits)
-            for n, field in enumerate((*settings.labels, *settings.attributes))
-        )
-        return cls(lexicon, settings, tuple(texts), baselines)
-
-    def against(
-        self, private: Sequence[tuple[str, ...]], writer: Pipeline | None = None
-    ) -> Result:
-        """Evaluate one private version; writer is what wrote it, if that is known."""
-        lines = [one_text(each) for each in private]
-        tasks = tuple(each.against(lines) for each in self.baselines)
-        both = zip(self.texts, private, strict=True)
-        return _result(both, self.lexicon, self.settings, writer, tasks)
+    public_text: PublicTextUse | None = None
 
 
 def evaluate(
     pairs: Iterable[Pair],
     lexicon: Lexicon,
-    settings: Settings,
+    settings: EvaluationSettings,
     writer: Pipeline | None = None,
 ) -> Result:
-    """Evaluate a private version of texts.
+    """Evaluate a private version of texts; writer is what wrote it, if that is known.
 
     Texts are held in memory only for labels, attributes and the masked-word attack.
     """
     settings.check()
-    if not settings.labels and not settings.attributes:
-        both = ((pair.before, pair.after) for pair in pairs)
-        return _result(both, lexicon, settings, writer)
-    held = list(pairs)
-    texts = [pair.before for pair in held]
-    ready = Evaluation.of(lexicon, settings, texts, [pair.values for pair in held])
-    return ready.against([pair.after for pair in held], writer)
-
-
-def _result(
-    records: Iterator[tuple[tuple[str, ...], tuple[str, ...]]],
-    lexicon: Lexicon,
-    settings: Settings,
-    writer: Pipeline | None,
-    tasks: tuple[Task, ...] = (),
-) -> Result:
-    labels = len(settings.labels)
-    utility, attributes = tasks[:labels], tasks[labels:]
+    tasks: list[Task] = []
+    if fields := (*settings.labels, *settings.attributes):
+        pairs = list(pairs)
+        before = [one_text(pair.before) for pair in pairs]
+        after = [one_text(pair.after) for pair in pairs]
+        make = classify.make_classifier(settings.classifier, lexicon)
+        for number, name in enumerate(fields):
+            values = [pair.values[number] for pair in pairs]
+            tasks.append(
+                classify.learn(
+                    *(name, values, before, after),
+                    *(settings.classifier, make, settings.splits),
+                )
+            )
     policy = writer.profile.tokens if writer else None
     meter = PairMeter(lexicon, settings.encoder, policy)
-    guesses = Guesses(writer if settings.bayes else None)
+    word_attacks = _WordAttacks(writer if settings.bayes else None)
+    readers = _Readers(settings, writer) if writer else None
     hidden: list[Hidden] = []
-    readers = None if writer is None else _Readers(settings, writer)
-    while batch := list(islice(records, _BATCH)):
-        before = [text for texts, _ in batch for text in texts]
-        after = [text for _, texts in batch for text in texts]
-        aligned = meter.add(before, after)
-        guesses.add(aligned)
+    left = iter(pairs)
+    while batch := list(islice(left, _BATCH)):
+        aligned = meter.add(
+            [text for pair in batch for text in pair.before],
+            [text for pair in batch for text in pair.after],
+        )
+        word_attacks.add(aligned)
         if settings.masked_model is not None:
             hidden += masked_word.hidden(aligned)
         if readers is not None:
-            readers.add([texts for texts, _ in batch])
+            readers.add([pair.before for pair in batch])
     kept, model = meter.result(), settings.masked_model
+    utility, attributes = tasks[: len(settings.labels)], tasks[len(settings.labels) :]
+    trade_off, composite = _weighed(utility, attributes, kept, settings.alphas)
+    return Result(
+        audience=OWNER,
+        kept=kept,
+        deniability=deniability_of(writer) if writer else None,
+        utility=tuple(utility),
+        attribute_attacks=tuple(attributes),
+        word_attacks=word_attacks.results(),
+        in_context=readers.attack.result() if readers else (),
+        masked_word=None if model is None else masked_word.attack(model, hidden),
+        trade_off=trade_off,
+        composite=composite,
+        public_text=readers.known() if readers else None,
+    )
+
+
+def _weighed(
+    utility: Sequence[Task],
+    attributes: Sequence[Task],
+    kept: Kept,
+    alphas: Sequence[float],
+) -> tuple[float | None, dict[str, float]]:
+    """Return the trade-off, and the composite by alpha; None and empty without both."""
     trade_off, composite = None, {}
     if utility and attributes:
         gained = utility[0].private.accuracy - utility[0].original.accuracy
@@ -197,37 +198,76 @@ def _result(
     if utility and kept.perturbed is not None and kept.low is not None:
         useful = min(1.0, utility[0].private.accuracy / utility[0].original.accuracy)
         private = (kept.perturbed + 1.0 - kept.low) / 2.0
-        composite = {f"{a:g}": a * useful + (1 - a) * private for a in settings.alphas}
-    return Result(
-        audience=OWNER,
-        kept=kept,
-        deniability=deniability_of(writer) if writer else None,
-        utility=utility,
-        attribute_attacks=attributes,
-        word_attacks=guesses.attacks(),
-        in_context=() if readers is None else readers.attack.result(),
-        masked_word=None if model is None else masked_word.attack(model, hidden),
-        trade_off=trade_off,
-        composite=composite,
-        public_text=None if readers is None else readers.known(),
-    )
+        composite = {f"{a:g}": a * useful + (1 - a) * private for a in alphas}
+    return trade_off, composite
+
+
+class _WordAttacks:
+    """Count how often a written word alone gives its original away, batch by batch.
+
+    nearest guess: the original is the word that was written. Bayes: the likeliest
+    original of a drawn word, the attacker of the Bayes risk; for a writer of exact
+    log-probabilities and one epsilon that writes what is drawn. Words outside the
+    vocabulary are not attacked, and all numbers of an element are one word.
+    """
+
+    def __init__(self, writer: Pipeline | None) -> None:
+        exact = (
+            writer is not None
+            and writer.mechanism.has_log_probs
+            and not writer.profile.decoder.params.reads
+            and writer.budget.description.kind is BudgetKind.WORD
+        )
+        self._writer = writer if exact else None
+        self._words = self._same = self._right = 0
+        if self._writer is not None:
+            channel = self._writer.channel
+            epsilon, prior = channel.budget.high, np.append(channel.prior, 0.0)
+            rows = channel.candidates(epsilon, 1, prior).rows[:, 0]
+            # Words that are never drawn, as another tool may write, are guessed wrong.
+            self._guesses: Ids = np.full(len(channel.prior), -1, np.int32)
+            self._guesses[: len(rows)] = rows
+
+    def add(self, aligned: Aligned) -> None:
+        """Take in a batch."""
+        before, after = aligned.ids
+        known = (before >= 0) & (after >= 0)
+        before, after = before[known], after[known]
+        self._words += len(before)
+        self._same += int(np.count_nonzero(before == after))
+        if self._writer is not None:
+            self._right += int(np.count_nonzero(self._guesses[after] == before))
+
+    def results(self) -> tuple[Attack, ...]:
+        """Return how often the attacks are right; none without words."""
+        words = self._words
+        if not words:
+            return ()
+        attacks = [Attack("nearest guess", self._same / words, words, _NEAREST)]
+        if self._writer is not None:
+            risk, _ = risk_of(self._writer)
+            predicted = None if risk is None else risk.success
+            right = self._right / words
+            attacks.append(Attack("Bayes", right, words, _BAYES, predicted))
+        return tuple(attacks)
 
 
 class _Readers:
-    """Lets readers attack new draws of the originals, batch by batch.
+    """Let readers attack new draws of the originals, batch by batch.
 
     Texts that occur in the public text are left out: one reader has counted them.
     """
 
-    def __init__(self, settings: Settings, writer: Pipeline) -> None:
-        readers = available(writer) if settings.readers else []
+    def __init__(self, settings: EvaluationSettings, writer: Pipeline) -> None:
+        readers = context_risk.available(writer) if settings.readers else []
         if settings.reader not in (None, *(each.name for each in readers)):
             readers.append(context_risk.named(writer, str(settings.reader)))
         self._public, self._counted = settings.public_text, 0
+        self._occurring: frozenset[int] = frozenset()
         if self._public is not None:
-            pairs = Pairs.of(writer, self._public, self._public.texts)
-            readers, self._counted = [*readers, pairs.reader(writer)], pairs.words
-        self._occurring = None if self._public is None else self._public.known()
+            model, self._counted = pairs_of(writer, self._public, self._public.texts)
+            readers.append(SameKindReader.strongest(writer.channel, model))
+            self._occurring = self._public.hashes()
         self._any = bool(readers)
         self.attack = ContextAttack(writer, readers)
         self._randomness = writer.randomness(RunKey.fresh())
@@ -240,20 +280,17 @@ class _Readers:
         batch = []
         for number, texts in enumerate(records, self._records):
             unknown = texts
-            if self._occurring is not None:
-                repeated = self._occurring.hold(texts)
-                self._texts += len(texts)
-                self._repeated += int(repeated.sum())
-                unknown = tuple(
-                    text for text, seen in zip(texts, repeated, strict=True) if not seen
-                )
+            if self._occurring:
+                unknown = tuple(t for t in texts if hash_of(t) not in self._occurring)
+            self._texts += len(texts)
+            self._repeated += len(texts) - len(unknown)
             batch.append(Record(number, unknown, None))
         self._records += len(batch)
         self.attack.add(batch, self._randomness)
 
-    def known(self) -> Known | None:
+    def known(self) -> PublicTextUse | None:
         """Return what one of them knows, if there is a public text."""
         if self._public is None:
             return None
         counts = self._counted, self._texts, self._repeated
-        return Known(self._public.name, self._public.digest, *counts)
+        return PublicTextUse(self._public.name, self._public.digest, *counts)

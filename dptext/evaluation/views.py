@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from dptext.evaluation import OWNER
 from dptext.evaluation.adapting import Adapted
 from dptext.evaluation.classify import Task
-from dptext.evaluation.comparison import Row
-from dptext.evaluation.run import Known, Result
+from dptext.evaluation.comparison import CellRow
+from dptext.evaluation.run import PublicTextUse, Result
 from dptext.measures.context_risk import (
     ALL,
     AT_LEAST,
@@ -125,15 +126,17 @@ def _kept(result: Result) -> Iterator[tuple[str | Code, Cell]]:
     """Yield what texts keep, then what the mechanism does."""
     kept = result.kept
     for name, value in (("PP", kept.perturbed), ("LOW", kept.low)):
-        shown = beside_chance(share(value), kept.by_chance(name))
-        yield name, f"{shown}: {MEANINGS[name]}"
+        chance = kept.metrics.get(name, {}).get("by_chance")
+        known = chance if isinstance(chance, float) else None
+        yield name, f"{beside_chance(share(value), known)}: {MEANINGS[name]}"
     cosines = f"mean cosine {score(kept.similarity)}, of unrelated texts "
     cosines += f"{score(kept.unrelated)}, by {kept.encoder}"
     yield "CS", f"{share(kept.meaning)}: {MEANINGS['CS']} ({cosines})"
-    known = f"{share(kept.known)} (before {share(kept.known_before)})"
-    yield "known words", f"{known}: {MEANINGS['known words']}"
-    for name, figure in kept.others():
-        yield name, figures.measure(name, figure)
+    shown = f"{share(kept.known)} (before {share(kept.known_before)})"
+    yield "known words", f"{shown}: {MEANINGS['known words']}"
+    for name, measured in kept.metrics.items():
+        if name not in ("PP", "LOW", "CS"):
+            yield name, figures.measure(name, next(iter(measured.values()), None))
     if result.deniability is not None:
         yield from deniability(result.deniability)
 
@@ -163,12 +166,19 @@ def _tasks(title: str, tasks: Sequence[Task]) -> Iterator[Section]:
     yield Section(title, (table, note))
 
 
-def _readers(readings: Sequence[Reading], known: Known | None) -> Section:
+def _readers(readings: Sequence[Reading], known: PublicTextUse | None) -> Section:
     readings = sorted(readings, key=lambda each: -each.success)
     about = "; ".join(f"{each.reader}: {each.assumes}" for each in readings)
+    tables = (readers_table(reading) for reading in readings)
+    note = Paragraph(f"{_found_by_readers(known)} {about}.", "note")
+    return Section("Readers of whole texts", (*tables, note))
+
+
+def _found_by_readers(known: PublicTextUse | None) -> str:
+    """Say what readers see, and what the one of the kind has counted."""
     note = (
         "Readers see whole texts, drawn anew from the originals with the same "
-        f"settings. They find at least this much. {about}."
+        "settings. They find at least this much."
     )
     if known is not None:
         note += (
@@ -176,11 +186,10 @@ def _readers(readings: Sequence[Reading], known: Known | None) -> Section:
             f"{known.file}."
         )
         note += f" {repeated(known)}." if known.repeated else ""
-    tables = (readers_table(reading) for reading in readings)
-    return Section("Readers of whole texts", (*tables, Paragraph(note, "note")))
+    return note
 
 
-def repeated(known: Known) -> str:
+def repeated(known: PublicTextUse) -> str:
     """Say how many private texts occur in a public one, a private figure."""
     verb = "occurs" if known.repeated == 1 else "occur"
     return (
@@ -242,101 +251,95 @@ def adapted(result: Adapted) -> Page:
 
 
 KEPT = ("N_w", "S_w", "PP", "CS", "LOW")
-# What a reader finds, by the endings of the names of columns.
-_FOUND = {
-    "": f"{ALL}.success",
-    "_low": f"{ALL}.low",
-    "_high": f"{ALL}.high",
-    "_content": f"{CONTENT}.success",
-    "_rare": f"{RARE}.success",
-}
-# The columns of a comparison in its CSV, and where a row has their values.
-_CSV = {
-    **{
-        name: name
-        for name in (
-            *("mechanism", "level", "lexicon", "dimensions", "epsilon", "notion"),
-            *("worst_loss", "risk"),
-        )
-    },
-    "n_w": "result.deniability.n_w",
-    "s_w": "result.deniability.s_w",
-    "pp": "result.kept.perturbed",
-    "cs": "result.kept.similarity",
-    "cs_unrelated": "result.kept.unrelated",
-    "meaning": "result.kept.meaning",
-    "low": "result.kept.low",
-    "n_w_by_chance": "result.deniability.n_w_by_chance",
-    "s_w_by_chance": "result.deniability.s_w_by_chance",
-    "pp_by_chance": "result.kept.metrics.PP.by_chance",
-    "low_by_chance": "result.kept.metrics.LOW.by_chance",
-    **{
-        f"{column}{ending}": f"result.in_context.{name}.classes.{path}"
-        for column, name in (("reader", SAME_KIND), (ENDPOINT, ENDPOINT))
-        for ending, path in _FOUND.items()
-    },
-    # The classifier of the first label and that of the first attribute.
-    "utility": "result.utility.0.private.accuracy",
-    "utility_sd": "result.utility.0.private.accuracy_sd",
-    "utility_original": "result.utility.0.original.accuracy",
-    "utility_original_sd": "result.utility.0.original.accuracy_sd",
-    "utility_chance": "result.utility.0.chance",
-    "attack": "result.attribute_attacks.0.private.accuracy",
-    "attack_sd": "result.attribute_attacks.0.private.accuracy_sd",
-    "attack_original": "result.attribute_attacks.0.original.accuracy",
-    "attack_original_sd": "result.attribute_attacks.0.original.accuracy_sd",
-    "attack_chance": "result.attribute_attacks.0.chance",
-    "trade_off": "result.trade_off",
-    **{name: name for name in ("words_per_second", "megabytes", "reason")},
-}
-# How people read them; those that they do not look at first have no column.
+
+
+class Figure(NamedTuple):
+    """A figure of a row: its name in the CSV, its path in the row, how people read it.
+
+    Those that they do not look at first have no column.
+    """
+
+    name: str
+    path: str
+    column: Column | None = None
+
+
+def _of_reader(name: str, reader: str, title: str) -> Iterator[Figure]:
+    """Yield what a reader finds, by class of word."""
+    path = f"result.in_context.{reader}.classes"
+    yield Figure(name, f"{path}.{ALL}.success", Column(title, share, full=1.0))
+    yield Figure(f"{name}_low", f"{path}.{ALL}.low")
+    yield Figure(f"{name}_high", f"{path}.{ALL}.high")
+    yield Figure(f"{name}_content", f"{path}.{CONTENT}.success")
+    yield Figure(f"{name}_rare", f"{path}.{RARE}.success")
+
+
+def _of_classifier(name: str, path: str) -> Iterator[Figure]:
+    """Yield accuracies of the classifier of the first label or attribute."""
+    yield Figure(name, f"{path}.private.accuracy")
+    yield Figure(f"{name}_sd", f"{path}.private.accuracy_sd")
+    yield Figure(f"{name}_original", f"{path}.original.accuracy")
+    yield Figure(f"{name}_original_sd", f"{path}.original.accuracy_sd")
+    yield Figure(f"{name}_chance", f"{path}.chance", Column("by chance", share))
+
+
+_DENIABILITY, _METRICS = "result.deniability", "result.kept.metrics"
+_CSV = (
+    Figure("mechanism", "mechanism"),
+    Figure("level", "level", Column("level")),
+    Figure("lexicon", "lexicon"),
+    Figure("dimensions", "dimensions", Column("dimensions", count)),
+    Figure("epsilon", "epsilon", Column("epsilon", short)),
+    Figure("notion", "notion", Column("guarantee")),
+    Figure("worst_loss", "worst_loss", Column("worst loss, nats", short)),
+    Figure("risk", "risk", Column("risk", share, full=1.0)),
+    Figure("n_w", f"{_DENIABILITY}.n_w", Column("N_w", share, full=1.0)),
+    Figure("s_w", f"{_DENIABILITY}.s_w", Column("S_w", figures.distinct)),
+    Figure("pp", "result.kept.perturbed", Column("PP", share, full=1.0)),
+    Figure("cs", "result.kept.similarity"),
+    Figure("cs_unrelated", "result.kept.unrelated"),
+    Figure("meaning", "result.kept.meaning", Column("CS", share, full=1.0)),
+    Figure("low", "result.kept.low", Column("LOW", share, full=1.0)),
+    Figure("n_w_by_chance", f"{_DENIABILITY}.n_w_by_chance", Column("N_w", share)),
+    Figure(
+        "s_w_by_chance",
+        f"{_DENIABILITY}.s_w_by_chance",
+        Column("S_w", figures.distinct),
+    ),
+    Figure("pp_by_chance", f"{_METRICS}.PP.by_chance", Column("PP", share)),
+    Figure("low_by_chance", f"{_METRICS}.LOW.by_chance", Column("LOW", share)),
+    *_of_reader("reader", SAME_KIND, "reader of the kind"),
+    *_of_reader(ENDPOINT, ENDPOINT, "reader on a server"),
+    *_of_classifier("utility", "result.utility.0"),
+    *_of_classifier("attack", "result.attribute_attacks.0"),
+    Figure("trade_off", "result.trade_off"),
+    Figure("words_per_second", "words_per_second", Column("words a second", count)),
+    Figure("megabytes", "megabytes", Column("peak memory, MB", count)),
+    Figure("reason", "reason"),
+)
 _COLUMNS = {
     "name": Column("mechanism"),
-    "level": Column("level"),
-    "epsilon": Column("epsilon", short),
-    "notion": Column("guarantee"),
-    "worst_loss": Column("worst loss, nats", short),
-    "risk": Column("risk", share, full=1.0),
-    "reader": Column("reader of the kind", share, full=1.0),
-    ENDPOINT: Column("reader on a server", share, full=1.0),
-    "n_w": Column("N_w", share, full=1.0),
-    "s_w": Column("S_w", figures.distinct),
-    "pp": Column("PP", share, full=1.0),
-    "meaning": Column("CS", share, full=1.0),
-    "low": Column("LOW", share, full=1.0),
-    "n_w_by_chance": Column("N_w", share),
-    "s_w_by_chance": Column("S_w", figures.distinct),
-    "pp_by_chance": Column("PP", share),
-    "low_by_chance": Column("LOW", share),
-    "words_per_second": Column("words a second", count),
-    "megabytes": Column("peak memory, MB", count),
-    "dimensions": Column("dimensions", count),
+    **{each.name: each.column for each in _CSV if each.column},
+    **{f"{name}_shown": Column(name, str) for name in ("utility", "attack")},
+    **{
+        f"{name}_original_shown": Column("on originals", str)
+        for name in ("utility", "attack")
+    },
 }
-_LEARNED = (
-    *(Column("mechanism"), Column("level"), Column("accuracy", str)),
-    *(Column("on originals", str), Column("by chance", share)),
-)
-_ACCURACY = (
-    "Accuracy of a classifier trained and tested on private texts; on originals: "
-    "trained and tested on the texts as they were; by chance: the share of the most "
-    "frequent value."
-)
 _FIRST = ("n_w", "s_w", "pp", "meaning", "low")  # the figures of KEPT
-_FIGURES = (
-    "name",
-    "level",
-    "epsilon",
-    "worst_loss",
-    "risk",
-    "reader",
-    ENDPOINT,
-    *_FIRST,
+_FIGURES = ("epsilon", "worst_loss", "risk", "reader", ENDPOINT, *_FIRST)
+_BY_CHANCE = ("n_w_by_chance", "s_w_by_chance", "pp_by_chance", "low_by_chance")
+_LEARNED = tuple(
+    f"{name}_{end}"
+    for name in ("utility", "attack")
+    for end in ("shown", "original_shown", "chance")
 )
-_BY_CHANCE = (
-    *("name", "level", "n_w_by_chance", "s_w_by_chance"),
-    *("pp_by_chance", "low_by_chance"),
+_COST = ("notion", "dimensions", "words_per_second", "megabytes")
+_ACCURACY = (
+    "Utility, attack: accuracy of a classifier of the first label, of the first "
+    "attribute, trained and tested on private texts; on originals: trained and tested "
+    "on the texts as they were; by chance: the share of the most frequent value."
 )
-_COST = ("name", "level", "dimensions", "words_per_second", "megabytes")
 # What charts show upwards and across, by the keys of a row.
 _UP = {
     "utility": ("Utility", Axis("accuracy on private texts", figures.percent)),
@@ -353,12 +356,18 @@ _ACROSS = {
 }
 
 
-def flat(row: Row) -> dict[str, Any]:
+def flat(row: CellRow) -> dict[str, Any]:
     """Return a value for each column of the CSV, and what only people read."""
     nested = msgspec.to_builtins(row)
-    values = {name: _at(nested, path) for name, path in _CSV.items()}
-    values["name"] = _name(row)
+    values = {each.name: _at(nested, each.path) for each in _CSV}
+    values["name"] = row.mechanism
+    if row.lexicon not in ("builtin", "english"):
+        values["name"] += f" ({Path(row.lexicon).name})"
     values["n_w / s_w"] = values["n_w"] / values["s_w"] if values["s_w"] else None
+    for name in ("utility", "utility_original", "attack", "attack_original"):
+        mean = values[name]
+        shown = None if mean is None else accuracy(mean, values[f"{name}_sd"])
+        values[f"{name}_shown"] = shown
     return values
 
 
@@ -375,143 +384,112 @@ def _at(value: Any, path: str) -> Any:
     return value
 
 
-def as_csv(rows: Iterable[Row]) -> str:
+def as_csv(rows: Iterable[CellRow]) -> str:
     """Return a comparison as CSV."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, _CSV, extrasaction="ignore", lineterminator="\n")
+    out, names = io.StringIO(), [each.name for each in _CSV]
+    writer = csv.DictWriter(out, names, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     writer.writerows(map(flat, rows))
     return out.getvalue()
 
 
-def line(row: Row) -> str:
+def line(row: CellRow) -> str:
     """Return the figures of a row that a person looks at first, in one line."""
     values = flat(row)
-    names = ("epsilon", "risk", *_FIRST)
-    columns = [(_COLUMNS[name], values[name]) for name in names]
+    shown = [(_COLUMNS[name], values[name]) for name in ("epsilon", "risk", *_FIRST)]
     return ", ".join(
         f"{column.name} {column.cell(value) or figures.NOTHING}"
-        for column, value in columns
+        for column, value in shown
     )
 
 
-def comparison(rows: Sequence[Row], originals: Sequence[str] = ()) -> Page:
+def comparison(rows: Sequence[CellRow], originals: Sequence[str] = ()) -> Page:
     """Return a comparison as a page; originals are the texts, in their order."""
     done = [row for row in rows if not row.reason]
     missing = [
         f"{row.mechanism}, {row.level}: {row.reason}" for row in rows if row.reason
     ]
     values = [flat(row) for row in done]
-    legend = [*figures.legend("risk"), *_readings(done), *figures.legend(*KEPT)]
-    notes = paragraphs(*legend, kind="note")
-    chance = paragraphs(figures.DRAWN_BY_CHANCE, figures.CHANGED_BY_CHANCE, kind="note")
+    chance = figures.DRAWN_BY_CHANCE, figures.CHANGED_BY_CHANCE
+    learned = [row for row in values if row["utility"] or row["attack"]]
     sections = [
-        Section("All figures", (_table(_FIGURES, values), *notes)),
-        Section("What chance gives", (_table(_BY_CHANCE, values), *chance)),
-        *_curves(values),
+        _table("All figures", _FIGURES, values, *figures.legend("risk", *KEPT)),
+        _table("What chance gives", _BY_CHANCE, values, *chance),
+        _table("Utility and attack", _LEARNED, learned, _ACCURACY),
+        *_found(done, values),
+        Section("Curves", [*_charts(values)]),
+        _table("Guarantee and cost", _COST, values),
         Section(
-            "Guarantee and cost",
-            (_table(("name", "level", "notion", *_COST[2:]), values),),
+            "The first texts, before and after", _examples(values, done, originals)
         ),
-        *_asked(done),
-        Section("The first texts, before and after", _examples(done, originals)),
+        Section("Not run", [Bullets(missing)] if missing else ()),
     ]
-    if missing:
-        sections.append(Section("Not run", (Bullets(missing),)))
     return Page(
         "Mechanisms compared",
-        sections,
+        [section for section in sections if section.blocks],
         lead=(f"{OWNER}; this page shows texts",),
         footer="dptext compare",
     )
 
 
-def _readings(rows: Sequence[Row]) -> Iterator[str]:
-    """Say once what the readers are, where they have read."""
-    least = (
-        "at least, since others may find more; empty where a mechanism has no "
-        "output distribution to read by."
-    )
-    results = (row.result for row in rows if row.result and row.result.in_context)
-    result = next(results, None)
-    if result is None:
-        return
-    if (known := result.public_text) is not None:
-        yield (
-            "reader of the kind: how often a reader of whole texts finds a word, "
-            f"from the pairs of {count(known.counted)} words of {known.file}; {least}"
-        )
-    if any(each.reader == ENDPOINT for each in result.in_context):
-        yield (
-            "reader on a server: how often a language model, shown public texts with "
-            f"their draws, finds a word; {least}"
-        )
-
-
-def _asked(rows: Sequence[Row]) -> Iterator[Section]:
-    """Yield what a server was asked, with the requests, where one has read."""
-    asked = [
-        (_name(row), row.level, each.assumes)
-        for row in rows
-        for each in (row.result.in_context if row.result else ())
-        if each.reader == ENDPOINT
-    ]
-    if asked:
-        columns = [Column("mechanism"), Column("level"), Column("knowledge and cost")]
-        yield Section("The reader on a server", (Table(columns, asked),))
-
-
-def _name(row: Row) -> str:
-    """Name a row by its mechanism, and its lexicon where that is another."""
-    if row.lexicon in ("builtin", "english"):
-        return row.mechanism
-    return f"{row.mechanism} ({Path(row.lexicon).name})"
-
-
-def _table(names: Sequence[str], values: Iterable[dict[str, Any]]) -> Table:
+def _table(
+    title: str, names: Sequence[str], values: Sequence[dict[str, Any]], *notes: str
+) -> Section:
+    """Return a section of figures, without rows an empty one."""
+    names = ("name", "level", *names)
     rows = [[value.get(name) for name in names] for value in values]
-    return Table([_COLUMNS[name] for name in names], rows).filled()
+    table = Table([_COLUMNS[name] for name in names], rows).filled()
+    return Section(title, (table, *paragraphs(*notes, kind="note")) if rows else ())
 
 
-def _curves(values: Sequence[dict[str, Any]]) -> Iterator[Section]:
-    """Yield a section for each measure that the rows have, against risk and loss."""
-    for y, (title, up) in _UP.items():
-        learned = [
-            (
-                *(row["name"], row["level"], accuracy(row[y], row[f"{y}_sd"])),
-                accuracy(row[f"{y}_original"], row[f"{y}_original_sd"]),
-                row[f"{y}_chance"],
-            )
-            for row in values
-            if y in ("utility", "attack") and row[y] is not None
-        ]
-        blocks: list[Block] = []
-        if learned:
-            blocks = [Table(_LEARNED, learned), Paragraph(_ACCURACY, "note")]
-        for x, across in _ACROSS.items():
-            lines: dict[str, list[Point]] = {}
-            for value in values:
-                if value[x] is not None and value[y] is not None:
-                    point = Point(value[x], value[y], value["level"])
-                    lines.setdefault(value["name"], []).append(point)
-            ordered = [
-                (n, sorted(line, key=lambda p: p.x)) for n, line in lines.items()
-            ]
-            if ordered:
-                blocks.append(Chart(f"{title} by {across.label}", across, up, ordered))
-        if blocks:
-            yield Section(title, blocks)
+def _found(
+    rows: Sequence[CellRow], values: Sequence[dict[str, Any]]
+) -> Iterator[Section]:
+    """Yield what readers of whole texts found under each mechanism, if any did."""
+    results = [row.result for row in rows if row.result]
+    names = ("mechanism", "level", "reader")
+    found = [
+        (value["name"], value["level"], each.reader, each.success, each.assumes)
+        for result, value in zip(results, values, strict=True)
+        for each in result.in_context
+    ]
+    if found:
+        columns = [*map(Column, names), Column("success", share, full=1.0)]
+        table = Table([*columns, Column("knowledge and cost")], found)
+        note = _found_by_readers(next((r.public_text for r in results), None))
+        note += (
+            " A mechanism without an output distribution gives them nothing to read."
+        )
+        yield Section("Readers of whole texts", (table, Paragraph(note, "note")))
 
 
-def _examples(rows: Sequence[Row], originals: Sequence[str]) -> list[Block]:
+def _charts(values: Sequence[dict[str, Any]]) -> Iterator[Chart]:
+    """Yield a chart of each measure that the rows have, against risk and loss."""
+    for (y, (title, up)), (x, across) in itertools.product(
+        _UP.items(), _ACROSS.items()
+    ):
+        lines: dict[str, list[Point]] = {}
+        for value in values:
+            if value[x] is not None and value[y] is not None:
+                point = Point(value[x], value[y], value["level"])
+                lines.setdefault(value["name"], []).append(point)
+        ordered = [(n, sorted(line, key=lambda p: p.x)) for n, line in lines.items()]
+        if ordered:
+            yield Chart(f"{title} by {across.label}", across, up, ordered)
+
+
+def _examples(
+    values: Sequence[dict[str, Any]], rows: Sequence[CellRow], originals: Sequence[str]
+) -> list[Block]:
     """Return the first texts as each mechanism wrote them; pages only."""
     blocks: list[Block] = []
     columns = [Column("mechanism"), Column("level"), Column("text")]
-    for number, text in enumerate(originals[: len(rows[0].examples) if rows else 0]):
-        shown = [("original", "", _cut(text))]
-        shown += [(_name(row), row.level, _cut(row.examples[number])) for row in rows]
-        blocks += [Heading(f"Text {number + 1}"), Table(columns, shown)]
-    return [More(blocks)]
+    texts = [originals, *(row.examples for row in rows)]
+    heads = [("original", ""), *((value["name"], value["level"]) for value in values)]
+    for number, each in enumerate(zip(*texts, strict=False), 1):
+        shown = [(*head, _cut(text)) for head, text in zip(heads, each, strict=True)]
+        blocks += [Heading(f"Text {number}"), Table(columns, shown)]
+    return [More(blocks)] if rows else []
 
 
 def _cut(text: str) -> str:

@@ -1,62 +1,48 @@
 """Tables in memory: text columns become private, all others are shared, not copied.
 
-One file for each library; what they have in common is a narrow Arrow table, which holds
-the columns that are read, and comes back with new texts (dptext.frames.columns).
+What tables of all libraries have in common is a narrow Arrow table, which holds the
+columns that are read, and comes back with new texts (dptext.frames.columns). Libraries
+are imported where they are used.
 """
 
 from __future__ import annotations
 
+import secrets
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from importlib import import_module
-from typing import Generic, TypeVar
+from typing import Any
 
 from dptext.engine.fields import SAMPLE
 from dptext.engine.identifying import Identifying, Kind
-from dptext.errors import UsageError
-from dptext.formats import _fields
+from dptext.errors import InputError, UsageError
+from dptext.formats import _arrow, _fields
 from dptext.frames.columns import Columns as Columns
+from dptext.frames.columns import array
 from dptext.types import Selection
 
-# What a library's own classes are handled by.
-_LIBRARIES = {
-    "pandas": "pandas_frames",
-    "polars": "polars_frames",
-    "pyarrow": "arrow_tables",
-    "datasets": "data_sets",
-}
-_LAZY = {
-    "LazyFrame": "holds no rows yet: call its collect() first",
-    "IterableDataset": "is a stream: save it as Parquet for `dptext sanitize`",
-    "IterableDatasetDict": "is a stream: save its parts as Parquet for "
-    "`dptext sanitize`",
-}
 
-Kept = TypeVar("Kept")
-
-
-class Frame(ABC, Generic[Kept]):
+class Frame(ABC):
     """A table of some library, under the names of its columns."""
 
-    def __init__(self, frame: Kept) -> None:
+    def __init__(self, frame: Any) -> None:
         self.frame = frame
 
     @property
-    @abstractmethod
     def names(self) -> Sequence[object]:
-        """Return the names of all columns."""
+        """Return the names of all columns, whatever they are."""
+        return list(self.frame.columns)
 
     @abstractmethod
-    def privatized(self, names: Sequence[str], columns: Columns, start: int) -> Kept:
+    def privatized(self, names: Sequence[str], columns: Columns, start: int) -> Any:
         """Return the table with new texts; only the named columns are read.
 
         start is the number of its first row. Raises InputError and UsageError.
         """
 
-    @abstractmethod
     def values(self, name: str, rows: int) -> Sequence[object]:
         """Return the first values of a column that is there once, or of its texts."""
+        return list(self.frame[name].head(rows))
 
     def identifying(self, selection: Selection) -> dict[str, Kind]:
         """Return which columns look identifying, of those that are not private."""
@@ -111,29 +97,210 @@ def _field(path: str, every: Sequence[str]) -> str:
     return field
 
 
-def library_of(frame: object) -> str | None:
-    """Return the library that a table is of, by the classes it descends from."""
-    for kind in type(frame).__mro__:
-        name = kind.__module__.partition(".")[0]
-        if name in _LIBRARIES:
-            return name
-    return None
+class PandasFrame(Frame):
+    """A data frame of pandas; index and other columns are shared with it."""
+
+    def privatized(self, names: Sequence[str], columns: Columns, start: int) -> Any:
+        """Return the data frame with new texts: dtypes and kinds of nulls stay."""
+        import pyarrow as pa
+
+        frame = self.frame
+        table = pa.table({name: array(frame[name], name) for name in names})
+        new = columns(table, start)
+        changed = frame.copy(deep=False)
+        for name in columns.names(table.schema):
+            changed[name] = self._series(frame[name], new.column(name))
+        return changed
+
+    @staticmethod
+    def _series(old: Any, new: _arrow.Array) -> Any:
+        """Return a column like the old one with new texts."""
+        import pandas as pd
+
+        values: Any = new.to_pylist()
+        dtype = old.dtype
+        if isinstance(dtype, pd.CategoricalDtype):
+            values = pd.Categorical(values, ordered=dtype.ordered)
+            dtype = None
+        elif isinstance(dtype, pd.ArrowDtype):
+            values = pd.array(new, dtype=pd.ArrowDtype(new.type))
+            dtype = None
+        elif old.dtype == object:
+            pairs = zip(old, values, strict=True)
+            values = [was if value is None else value for was, value in pairs]
+        return pd.Series(values, old.index, name=old.name, dtype=dtype)
 
 
-def of(frame: Kept) -> Frame[Kept]:
+class PolarsFrame(Frame):
+    """A data frame of Polars; the other columns are shared with it."""
+
+    def privatized(self, names: Sequence[str], columns: Columns, start: int) -> Any:
+        """Return the data frame with new texts; a categorical gets new categories."""
+        import polars as pl
+
+        for name in names:
+            if isinstance(self.frame.schema[name], pl.Enum):
+                raise InputError(
+                    f"column {name!r} is an Enum, which cannot hold other words; cast "
+                    "it to String"
+                )
+        table = self.frame.select(names).to_arrow()
+        new = columns(table, start).select(columns.names(table.schema))
+        return self.frame.with_columns(pl.from_arrow(new).get_columns())
+
+
+class ArrowTable(Frame):
+    """A table or a record batch of pyarrow; the other columns are shared with it.
+
+    What metadata say of the new columns is left out, as in a Parquet file.
+    """
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Return the names of all columns."""
+        names: list[str] = self.frame.schema.names
+        return names
+
+    def values(self, name: str, rows: int) -> Sequence[object]:
+        """Return the first values of a column."""
+        return list(self.frame.column(name).slice(0, rows).to_pylist())
+
+    def privatized(self, names: Sequence[str], columns: Columns, start: int) -> Any:
+        """Return the table, or the batch, with new texts."""
+        import pyarrow as pa
+
+        is_batch = isinstance(self.frame, pa.RecordBatch)
+        table = pa.Table.from_batches([self.frame]) if is_batch else self.frame
+        new = columns(table.select(list(names)), start)
+        for name in columns.names(new.schema):
+            at = table.schema.get_field_index(name)
+            table = table.set_column(at, new.schema.field(name), new.column(name))
+        released = _arrow.released(table.schema, columns.selected(table.schema))
+        table = table.replace_schema_metadata(released.metadata)
+        if not is_batch:
+            return table
+        arrays = [
+            column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+            for column in table.columns
+        ]
+        return pa.RecordBatch.from_arrays(arrays, schema=table.schema)
+
+
+class DataSet(Frame):
+    """A data set of Hugging Face `datasets`; other columns are joined on as they are.
+
+    Only the text columns go through its batched `map`; what that keeps on the disk are
+    the new texts. No result is taken from its cache: every call draws anew, or by key.
+    """
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Return the names of all columns."""
+        return list(self.frame.column_names)
+
+    def values(self, name: str, rows: int) -> Sequence[object]:
+        """Return the first texts of a column; others may be long to decode."""
+        dataset = self.frame
+        if getattr(dataset.features[name], "dtype", None) != "string":
+            return []
+        first = dataset.with_format(None).select_columns([name])
+        return list(first[:rows][name])
+
+    def privatized(self, names: Sequence[str], columns: Columns, start: int) -> Any:
+        """Return the data set with new texts, with the same features and format."""
+        import datasets
+
+        dataset = self.frame
+        changed = columns.names(dataset.features.arrow_schema)
+
+        if not len(dataset):
+            return dataset
+
+        def replaced(batch: _arrow.Table, rows: list[int]) -> _arrow.Table:
+            return columns(batch, start + rows[0]).select(changed)
+
+        new = (
+            dataset.select_columns(list(names))
+            .with_format("arrow")
+            .map(
+                replaced,
+                batched=True,
+                with_indices=True,
+                remove_columns=list(names),
+                features=datasets.Features({n: dataset.features[n] for n in changed}),
+                load_from_cache_file=False,
+                new_fingerprint=secrets.token_hex(8),
+                desc="dptext",
+            )
+            .select_columns(changed)
+        )
+        others = dataset.with_format(None).remove_columns(changed)
+        parts = [part.with_format(None) for part in (others, new) if part.column_names]
+        joined = parts[0]
+        if len(parts) > 1:
+            joined = datasets.concatenate_datasets(parts, axis=1)
+        shown = dataset.format
+        return joined.select_columns(dataset.column_names).with_format(
+            shown["type"],
+            columns=shown["columns"] if shown["type"] else None,
+            output_all_columns=shown["output_all_columns"],
+            **shown["format_kwargs"],
+        )
+
+
+class DataSets(Frame):
+    """The splits of a data set: the rows of one run, one split after the other."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Return the names of all columns, which all splits have."""
+        names = [list(split.column_names) for split in self.frame.values()]
+        if any(sorted(each) != sorted(names[0]) for each in names):
+            raise UsageError("the splits have different columns: give them one by one")
+        return names[0] if names else []
+
+    def values(self, name: str, rows: int) -> Sequence[object]:
+        """Return the first texts of a column in each split."""
+        return [
+            v for each in self.frame.values() for v in DataSet(each).values(name, rows)
+        ]
+
+    def privatized(self, names: Sequence[str], columns: Columns, start: int) -> Any:
+        """Return the splits with new texts."""
+        splits = type(self.frame)()
+        for name, split in self.frame.items():
+            splits[name] = DataSet(split).privatized(names, columns, start)
+            start += len(split)
+        return splits
+
+
+# By library and class.
+_KINDS: dict[tuple[str, str], type[Frame]] = {
+    ("pandas", "DataFrame"): PandasFrame,
+    ("polars", "DataFrame"): PolarsFrame,
+    ("pyarrow", "Table"): ArrowTable,
+    ("pyarrow", "RecordBatch"): ArrowTable,
+    ("datasets", "Dataset"): DataSet,
+    ("datasets", "DatasetDict"): DataSets,
+}
+_LAZY = ("LazyFrame", "IterableDataset", "IterableDatasetDict")
+
+
+def of(frame: object) -> Frame:
     """Return what handles a table. Raises TypeError for what is none."""
-    kind, library = type(frame).__name__, library_of(frame)
+    name = type(frame).__name__
+    for kind in type(frame).__mro__:
+        library = kind.__module__.partition(".")[0]
+        if (library, kind.__name__) in _KINDS:
+            return _KINDS[library, kind.__name__](frame)
     if type(frame).__module__.startswith("pyspark."):
         raise TypeError("a DataFrame of Spark: call dptext.spark.privatize")
-    if library is not None and kind in _LAZY:
-        raise TypeError(f"a {kind} {_LAZY[kind]}")
-    if library is not None:
-        module = import_module(f"dptext.frames.{_LIBRARIES[library]}")
-        for known, handler in module.KINDS.items():
-            if isinstance(frame, known):
-                wrapped: Frame[Kept] = handler(frame)
-                return wrapped
+    if name in _LAZY:
+        raise TypeError(
+            f"a {name} holds no rows yet: collect it, or save it as Parquet for "
+            "`dptext sanitize`"
+        )
     raise TypeError(
         f"columns are of a table of pandas, Polars, pyarrow or datasets, and this is a "
-        f"{kind}: leave columns out for a text or an iterable of texts"
+        f"{name}: leave columns out for a text or an iterable of texts"
     )

@@ -18,18 +18,6 @@ def limits(successes: int, trials: int, alpha: float) -> tuple[float, float]:
     return low, high
 
 
-def log_ratio(
-    hits: int, other_hits: int, trials: int, alpha: float, delta: float
-) -> float:
-    """Return a lower bound on ln((p - delta) / q) from hits in so many trials of each.
-
-    By limits of p and of q with confidence 1 - alpha each; -inf where p may be delta.
-    """
-    low, _ = limits(hits, trials, alpha)
-    _, high = limits(other_hits, trials, alpha)
-    return math.log((low - delta) / high) if low > delta else -math.inf
-
-
 def at_least(k: int, n: int, p: float) -> float:
     """Return the chance of k or more successes of n."""
     if k <= 0:

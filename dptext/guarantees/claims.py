@@ -53,41 +53,50 @@ class SubjectLimit:
 
 
 @dataclass(frozen=True, slots=True)
+class RunTerms:
+    """What a run is like besides its settings.
+
+    key is "system", "key-file" or "seed"; lexicon_is_custom, whether the user brought
+    the lexicon, and adapted, the public text that it was made of, "" where of none;
+    identified, whether records are named by an id field; fields, the names of the text
+    fields, None where the whole input is text; finder, what chose the spans of texts
+    that are private, "" where texts are; detected, whether the field was taken because
+    it alone holds text; subjects, what a ledger limits.
+    """
+
+    key: str = "system"
+    lexicon_is_custom: bool = False
+    adapted: str = ""
+    identified: bool = False
+    fields: tuple[str, ...] | None = None
+    finder: str = ""
+    detected: bool = False
+    subjects: SubjectLimit | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Terms:
     """All that a statement depends on, besides the mechanism's own guarantee.
 
-    key is "system", "key-file" or "seed"; lexicon_is_custom, whether the user brought
-    the lexicon, and adapted, the public text that it was made of, if of one;
-    identified, whether records are named by an id field; nearest, median and diameter,
-    distances over V in the guarantee's metric; numerical_slack, nats that finite random
-    bits may add (None: not bounded, noise in floating point);
-    decoder writes the words, by a model of the user's own where brings_model, and
-    third_party is sent what is released to do so;
-    translation, what epsilon counts in the lexicon's own distance, "" where that is the
-    metric; finder, what chose the spans of texts that are private, "" where texts are;
-    detected, whether the field was taken because it alone holds text; subjects, what a
-    ledger counts, if one does.
+    nearest, median and diameter are distances over V in the guarantee's metric;
+    numerical_slack, nats that finite random bits may add (None: not bounded, noise in
+    floating point); translation, what epsilon counts in the lexicon's own distance, ""
+    where that is the metric; decoder writes the words, by a model of the user's own
+    where brings_model, and third_party is sent what is released to do so.
     """
 
+    run: RunTerms
     budget: BudgetDescription
     strategy: Strategy
     policy: Policy
-    key: str
-    lexicon_is_custom: bool
-    identified: bool
-    fields: tuple[str, ...] | None
     nearest: float
     median: float
     diameter: float
     numerical_slack: float | None
-    adapted: str = ""
     translation: str = ""
     decoder: str = "none"
     brings_model: bool = False
     third_party: ThirdParty | None = None
-    finder: str = ""
-    detected: bool = False
-    subjects: SubjectLimit | None = None
 
     @property
     def kind(self) -> BudgetKind:
@@ -223,7 +232,7 @@ def undrawn(slack: float | None, nats: float) -> bool:
 
 
 def _no_claim(promise: Guarantee, terms: Terms, allowed: float) -> NoClaim | None:
-    if terms.key == "seed":
+    if terms.run.key == "seed":
         return NoClaim.SEEDED
     if promise.notion is Notion.NONE:
         return NoClaim.MECHANISM

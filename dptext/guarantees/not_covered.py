@@ -61,8 +61,8 @@ def adjacency(terms: Terms) -> tuple[str, ...]:
         rule = RULES[form]
         layout = said("shown.layout") * bool(rule.said)
         parts.append(said("in_common.form", named=rule.named, layout=layout))
-    if terms.finder:
-        parts.append(said("in_common.spans", finder=terms.finder))
+    if terms.run.finder:
+        parts.append(said("in_common.spans", finder=terms.run.finder))
     return tuple(parts)
 
 
@@ -100,13 +100,13 @@ def shown(policy: Policy) -> tuple[str, ...]:
 
 def always(notion: Notion, terms: Terms) -> Iterator[str]:
     """Yield what no setting covers."""
-    if terms.finder:
-        yield said("always.span", finder=terms.finder)
-        yield said("always.finder", finder=terms.finder)
-    if terms.fields is not None:
-        named = series(tuple(f'"{name}"' for name in terms.fields))
+    if terms.run.finder:
+        yield said("always.span", finder=terms.run.finder)
+        yield said("always.finder", finder=terms.run.finder)
+    if terms.run.fields is not None:
+        named = series(tuple(f'"{name}"' for name in terms.run.fields))
         yield said("always.copied", named=named)
-        if terms.detected:
+        if terms.run.detected:
             yield said("always.detected", named=named)
     yield said("always.person")
     policy, ways = terms.policy, TEMPLATES["written"]
@@ -123,7 +123,7 @@ def always(notion: Notion, terms: Terms) -> Iterator[str]:
     written = said("written.ways", ways=named)
     yield said(f"strategy.{terms.strategy}.repeated", shared=shared, written=written)
     if terms.strategy is Strategy.DATA_SET:
-        of_key = terms.key == "key-file"
+        of_key = terms.run.key == "key-file"
         yield said("always.data_set_of_key" if of_key else "always.data_set")
     yield said("always.records")
     if notion is Notion.METRIC:

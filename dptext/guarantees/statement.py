@@ -16,8 +16,8 @@ from dptext.guarantees import claims, not_covered, sentences
 from dptext.guarantees.claims import (
     Loss,
     Nats,
+    RunTerms,
     Strengths,
-    SubjectLimit,
     Terms,
     TextLoss,
     judge,
@@ -47,23 +47,23 @@ from dptext.types import (
 def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
     """Return the conditions of a claim."""
     named = {
-        "lexicon": terms.lexicon_is_custom and not terms.adapted,
-        "adapted": bool(terms.adapted),
+        "lexicon": terms.run.lexicon_is_custom and not terms.run.adapted,
+        "adapted": bool(terms.run.adapted),
         "lists": terms.policy.listed,
         "model": terms.brings_model and terms.third_party is None,
         "third_party": terms.third_party is not None,
-        "identified": terms.identified and terms.third_party is None,
-        "identified_for_third_party": terms.identified
+        "identified": terms.run.identified and terms.third_party is None,
+        "identified_for_third_party": terms.run.identified
         and terms.third_party is not None,
-        "ledger": terms.subjects is not None,
+        "ledger": terms.run.subjects is not None,
     }
     used = [
-        said(f"condition.{name}", source=terms.adapted)
+        said(f"condition.{name}", source=terms.run.adapted)
         for name, is_so in named.items()
         if is_so
     ]
-    position = "with the same id" if terms.identified else "in the same place"
-    if terms.key != "key-file":
+    position = "with the same id" if terms.run.identified else "in the same place"
+    if terms.run.key != "key-file":
         key = said("condition.fresh_key")
     elif terms.strategy is Strategy.DATA_SET:
         key = said("condition.key_file_of_data_set")
@@ -131,7 +131,7 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
     nothing = claim.notion is Notion.NONE
     common = not_covered.adjacency(terms)
     covered = not_covered.covered(terms.policy)
-    subjects, limit = "", terms.subjects
+    subjects, limit = "", terms.run.subjects
     if limit is not None and not nothing:
         delta = limit.delta
         subjects = said(
@@ -230,43 +230,21 @@ def statement_of(
     recipe: Profile,
     mechanism: Mechanism,
     budget: BudgetDescription,
-    *,
-    key: str,
-    lexicon_is_custom: bool,
-    identified: bool,
-    fields: tuple[str, ...] | None,
-    adapted: str = "",
-    finder: str = "",
-    detected: bool = False,
-    subjects: SubjectLimit | None = None,
+    run: RunTerms,
 ) -> Statement:
-    """Return the statement of a run.
-
-    recipe and budget have their epsilon; key is the origin of the run key; fields are
-    the names of the text fields, None where the whole input is text; adapted, the
-    public text that the lexicon was made of, "" where it was not; finder, what
-    chose the parts of texts that are private, "" where whole texts are; detected,
-    whether a field was taken because it alone holds text; subjects, what a ledger
-    limits.
-    """
+    """Return the statement of a run; recipe and budget have their epsilon."""
     # A guarantee's figures hold at every epsilon: the budget's largest stands for all.
     promise = mechanism.guarantee(budget.high)
-    geometry = mechanism.geometry(budget.high)
+    geometry = mechanism.geometry
     counted = promise.notion is Notion.METRIC
     translation = mechanism.space.translated(promise.stretch) if counted else ""
     return build(
         promise,
         Terms(
+            run=run,
             budget=budget,
             strategy=Strategy(recipe.strategy),
             policy=recipe.tokens,
-            key=key,
-            lexicon_is_custom=lexicon_is_custom,
-            identified=identified,
-            fields=fields,
-            adapted=adapted,
-            finder=finder,
-            detected=detected,
             nearest=geometry.nearest,
             median=geometry.median,
             diameter=geometry.diameter,
@@ -275,6 +253,5 @@ def statement_of(
             decoder=recipe.decoder.name,
             brings_model=recipe.decoder.params.brings_model,
             third_party=recipe.decoder.params.third_party,
-            subjects=subjects,
         ),
     )

@@ -12,6 +12,7 @@ import contextlib
 import json
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -36,17 +37,15 @@ class Charge(NamedTuple):
     nonce: bytes | None = None
 
 
+@dataclass(frozen=True, slots=True)
 class Entry:
     """A release that is being recorded; token names it in its report."""
 
-    def __init__(
-        self, ledger: Ledger, number: int, token: str, limit: Limit, called: str
-    ) -> None:
-        self.token = token
-        self._ledger = ledger
-        self._number = number
-        self._limit = limit
-        self._called = called
+    ledger: Ledger
+    number: int
+    token: str
+    limit: Limit
+    called: str
 
     def reserve(self, charges: Iterable[Charge]) -> None:
         """Charge records, on the disk when this returns, or none of them.
@@ -54,50 +53,49 @@ class Entry:
         What was released before from the same draws costs nothing. Raises RefusedError
         where a subject would lose more than the limit.
         """
-        sums: dict[bytes, Amount] = {}
-        with self._ledger.transaction():
-            for charge in charges:
-                self._reserve(charge, sums)
-
-    def _reserve(self, charge: Charge, sums: dict[bytes, Amount]) -> None:
-        """Charge one record; sums holds what subjects are charged so far."""
-        ledger, data = self._ledger, self._ledger.data
-        subject = ledger.key.subject(charge.subject)
-        unique = self.token.encode() if charge.nonce is None else charge.nonce
-        item = ledger.key.record(subject, unique)
+        ledger, key = self.ledger, self.ledger.key
         # Draws that were released, or are charged to this entry, already.
         known = (
             "SELECT 1 FROM charges JOIN entries ON entry = number "
             "WHERE item = ? AND (entry = ? OR state = ?)"
         )
-        values = (item, self._number, store.RELEASED)
-        if charge.nonce is not None and data.execute(known, values).fetchone():
-            return
-        if subject not in sums:
-            sums[subject] = Amount(*ledger.spent(subject))
-        before = sums[subject]
-        after = before.plus(charge.amount)
-        if not self._limit.admits(after):
-            raise RefusedError(
-                f"record {charge.record + 1}: the value of its field "
-                f"{self._called!r} would lose {after.written()} in all, "
-                f"{before.written()} of them charged before, and the limit is "
-                f"{self._limit.amount.written()}; this output is not written (dptext "
-                f"ledger show {ledger.path})"
-            )
-        sums[subject] = after
-        data.execute(
-            "INSERT INTO charges VALUES (?, ?, ?, 1, ?, ?) ON CONFLICT (entry, item) "
-            "DO UPDATE SET records = records + 1, nats = nats + excluded.nats, "
-            "delta = delta + excluded.delta",
-            (self._number, item, subject, *charge.amount),
+        spent = (
+            "SELECT COALESCE(SUM(nats), 0), COALESCE(SUM(delta), 0) FROM charges "
+            "WHERE subject = ?"
         )
+        sums: dict[bytes, Amount] = {}
+        with ledger.transaction() as data:
+            for charge in charges:
+                subject, nonce = key.subject(charge.subject), charge.nonce
+                item = key.record(
+                    subject, self.token.encode() if nonce is None else nonce
+                )
+                values = (item, self.number, store.RELEASED)
+                if nonce is not None and data.execute(known, values).fetchone():
+                    continue
+                if subject not in sums:
+                    sums[subject] = Amount(*data.execute(spent, (subject,)).fetchone())
+                before = sums[subject]
+                sums[subject] = after = before.plus(charge.amount)
+                if not self.limit.admits(after):
+                    raise RefusedError(
+                        f"record {charge.record + 1}: the value of its field "
+                        f"{self.called!r} would lose {after} in all, {before} of them "
+                        f"charged before, and the limit is {self.limit.amount}; this "
+                        f"output is not written (dptext ledger show {ledger.path})"
+                    )
+                data.execute(
+                    "INSERT INTO charges VALUES (?, ?, ?, 1, ?, ?) ON CONFLICT (entry, "
+                    "item) DO UPDATE SET records = records + 1, nats = nats + "
+                    "excluded.nats, delta = delta + excluded.delta",
+                    (self.number, item, subject, *charge.amount),
+                )
 
     def leave(self) -> None:
         """Say that the output may be anywhere from now on."""
-        with self._ledger.transaction():
-            _set_state(self._ledger, self._number, store.LEAVING)
-        self._ledger.mark()
+        with self.ledger.transaction():
+            _set_state(self.ledger, self.number, store.LEAVING)
+        self.ledger.mark()
 
 
 @contextlib.contextmanager
@@ -149,15 +147,16 @@ def _recover(ledger: Ledger) -> None:
 
 def _end(ledger: Ledger, number: int) -> None:
     """Finish an entry by what has become of its output."""
-    with ledger.transaction():
-        row = ledger.entry(number)
-        if row.state in store.FINISHED:
+    with ledger.transaction() as data:
+        sql = "SELECT state, parts FROM entries WHERE number = ?"
+        state, written = data.execute(sql, (number,)).fetchone()
+        if state in store.FINISHED:
             return
-        parts = [Path(part) for part in json.loads(row.parts)]
+        parts = [Path(part) for part in json.loads(written)]
         hidden = bool(parts) and all(part.exists() for part in parts)
-        if row.state == store.LEAVING and not hidden:
+        if state == store.LEAVING and not hidden:
             # What another released meanwhile is charged there.
-            ledger.data.execute(
+            data.execute(
                 "DELETE FROM charges WHERE entry = ?1 AND item IN (SELECT item FROM "
                 "charges JOIN entries ON entry = number WHERE state = ?2 AND entry <> "
                 "?1)",

@@ -55,21 +55,10 @@ _SCHEMA = (
 )
 
 
-class EntryRow(NamedTuple):
-    """An entry as it stands in the file."""
-
-    number: int
-    token: str
-    state: str
-    began: str
-    settings: str
-    nats: int
-    delta: int
-    parts: str
-
-
 _COLUMNS = {
-    "entries": EntryRow._fields,
+    "entries": (
+        *("number", "token", "state", "began", "settings", "nats", "delta", "parts"),
+    ),
     "charges": ("entry", "item", "subject", "records", "nats", "delta"),
 }
 _ROWS = {"entries": "SELECT * FROM entries", "charges": "SELECT * FROM charges"}
@@ -111,10 +100,9 @@ class Ledger:
             self._moved = 0
             yield self.data
             packed = seal.moved(self._moved).packed(self.key, self.id.encode())
-            self.data.execute(
-                "UPDATE facts SET value = ? WHERE name = 'seal'", (packed,)
-            )
-            verified = self._version(), packed
+            sql = "UPDATE facts SET value = ? WHERE name = 'seal'"
+            self.data.execute(sql, (packed,))
+            verified = _number(self.data, "data_version"), packed
         self._verified = verified
 
     def mark(self) -> None:
@@ -137,7 +125,7 @@ class Ledger:
 
     def _verify(self, released: int) -> Seal:
         """Return the seal of a sound ledger; read its rows where they may be edited."""
-        version, packed = self._version(), _fact(self.data, "seal")
+        version, packed = _number(self.data, "data_version"), _fact(self.data, "seal")
         known = self._verified
         # Whatever other runs write has another seal, which needs the key.
         if known is None or (known[0] != version and known[1] == packed):
@@ -174,9 +162,6 @@ class Ledger:
         packed, name = _fact(self.data, "seal"), _fact(self.data, "id")
         return keys.unpacked(packed, self.key, name)
 
-    def _version(self) -> int:
-        return int(self.data.execute("PRAGMA data_version").fetchone()[0])
-
     def _watch(self) -> None:
         """Have every change of a row by this connection counted in the sum."""
 
@@ -197,25 +182,6 @@ class Ledger:
                         f"AFTER {change} ON main.{table} BEGIN {notes} END"
                     )
 
-    def entries(self) -> list[EntryRow]:
-        """Return all entries in order."""
-        rows = self.data.execute("SELECT * FROM entries ORDER BY number")
-        return [EntryRow(*row) for row in rows]
-
-    def entry(self, number: int) -> EntryRow:
-        """Return an entry by its number."""
-        sql = "SELECT * FROM entries WHERE number = ?"
-        return EntryRow(*self.data.execute(sql, (number,)).fetchone())
-
-    def spent(self, subject: bytes) -> tuple[int, int]:
-        """Return what a subject is charged, in units of nats and of delta."""
-        row = self.data.execute(
-            "SELECT COALESCE(SUM(nats), 0), COALESCE(SUM(delta), 0) "
-            "FROM charges WHERE subject = ?",
-            (subject,),
-        ).fetchone()
-        return int(row[0]), int(row[1])
-
 
 @contextlib.contextmanager
 def opened(path: Path, *, create: bool = False) -> Iterator[Ledger]:
@@ -225,35 +191,27 @@ def opened(path: Path, *, create: bool = False) -> Iterator[Ledger]:
     system refuses.
     """
     path = Path(os.path.realpath(path))
-    has_key, is_new = keys.path_of(path).exists(), not path.exists()
+    key_path, is_new = keys.path_of(path), not path.exists()
     if not is_new and not path.is_file():
         raise UsageError(f"{path}: not a ledger, since it is not a regular file")
     if is_new and not create:
         raise UsageError(f"{path}: there is no such ledger")
-    if is_new and has_key:
-        raise _gone(path)
-    data = _connected(path, is_new)
-    try:
-        key = _prepared(path, data, create)
-        yield Ledger(path, data, key)
-    finally:
-        data.close()
-
-
-def _connected(path: Path, is_new: bool) -> sqlite3.Connection:
+    if key_path.exists() and (is_new or not path.stat().st_size):
+        raise UsageError(
+            f"{path}: the ledger is gone but its key is there: put the ledger back, or "
+            f"remove {key_path} to begin a new one without earlier releases"
+        )
     with reported(path):
         if is_new:
             # For its owner only, as are the files that SQLite keeps beside it.
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         data = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
-        try:
-            data.execute("PRAGMA synchronous = FULL")
-            data.execute("PRAGMA foreign_keys = ON")
-            data.execute("PRAGMA temp_store = MEMORY")
-        except BaseException:
-            data.close()
-            raise
-        return data
+    try:
+        with reported(path):
+            key = _prepared(path, data, create)
+        yield Ledger(path, data, key)
+    finally:
+        data.close()
 
 
 def _prepared(path: Path, data: sqlite3.Connection, create: bool) -> LedgerKey:
@@ -261,44 +219,33 @@ def _prepared(path: Path, data: sqlite3.Connection, create: bool) -> LedgerKey:
 
     The file of another program is left as it is.
     """
-    if create and not _number(path, data, "user_version"):
+    for setting in ("synchronous = FULL", "foreign_keys = ON", "temp_store = MEMORY"):
+        data.execute(f"PRAGMA {setting}")
+    if create and not _number(data, "user_version"):
         with _transaction(data, path):
-            if not _number(path, data, "user_version"):
+            if not _number(data, "user_version"):
                 _make(path, data)
-    application = _number(path, data, "application_id")
-    version = _number(path, data, "user_version")
-    if application != _APPLICATION:
+    if _number(data, "application_id") != _APPLICATION:
         raise UsageError(f"{path}: not a ledger of dptext; name another file")
-    if version != _VERSION:
+    if (version := _number(data, "user_version")) != _VERSION:
         raise UsageError(
             f"{path}: a ledger of version {version}, and this dptext reads version "
             f"{_VERSION}; use the dptext that made it, or begin a new ledger"
         )
-    with reported(path):
-        data.execute("PRAGMA journal_mode = WAL")
-        keys.keep(keys.path_of(path))
-    key = keys.read(keys.path_of(path))
-    with reported(path):
-        if _fact(data, "key") != key.check():
-            raise UsageError(
-                f"{keys.path_of(path)}: the key of another ledger; put the right one "
-                "back"
-            )
+    data.execute("PRAGMA journal_mode = WAL")
+    key_path = keys.path_of(path)
+    keys.keep(key_path)
+    key = keys.read(key_path)
+    if _fact(data, "key") != key.check():
+        raise UsageError(
+            f"{key_path}: the key of another ledger; put the right one back"
+        )
     return key
-
-
-def _gone(path: Path) -> UsageError:
-    return UsageError(
-        f"{path}: the ledger is gone but its key is there: put the ledger back, or "
-        f"remove {keys.path_of(path)} to begin a new one without earlier releases"
-    )
 
 
 def _make(path: Path, data: sqlite3.Connection) -> None:
     if data.execute("SELECT 1 FROM sqlite_master").fetchone():
         raise UsageError(f"{path}: not a ledger of dptext; name another file")
-    if keys.path_of(path).exists():
-        raise _gone(path)
     key = keys.create(keys.path_of(path))
     for statement in _SCHEMA:
         data.execute(statement)
@@ -310,9 +257,8 @@ def _make(path: Path, data: sqlite3.Connection) -> None:
     data.execute(f"PRAGMA user_version = {_VERSION}")
 
 
-def _number(path: Path, data: sqlite3.Connection, pragma: str) -> int:
-    with reported(path):
-        return int(data.execute(f"PRAGMA {pragma}").fetchone()[0])
+def _number(data: sqlite3.Connection, pragma: str) -> int:
+    return int(data.execute(f"PRAGMA {pragma}").fetchone()[0])
 
 
 def _fact(data: sqlite3.Connection, name: str) -> bytes:
@@ -376,24 +322,21 @@ class Amount(NamedTuple):
     delta: int
 
     @classmethod
-    def of(cls, nats: float, delta: float = 0.0) -> Amount:
-        """Round a loss up to whole units, as it is written in decimals."""
-        return cls(_units(nats, _NAT, ROUND_CEILING), _delta(delta, ROUND_CEILING))
+    def of(
+        cls, nats: float, delta: float = 0.0, rounding: str = ROUND_CEILING
+    ) -> Amount:
+        """Round a loss to whole units, up by default, as it is written in decimals."""
+        return cls(
+            _units(nats, _NAT, LARGEST_NATS, rounding),
+            _units(delta, _DELTA, 1.0, rounding),
+        )
 
     def plus(self, other: Amount) -> Amount:
         """Return what both lose together."""
         return Amount(self.nats + other.nats, min(self.delta + other.delta, _DELTA))
 
-    def written(self) -> str:
-        """Write the loss for people: exact, in nats."""
-        shown = f"{number(self.nats / Decimal(_NAT))} nats"
-        if not self.delta:
-            return shown
-        return f"{shown}, delta {float(self.delta / Decimal(_DELTA)):.6g}"
-
-    def plain(self) -> dict[str, float]:
-        """Return the loss as numbers, for machines."""
-        return {"nats": self.nats / _NAT, "delta": self.delta / _DELTA}
+    def __str__(self) -> str:
+        return written(self.nats / _NAT, self.delta / _DELTA)
 
 
 @dataclass(frozen=True, slots=True)
@@ -406,8 +349,7 @@ class Limit:
     @property
     def amount(self) -> Amount:
         """Return the limit, rounded down to whole units."""
-        nats = _units(self.nats, _NAT, ROUND_FLOOR)
-        return Amount(nats, _delta(self.delta, ROUND_FLOOR))
+        return Amount.of(self.nats, self.delta, ROUND_FLOOR)
 
     def admits(self, sum_: Amount) -> bool:
         """Tell whether a sum is within the limit."""
@@ -415,19 +357,15 @@ class Limit:
         return sum_.nats <= most.nats and sum_.delta <= most.delta
 
 
-def number(value: Decimal) -> str:
-    """Write a number without an exponent and without zeros at its end."""
-    text = f"{value:f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+def written(nats: float, delta: float) -> str:
+    """Write a loss for people."""
+    shown = f"{nats:.9f}".rstrip("0").rstrip(".") + " nats"
+    return f"{shown}, delta {delta:.6g}" if delta else shown
 
 
-def _units(value: float, unit: int, rounding: str) -> int:
-    capped = min(value, LARGEST_NATS) if math.isfinite(value) else LARGEST_NATS
+def _units(value: float, unit: int, most: float, rounding: str) -> int:
+    capped = min(value, most) if math.isfinite(value) else most
     return int((Decimal(repr(capped)) * unit).to_integral_value(rounding))
-
-
-def _delta(delta: float, rounding: str) -> int:
-    return min(_units(min(delta, 1.0), _DELTA, rounding), _DELTA)
 
 
 fcntl: Any
@@ -458,50 +396,24 @@ def hold(ledger: Path, number: int) -> contextlib.ExitStack | None:
 
 
 _OF_SUBJECTS = (
-    "SELECT subject, SUM(nats), SUM(delta), SUM(records), COUNT(DISTINCT entry) "
-    "FROM charges GROUP BY subject ORDER BY 2 DESC, 1"
+    "SELECT lower(hex(subject)) AS subject, SUM(nats) / 1e9 AS nats, "
+    "SUM(delta) / 1e18 AS delta, SUM(records) AS records, "
+    "COUNT(DISTINCT entry) AS entries "
+    "FROM charges GROUP BY 1 ORDER BY 2 DESC, 1"
 )
 _OF_ENTRIES = (
-    "SELECT token AS entry, state, began, settings, entries.nats AS limit_nats, "
-    "entries.delta AS limit_delta, COUNT(DISTINCT subject) AS subjects, "
-    "COALESCE(SUM(records), 0) AS records, COALESCE(SUM(charges.nats), 0) AS nats "
+    "SELECT token AS entry, state, began, settings, entries.nats / 1e9 AS limit_nats, "
+    "entries.delta / 1e18 AS limit_delta, COUNT(DISTINCT subject) AS subjects, "
+    "COALESCE(SUM(records), 0) AS records, "
+    "COALESCE(SUM(charges.nats), 0) / 1e9 AS nats "
     "FROM entries LEFT JOIN charges ON entry = number GROUP BY number ORDER BY number"
 )
 _OF_CHARGES = (
-    "SELECT token AS entry, state, began, subject, SUM(records) AS records, "
-    "SUM(charges.nats) AS nats, SUM(charges.delta) AS delta "
-    "FROM charges JOIN entries ON entry = number "
-    "GROUP BY number, subject ORDER BY number, subject"
+    "SELECT token AS entry, state, began, lower(hex(subject)) AS subject, "
+    "SUM(records) AS records, SUM(charges.nats) / 1e9 AS nats, "
+    "SUM(charges.delta) / 1e18 AS delta FROM charges JOIN entries ON entry = number "
+    "GROUP BY number, 4 ORDER BY number, 4"
 )
-
-
-class SubjectSum(NamedTuple):
-    """What a subject, by its hash, is charged in all."""
-
-    subject: str
-    amount: Amount
-    records: int
-    entries: int
-
-    def plain(self) -> dict[str, object]:
-        """Return it for machines."""
-        rest = self._asdict()
-        subject, amount = rest.pop("subject"), rest.pop("amount")
-        return {"subject": subject, **amount.plain(), **rest}
-
-
-def subjects(ledger: Ledger) -> Iterator[SubjectSum]:
-    """Yield all subjects, those who lost most first."""
-    with reported(ledger.path):
-        for subject, nats, delta, records, entries in ledger.data.execute(_OF_SUBJECTS):
-            yield SubjectSum(subject.hex(), Amount(nats, delta), records, entries)
-
-
-def spent_by(ledger: Ledger, value: str) -> SubjectSum:
-    """Return what the subject of a value is charged."""
-    name = ledger.key.subject(value).hex()
-    known = (each for each in subjects(ledger) if each.subject == name)
-    return next(known, SubjectSum(name, Amount(0, 0), 0, 0))
 
 
 def _rows(ledger: Ledger, sql: str) -> Iterator[dict[str, Any]]:
@@ -513,24 +425,31 @@ def _rows(ledger: Ledger, sql: str) -> Iterator[dict[str, Any]]:
             yield dict(zip(names, row, strict=True))
 
 
+def subjects(ledger: Ledger) -> Iterator[dict[str, Any]]:
+    """Yield what each subject, by its hash, is charged in all, the most first."""
+    return _rows(ledger, _OF_SUBJECTS)
+
+
+def spent_by(ledger: Ledger, value: str) -> dict[str, Any]:
+    """Return what the subject of a value is charged."""
+    name = ledger.key.subject(value).hex()
+    nothing = {"subject": name, "nats": 0.0, "delta": 0.0, "records": 0, "entries": 0}
+    known = (each for each in subjects(ledger) if each["subject"] == name)
+    return next(known, nothing)
+
+
 def entries(ledger: Ledger) -> list[dict[str, Any]]:
-    """Return all entries in order, for machines."""
+    """Return all entries in order."""
     listed = []
     for row in _rows(ledger, _OF_ENTRIES):
-        limit = Amount(row.pop("limit_nats"), row.pop("limit_delta")).plain()
-        people, records, nats = (
-            row.pop(key) for key in ("subjects", "records", "nats")
-        )
-        sums = {"subjects": people, "records": records, "nats": nats / _NAT}
-        listed.append({**row, "limit": limit, **sums})
+        limit = {"nats": row.pop("limit_nats"), "delta": row.pop("limit_delta")}
+        listed.append({**row, "limit": limit})
     return listed
 
 
 def charges(ledger: Ledger) -> Iterator[dict[str, Any]]:
-    """Yield what each entry costs each subject, for machines."""
-    for row in _rows(ledger, _OF_CHARGES):
-        amount = Amount(row.pop("nats"), row.pop("delta")).plain()
-        yield {**row, "subject": row["subject"].hex(), **amount}
+    """Yield what each entry costs each subject."""
+    return _rows(ledger, _OF_CHARGES)
 
 
 def findings(ledger: Ledger, tokens: Sequence[tuple[str, str]] = ()) -> Iterator[str]:
@@ -547,7 +466,7 @@ def findings(ledger: Ledger, tokens: Sequence[tuple[str, str]] = ()) -> Iterator
         problem = ledger.problem()
         if problem is not None:
             yield problem
-        states = {row.token: row.state for row in ledger.entries()}
+        states = {row["entry"]: row["state"] for row in entries(ledger)}
     for name, token in tokens:
         if states.get(token) not in (RELEASED, LEAVING):
             yield f"{name}: its release is not recorded; the ledger is an older copy"

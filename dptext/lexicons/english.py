@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from dptext.errors import LexiconError, UsageError
 from dptext.lexicons import numbers, store
-from dptext.lexicons.importing import ByDistance
+from dptext.lexicons.importing import Scheme
 from dptext.lexicons.orders import orders_by_cosine
 from dptext.lexicons.search import Progress, silent
 from dptext.lexicons.store import packaged_folder
@@ -41,7 +41,7 @@ def licences() -> list[Path]:
     return sorted(packaged_folder().glob("LICENSE.*"))
 
 
-class AsBuiltIn(ByDistance):
+class AsBuiltIn(Scheme):
     """The rules above; as many outputs as the built-in lexicon has if not fewer."""
 
     prior_note = "; words that are no outputs count no more than the last output"

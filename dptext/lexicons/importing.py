@@ -48,11 +48,12 @@ _BY_COSINE = (
 
 
 @dataclass(frozen=True)
-class ByDistance:
-    """A scheme: orders of all words by distance.
+class Scheme:
+    """In which order words stand, and what is listed for each.
 
-    outputs, how many words may be outputs, None: all; language, that of all words that
-    it orders, None: any; prior_note, what it changes in the counts, for meta.
+    outputs, how many words may be outputs, listed by cosine; None: all, by distance;
+    language, that of all words that it orders, None: any; prior_note, what it changes
+    in the counts, for meta.
     """
 
     outputs: int | None = None
@@ -77,25 +78,20 @@ class ByDistance:
         distance.
         """
         words, vectors = lexicon.words, lexicon.vectors
-        barred, listed = numbers.barred(words), min(listed, len(words))
-        orders, far = build_orders(vectors, listed, barred=barred, progress=progress)
-        for row in numbers.list_first(orders, words):
-            far[row] = far_of(vectors, row, orders[row])
-        return replace(lexicon, orders=orders, far=far)
-
-
-class ByCosine(ByDistance):
-    """Orders of the first so many words by cosine less hubness and frequency."""
-
-    def ordered(
-        self, lexicon: Lexicon, listed: int, progress: Progress = silent
-    ) -> Lexicon:
-        """List the words that stand best for each."""
-        words, vectors, counts = lexicon.words, lexicon.vectors, lexicon.counts
         barred = numbers.barred(words)
-        outputs = min(self.outputs or len(words), len(words))
+        if self.outputs is None:
+            listed = min(listed, len(words))
+            orders, far = build_orders(
+                vectors, listed, barred=barred, progress=progress
+            )
+            for row in numbers.list_first(orders, words):
+                far[row] = far_of(vectors, row, orders[row])
+            return replace(lexicon, orders=orders, far=far)
+        outputs = min(self.outputs, len(words))
         listed = min(listed, outputs - len(barred))
-        orders = orders_by_cosine(vectors, counts, outputs, listed, barred, progress)
+        orders = orders_by_cosine(
+            vectors, lexicon.counts, outputs, listed, barred, progress
+        )
         numbers.list_first(orders, words)
         meta = {**lexicon.meta, "outputs": outputs, "orders": _BY_COSINE}
         return replace(lexicon, orders=orders, meta=meta)
@@ -172,7 +168,7 @@ _NUMBER_WORDS = "one two three four five six seven eight nine ten".split()
 
 
 def _arranged(
-    raw: RawVectors, location: str, scheme: ByDistance, language: str
+    raw: RawVectors, location: str, scheme: Scheme, language: str
 ) -> tuple[
     tuple[str, ...], NDArray[np.floating], NDArray[np.float64], Mapping[str, int]
 ]:
@@ -324,7 +320,7 @@ def make(
     name: str,
     settings: Settings,
     *,
-    scheme: ByDistance | None = None,
+    scheme: Scheme | None = None,
     digest: str | None = None,
     progress: Shares = sources.quiet,
 ) -> Lexicon:
@@ -354,7 +350,7 @@ def from_vectors(
     source: Mapping[str, object],
     location: str,
     *,
-    scheme: ByDistance | None = None,
+    scheme: Scheme | None = None,
     progress: Shares = sources.quiet,
 ) -> Lexicon:
     """Make a lexicon of words and vectors; source goes into meta, location into errors.
@@ -365,7 +361,7 @@ def from_vectors(
         outputs = settings.outputs
         if outputs is None and len(raw.words) > OUTPUTS:
             outputs = OUTPUTS
-        scheme = ByCosine(outputs) if outputs else ByDistance()
+        scheme = Scheme(outputs or None)
     progress("folding words", 0.0)
     language = scheme.language or settings.language or language_of(raw.words)
     words, vectors, counts, dropped = _arranged(raw, location, scheme, language)

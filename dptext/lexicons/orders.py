@@ -22,8 +22,10 @@ from dptext.lexicons.search import (
     Progress,
     best,
     diameter,
+    distances_of_pairs,
     in_blocks,
     largest,
+    lengths_from,
     lengths_of,
     silent,
 )
@@ -121,7 +123,7 @@ def far_of(
     vectors: NDArray[np.floating], row: int, listed: NDArray[np.integer]
 ) -> float:
     """Return a bound on the distance from a row to every word that is not listed."""
-    distances = distances_from(np.asarray(vectors), row, np.arange(len(vectors) - 1))
+    distances = lengths_from(vectors, row, slice(len(vectors) - 1))
     distances[listed.astype(np.int64)] = np.inf
     return rounded_down(float(distances.min()))
 
@@ -159,25 +161,13 @@ def measure(
     least = {"nearest_min": float(nearest.min())} if every else {}
     pairs = np.random.default_rng(_SEED).integers(0, size, (_PAIRS, 2))
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    distances = np.zeros(max(len(pairs), 1))
-    for begin in range(0, len(pairs), 100_000):
-        part = pairs[begin : begin + 100_000]
-        gap = rows[part[:, 0]].astype(np.float64) - rows[part[:, 1]]
-        distances[begin : begin + 100_000] = np.sqrt(np.einsum("ij,ij->i", gap, gap))
+    distances = distances_of_pairs(rows, pairs[:, 0], pairs[:, 1])
     return {
         **least,
         "nearest_median": float(np.quantile(nearest, quantile)),
-        "median": float(np.median(distances)),
+        "median": float(np.median(distances)) if len(distances) else 0.0,
         "diameter": diameter(rows, lambda share: progress(0.5 + share / 2)),
     }
-
-
-def distances_from(
-    rows: NDArray[np.floating], x: int, others: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """Return distances in float64 by direct differences: (len(others),)."""
-    gaps = rows[others].astype(np.float64) - rows[x].astype(np.float64)
-    return np.asarray(np.sqrt(np.einsum("ij,ij->i", gaps, gaps)))
 
 
 def rounded_down(bound: float) -> float:
@@ -201,7 +191,7 @@ def _nearest(
     def work(block: slice) -> None:
         words, _ = near.of(asked[block], min(16, len(rows)))
         nearest[block] = [
-            distances_from(rows, int(x), ids[ids != x]).min()
+            lengths_from(rows, int(x), ids[ids != x]).min()
             for x, ids in zip(asked[block], words, strict=True)
         ]
 

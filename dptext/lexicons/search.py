@@ -13,6 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dptext.types import Floats, Ints
+
 Progress = Callable[[float], None]  # the share that is done, 0 to 1
 Block = Callable[[slice], None]
 
@@ -21,6 +23,11 @@ GRID = 2.0**20
 _ROWS = 1024
 _HOPEFUL = 1024  # words by which a lower bound on the farthest is set
 _TOP = 8
+# Numbers that are held at once, so that they stay in a cache of the processor.
+_HELD = 2**16
+_ALL = slice(None)
+# Pairs of rows that are measured at once.
+_PAIRS = 1024
 
 
 def silent(share: float) -> None:
@@ -225,6 +232,35 @@ class _Farthest:
 def lengths_of(rows: NDArray[np.floating]) -> NDArray[np.float64]:
     """Return the lengths of rows: (n,) float64."""
     return np.asarray(np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64)))
+
+
+def lengths_from(
+    vectors: NDArray[np.floating], row: int, others: slice | Ints = _ALL
+) -> Floats:
+    """Return the distances of a row to others, by direct differences: (n,) float64."""
+    rows, point = vectors[others], vectors[row].astype(np.float64)
+    squares = np.empty(len(rows))
+    count = max(1, _HELD // len(point))
+    gaps = np.empty((min(count, len(rows)), len(point)))
+    for begin in range(0, len(rows), count):
+        part = slice(begin, begin + count)
+        gap = gaps[: len(rows) - begin]
+        np.subtract(rows[part], point, out=gap, dtype=np.float64)
+        np.einsum("nd,nd->n", gap, gap, out=squares[part])
+    return np.sqrt(squares, out=squares)
+
+
+def distances_of_pairs(
+    vectors: NDArray[np.floating], a: NDArray[np.integer], b: NDArray[np.integer]
+) -> Floats:
+    """Return the distances of pairs of rows, by direct differences: (m,) float64."""
+    squares = np.empty(len(a))
+    for begin in range(0, len(a), _PAIRS):
+        part = slice(begin, begin + _PAIRS)
+        gap = vectors[a[part]].astype(np.float64)
+        gap -= vectors[b[part]]
+        np.einsum("md,md->m", gap, gap, out=squares[part])
+    return np.sqrt(squares, out=squares)
 
 
 def squared_error(dimensions: int, sums: NDArray[np.float64]) -> NDArray[np.float64]:

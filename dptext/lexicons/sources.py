@@ -81,25 +81,21 @@ class _Watched(io.FileIO):
 def _unpacked(file: io.FileIO) -> io.BufferedReader:
     buffered = io.BufferedReader(file, 2**20)
     if buffered.peek(4).startswith(ZIP):
-        return _only_member(cast(io.BufferedReader, buffered), str(file.name))
+        archive = zipfile.ZipFile(buffered)
+        names = [each.filename for each in archive.infolist() if not each.is_dir()]
+        if any(name.endswith(".npy") for name in names):  # an .npz stays as it is
+            buffered.seek(0)
+            return cast(io.BufferedReader, buffered)
+        if len(names) != 1:
+            raise LexiconError(
+                f"{file.name}: {len(names)} files in it; unpack it and import one"
+            )
+        return io.BufferedReader(cast(io.RawIOBase, archive.open(names[0])), 2**20)
     suffix = streams.recognised(buffered.peek(streams.HEAD)[: streams.HEAD])
     if not suffix:
         return cast(io.BufferedReader, buffered)
     unpacked = streams.decompress(cast(BinaryIO, buffered), suffix)
     return io.BufferedReader(cast(io.RawIOBase, unpacked), 2**20)
-
-
-def _only_member(file: io.BufferedReader, location: str) -> io.BufferedReader:
-    """Open the one file of a .zip; an .npz, made of arrays, stays as it is."""
-    archive = zipfile.ZipFile(file)
-    names = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
-    if any(name.endswith(".npy") for name in names):
-        file.seek(0)
-        return file
-    if len(names) != 1:
-        msg = f"{location}: {len(names)} files in it; unpack it and import one of them"
-        raise LexiconError(msg)
-    return io.BufferedReader(cast(io.RawIOBase, archive.open(names[0])), 2**20)
 
 
 Array = NDArray[np.generic]  # of any type, until it is checked

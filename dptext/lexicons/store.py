@@ -35,7 +35,9 @@ from dptext.errors import LexiconError, OutputError, UsageError
 from dptext.settings import digest_of_path
 from dptext.types import NUMBER, JsonObject, Lexicon
 
-Array = NDArray[Any]  # of the type that _ARRAYS says
+Array = NDArray[Any]  # of the type that its kind says
+# Names of types, and the sides: a name of `lengths` or any length.
+Kind = tuple[tuple[str, ...], tuple[str, ...]]
 Meta = Mapping[str, object]
 
 FORMAT = 2  # 2: the elements for numbers
@@ -43,18 +45,17 @@ META = "meta.json"
 WORDS = "words.txt"
 _UNHASHED = ("file",)
 
-_V = "V"  # the number of words, in the shapes below
-_NEEDED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "vectors": (("float16", "float32"), (f"{_V}+1", "d")),
-    "counts": (("float64",), (_V,)),
-    "orders": (("uint16", "uint32"), (f"{_V}+1", "k")),
-    "far": (("float32",), (f"{_V}+1",)),
+_NEEDED: dict[str, Kind] = {
+    "vectors": (("float16", "float32"), ("V+1", "d")),
+    "counts": (("float64",), ("V",)),
+    "orders": (("uint16", "uint32"), ("V+1", "k")),
+    "far": (("float32",), ("V+1",)),
 }
-_OPTIONAL: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "synonym_ends": (("int32",), (_V,)),
+_OPTIONAL: dict[str, Kind] = {
+    "synonym_ends": (("int32",), ("V",)),
     "synonyms": (("int32",), ("s",)),
-    "information_content": (("float32",), (_V,)),
-    "parts": (("uint8",), (_V,)),
+    "information_content": (("float32",), ("V",)),
+    "parts": (("uint8",), ("V",)),
 }
 _ARRAYS = {**_NEEDED, **_OPTIONAL}
 
@@ -65,8 +66,7 @@ def save(lexicon: Lexicon, folder: Path, beside: Sequence[Path] = ()) -> str:
     beside: files, such as a licence, that are copied to it and are not in the digest.
     lexicon.digest is not read: the digest is computed from what is written. A new
     folder appears whole or not at all. In a folder that is there the files of the
-    lexicon are replaced and all others (a licence) stay; it must hold a lexicon
-    already, or nothing that its files would be taken for.
+    lexicon are replaced and all others (a licence) stay.
     """
     folder = Path(folder)
     check(lexicon)
@@ -109,7 +109,11 @@ def load(folder: Path, *, verify: bool = True) -> Lexicon:
 def _load(folder: Path, verify: bool, state: object) -> Lexicon:
     name, digest, meta = read_meta(folder)
     words = words_of(folder)
-    arrays = {name: _open(folder, name, len(words)) for name in _present(folder)}
+    lengths = _lengths(len(words))
+    arrays = {
+        name: mapped(folder / f"{name}.npy", _ARRAYS[name], lengths)
+        for name in _present(folder)
+    }
     if verify and digest_of(folder, meta) != digest:
         msg = f"{folder}: the lexicon does not match its digest; import it again"
         raise LexiconError(msg)
@@ -177,7 +181,8 @@ def check(lexicon: Lexicon) -> None:
     if not size:
         raise LexiconError(f"lexicon {lexicon.name!r} has no words")
     for name, array in _arrays_of(lexicon).items():
-        _check_shape(f"lexicon {lexicon.name!r}, {name}", name, array, size)
+        where = f"lexicon {lexicon.name!r}, {name}"
+        _check_shape(where, array, _ARRAYS[name], _lengths(size))
     words, counts, orders = lexicon.words, lexicon.counts, lexicon.orders
     outputs = lexicon.meta.get("outputs", size)
     descending = all(
@@ -209,13 +214,17 @@ def _arrays_of(lexicon: Lexicon) -> dict[str, Array]:
     return {name: array for name, array in arrays.items() if array is not None}
 
 
-def _check_shape(location: str, name: str, array: Array, size: int) -> None:
-    types, shape = _ARRAYS[name]
-    lengths = {_V: size, f"{_V}+1": size + 1}
-    wanted = tuple(lengths.get(side) for side in shape)
-    fits = len(array.shape) == len(wanted) and all(
-        want is None or have == want
-        for have, want in zip(array.shape, wanted, strict=True)
+def _lengths(size: int) -> dict[str, int]:
+    return {"V": size, "V+1": size + 1}
+
+
+def _check_shape(
+    location: str, array: Array, kind: Kind, lengths: Mapping[str, int]
+) -> None:
+    types, shape = kind
+    fits = len(array.shape) == len(shape) and all(
+        have == lengths.get(side, have)
+        for have, side in zip(array.shape, shape, strict=True)
     )
     if not fits or array.dtype.name not in types:
         sides = " x ".join(str(lengths.get(side, side)) for side in shape)
@@ -244,20 +253,23 @@ def words_of(folder: Path) -> tuple[str, ...]:
     return tuple(text.removesuffix("\n").split("\n"))
 
 
-def _open(folder: Path, name: str, size: int) -> Array:
-    path = folder / f"{name}.npy"
+def mapped(path: Path, kind: Kind, lengths: Mapping[str, int]) -> Array:
+    """Open an array, which stays on disk. Raises LexiconError unless it is of a kind.
+
+    lengths are those of sides by their names.
+    """
     try:
         # It warns of damaged headers as of old ones.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            mapped = np.load(path, mmap_mode="r", allow_pickle=False)
+            plain = np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError, SyntaxError, TokenError) as error:
         reason = getattr(error, "strerror", None) or "not a whole .npy array"
         msg = f"{path}: {reason}; import the lexicon again"
         raise LexiconError(msg) from None
     # A plain view: np.memmap pays for its subclass at every slice.
-    array: Array = np.asarray(mapped)
-    _check_shape(str(path), name, array, size)
+    array: Array = np.asarray(plain)
+    _check_shape(str(path), array, kind, lengths)
     return array
 
 
@@ -276,24 +288,18 @@ def save_array(path: Path, array: Array) -> None:
 
 def _publish(beside: Path, folder: Path) -> None:
     os.chmod(beside, 0o755)  # noqa: S103 - mkdtemp closes it to others
-    if not folder.exists():
-        try:
-            os.rename(beside, folder)
-        except OSError:
-            if not folder.is_dir():
-                raise
-        else:
-            return
-    ours = [folder / WORDS, *(folder / f"{name}.npy" for name in _ARRAYS)]
-    if not (folder / META).exists() and any(path.exists() for path in ours):
-        msg = f"{folder}: holds arrays that are not a lexicon; choose another folder"
-        raise LexiconError(msg)
-    # meta.json comes last: a crash on the way leaves a digest that does not match.
-    for path in sorted(beside.iterdir(), key=lambda path: path.name == META):
-        os.replace(path, folder / path.name)
-        ours = [old for old in ours if old.name != path.name]
-    for path in ours:
-        path.unlink(missing_ok=True)
+    try:
+        os.rename(beside, folder)
+    except OSError:
+        if not folder.is_dir():
+            raise
+        # meta.json comes last: a crash on the way leaves a digest that does not match.
+        new = sorted(beside.iterdir(), key=lambda path: path.name == META)
+        for path in new:
+            os.replace(path, folder / path.name)
+        for name in {WORDS, *(f"{name}.npy" for name in _ARRAYS)}:
+            if name not in {path.name for path in new}:
+                (folder / name).unlink(missing_ok=True)
 
 
 class _Hash:

@@ -1,29 +1,31 @@
 """What pairs of texts keep: PP, LOW, CS and the share of known words.
 
 By the metrics of a run (dptext.metrics), from the words that stand for one another;
-only what no run measures is measured here. Memory does not grow with the number of
-texts but by 8 bytes for each text where an encoder is given. Known words are the words
-of texts that the lexicon holds; numbers and identifiers are no words here.
+only what no run measures is measured here. Words are replaced one for one, so they are
+paired in order, in texts with equally many words before and after. Where other words
+came out (two output words that read as one), or another tool wrote the file, the counts
+differ: such texts are left out.
+
+Memory does not grow with the number of texts but by 8 bytes for each text where an
+encoder is given. Known words are the words of texts that the lexicon holds; numbers and
+identifiers are no words here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from dptext import metrics, models, registry
 from dptext.errors import ComponentError, UsageError
-from dptext.metrics import Batch, Figure, perturbation, rare_words, similarity
+from dptext.metrics import Batch, Figure, Figures, perturbation, rare_words, similarity
 from dptext.metrics.similarity import Similarities
 from dptext.tokens import kinds
-from dptext.tokens.policy import Policy
-from dptext.types import Ints, Lexicon, Words
-
-if TYPE_CHECKING:
-    from dptext.measures.attacks import Aligned
+from dptext.tokens.policy import DROP, PERTURB, Policy
+from dptext.tokens.tokenizer import Tokenizer
+from dptext.types import Ids, Ints, Lexicon, Words
 
 # What each meter counts, in the order of the meters; only the meter knows its type.
 Partials = tuple[object, ...]
@@ -73,14 +75,26 @@ class AllMetrics:
         return results
 
 
-_MEANING = ("mean_cosine", "unrelated_cosine", "share_kept")
 _WORDS = (kinds.WORD, kinds.STOP_WORD, kinds.UNKNOWN)
 
 
-def _counted(words: Words) -> Ints:
-    """Count words, and those in the lexicon: (2,)."""
-    counted = np.isin(words.flags[words.positions] & kinds.KIND, _WORDS)
-    return np.array([counted.sum(), (words.ids[counted] >= 0).sum()])
+@dataclass(frozen=True, slots=True)
+class Aligned:
+    """A batch of texts before and after, with all of their words.
+
+    rows_before and rows_after (m,) pair the words that the policy replaces, of texts
+    with equally many words.
+    """
+
+    before: Words
+    after: Words
+    rows_before: Ints
+    rows_after: Ints
+
+    @property
+    def ids(self) -> tuple[Ids, Ids]:
+        """Return the paired words before and after, (m,) each, -1 an unknown one."""
+        return self.before.ids[self.rows_before], self.after.ids[self.rows_after]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,26 +123,24 @@ class Kept:
     meaning: float | None = None
     metrics: dict[str, dict[str, Figure]] = field(default_factory=dict)
 
-    def by_chance(self, name: str) -> float | None:
-        """Return what PP or LOW would be by chance, None where it is not known."""
-        return _number(self.metrics.get(name, {}).get("by_chance"))
-
-    def others(self) -> Iterator[tuple[str, Figure]]:
-        """Yield the metrics that other packages bring, each with its first figure."""
-        for name, figures in self.metrics.items():
-            if name not in (perturbation.NAME, rare_words.NAME, similarity.NAME):
-                yield name, next(iter(figures.values()), None)
-
 
 class PairMeter:
-    """Take pairs of texts in, batch by batch; policy is that of the run, if known."""
+    """Take pairs of texts in, batch by batch.
+
+    policy is that of the run, if known: words that it leaves out have no partner, and
+    of the others only those that it replaces are among the pairs.
+    """
 
     def __init__(
         self, lexicon: Lexicon, encoder: str | None = None, policy: Policy | None = None
     ) -> None:
-        from dptext.measures.attacks import Aligner
-
-        self._aligner = Aligner(lexicon, policy)
+        policy = policy or Policy()
+        # Every kind of word counts here, whatever the policy did with it.
+        listed = Policy(keep=policy.keep, mask=policy.mask, forms=policy.forms)
+        self._tokenizer = Tokenizer(lexicon, listed, every_word=True)
+        treatments = [policy.treatment(kind) for kind in range(kinds.COUNT)]
+        self._dropped = np.array([each == DROP for each in treatments])
+        self._replaced = np.array([each == PERTURB for each in treatments])
         self._metrics = AllMetrics(lexicon)
         self._counted = self._metrics.observe(Batch.empty())
         # Words, and those that the lexicon holds, before and after.
@@ -139,21 +151,44 @@ class PairMeter:
 
     def add(self, before: Sequence[str], after: Sequence[str]) -> Aligned:
         """Take a batch in and return its words in pairs."""
-        aligned = self._aligner(before, after)
-        counted = self._metrics.observe(aligned.batch(self._texts))
-        self._counted = self._metrics.merge(self._counted, counted)
+        one, two = self._tokenizer.words(before), self._tokenizer.words(after)
+        kind = one.flags[one.positions] & np.uint8(kinds.KIND)
+        left = ~self._dropped[kind]
+        counts = np.bincount(one.texts[left], minlength=len(before))
+        same = counts == np.bincount(two.texts, minlength=len(after))
+        rows = np.flatnonzero(left & same[one.texts])
+        use = self._replaced[kind[rows]]
+        rows, rows_after = rows[use], np.flatnonzero(same[two.texts])[use]
+        aligned = Aligned(one, two, rows, rows_after)
+        pieces = np.array([*two.pieces, ""], dtype=object)
+        batch = Batch(
+            replace(
+                one,
+                positions=one.positions[rows],
+                texts=one.texts[rows],
+                ids=one.ids[rows],
+            ),
+            written=two.ids[rows_after],
+            spelled=pieces[two.positions[rows_after]],
+            eps=np.full(len(rows), np.nan),
+            first_text=self._texts,
+        )
+        self._counted = self._metrics.merge(self._counted, self._metrics.observe(batch))
         self._texts += len(before)
-        self._compared += aligned.compared
-        self._words += len(aligned.rows_before)
-        self._known += _counted(aligned.before), _counted(aligned.after)
+        self._compared += int(same.sum())
+        self._words += len(rows)
+        for known, words in zip(self._known, (one, two), strict=True):
+            counted = np.isin(words.flags[words.positions] & kinds.KIND, _WORDS)
+            known += counted.sum(), (words.ids[counted] >= 0).sum()
         if self._encoder is not None:
             folder = models.need_sentence_model(self._encoder, "CS")
             encode = models.sentence_model(folder, "cpu").encode
-            one, other = (
-                np.asarray(encode(list(texts), show_progress_bar=False), np.float64)
-                for texts in (before, after)
+            later = Similarities.of(
+                *(
+                    np.asarray(encode(list(texts), show_progress_bar=False), np.float64)
+                    for texts in (before, after)
+                )
             )
-            later = Similarities.of(one, other)
             held = self._similarities
             self._similarities = later if held is None else held.with_later(later)
         return aligned
@@ -161,14 +196,9 @@ class PairMeter:
     def result(self) -> Kept:
         """Return the figures so far."""
         metrics = self._metrics.results(self._counted)
-        near = metrics[similarity.NAME]
-        of_texts = [near[name] for name in _MEANING]
+        near: Figures = metrics[similarity.NAME]
         if self._encoder is not None:
-            total = self._similarities
-            of_texts = [None] * len(_MEANING)
-            if total is not None:
-                of_texts = [total.mean, total.unrelated, total.share_kept]
-        mean, unrelated, meaning = map(_number, of_texts)
+            near = self._similarities.figures() if self._similarities else {}
         before, after = (
             held / words if words else None for words, held in self._known.tolist()
         )
@@ -178,12 +208,12 @@ class PairMeter:
             words=self._words,
             perturbed=_number(metrics[perturbation.NAME]["share_changed"]),
             low=_number(metrics[rare_words.NAME]["share_present"]),
-            similarity=mean,
+            similarity=_number(near.get("mean_cosine")),
             encoder=self._encoder or similarity.ENCODER,
             known_before=before,
             known=after,
-            unrelated=unrelated,
-            meaning=meaning,
+            unrelated=_number(near.get("unrelated_cosine")),
+            meaning=_number(near.get("share_kept")),
             metrics=metrics,
         )
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dptext.measures.attacks import Aligned
+from dptext.measures.kept import Aligned
 from dptext.models import package
 from dptext.models.language import MASKED, load_network, load_tokenizer, need
 
@@ -30,21 +31,17 @@ _TOKENS = 256
 _GUESSES = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Hidden:
-    """A released text in pieces, the positions of words in it, and the words before."""
-
-    pieces: Sequence[str]
-    positions: Sequence[int]
-    words: Sequence[str]
+# A word to guess: the pieces of its released text, its position among them, and the
+# word before in lower case.
+Hidden = tuple[Sequence[str], int, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Guessed:
     """Shares of words that the model's first guess, or one of its first five, hits.
 
-    words are those asked for, evenly chosen from all; a word that is several tokens to
-    the model counts as missed.
+    words are those asked for; a word that is several tokens to the model counts as
+    missed.
     """
 
     model: str
@@ -55,27 +52,24 @@ class Guessed:
 
 
 def hidden(aligned: Aligned) -> list[Hidden]:
-    """Return each private text with the words to guess, in lower case."""
+    """Return the words to guess."""
     before, after = aligned.before, aligned.after
-    texts = after.texts[aligned.rows_after]
-    positions = after.positions[aligned.rows_after]
-    originals = [
-        before.pieces[position].strip(" ").lower()
-        for position in before.positions[aligned.rows_before].tolist()
+    starts = [0, *after.ends.tolist()]
+    pieces = [after.pieces[begin:end] for begin, end in pairwise(starts)]
+    places = zip(
+        before.positions[aligned.rows_before].tolist(),
+        after.positions[aligned.rows_after].tolist(),
+        after.texts[aligned.rows_after].tolist(),
+        strict=True,
+    )
+    return [
+        (pieces[text], new - starts[text], before.pieces[old].strip(" ").lower())
+        for old, new, text in places
     ]
-    hidden = []
-    starts = np.flatnonzero(np.diff(texts, prepend=-1)).tolist()
-    for begin, end in zip(starts, [*starts[1:], len(texts)], strict=True):
-        text = int(texts[begin])
-        first = int(after.ends[text - 1]) if text else 0
-        pieces = after.pieces[first : int(after.ends[text])]
-        at = (positions[begin:end] - first).tolist()
-        hidden.append(Hidden(pieces, at, originals[begin:end]))
-    return hidden
 
 
-def attack(folder: str, texts: Sequence[Hidden], most: int = 2000) -> Guessed | None:
-    """Attack at most `most` words of texts; None where there is no word.
+def attack(folder: str, words: Sequence[Hidden], most: int = 2000) -> Guessed | None:
+    """Attack at most `most` words, evenly chosen; None where there is no word.
 
     folder is that of a local Hugging Face model; nothing is fetched. Raises UsageError
     where there is no model, MissingExtra without the library.
@@ -85,7 +79,11 @@ def attack(folder: str, texts: Sequence[Hidden], most: int = 2000) -> Guessed | 
     tokenizer = load_tokenizer(folder, _SETTING, MASKED)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     model = load_network(folder, _SETTING, device, MASKED)
-    asked = list(_questions(tokenizer.mask_token, texts, most))
+    chosen = np.linspace(0, len(words) - 1, min(most, len(words))).astype(int)
+    asked = [
+        (_masked(tokenizer.mask_token, pieces, position), word)
+        for pieces, position, word in (words[n] for n in np.unique(chosen))
+    ]
     asked.sort(key=lambda item: len(item[0]))
     first = five = 0
     with torch.inference_mode():
@@ -103,20 +101,6 @@ def attack(folder: str, texts: Sequence[Hidden], most: int = 2000) -> Guessed | 
 def need_model(folder: str) -> str:
     """Return the folder of a model; UsageError where none could be."""
     return need(folder, _SETTING, "the masked-word attack", MASKED)
-
-
-def _questions(
-    mask: str, texts: Sequence[Hidden], most: int
-) -> Iterator[tuple[str, str]]:
-    """Yield texts with one word masked, and the original word in lower case."""
-    total = sum(len(text.positions) for text in texts)
-    chosen = set(np.linspace(0, total - 1, min(most, total)).astype(int).tolist())
-    number = 0
-    for text in texts:
-        for position, word in zip(text.positions, text.words, strict=True):
-            if number in chosen:
-                yield _masked(mask, text.pieces, position), word.lower()
-            number += 1
 
 
 def _masked(mask: str, pieces: Sequence[str], position: int) -> str:

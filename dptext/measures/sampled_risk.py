@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 
 from dptext import cache
 from dptext.guarantees import binomial
+from dptext.lexicons.search import distances_of_pairs
 from dptext.mechanisms import Mechanism
 from dptext.randomness import RandomBits, Randomness, RunKey
-from dptext.spaces import distances_of_pairs
 from dptext.types import Eps, Floats, Ids, Ints
 
 _TRAINED, _VALIDATED = 20_000, 4000

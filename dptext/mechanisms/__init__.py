@@ -186,7 +186,8 @@ class Mechanism(Prepared, ABC):
         """
         return None
 
-    def geometry(self, epsilon: float) -> Geometry:
+    @property
+    def geometry(self) -> Geometry:
         """Return the public distances over V in the guarantee's own metric."""
         return self.space.geometry
 

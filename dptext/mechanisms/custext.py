@@ -89,19 +89,17 @@ _PART = 64
 
 @dataclass(frozen=True, slots=True)
 class OutputSets:
-    """Output sets of all rows, with utilities that are computed as they are needed.
+    """Output sets of all rows.
 
     sets (c, k) words, -1 where a set is smaller than k; classes (V + 1,) the set of
-    each row; utilities (V + 1, k) float64, u of the words of a row's own set; squared
-    says that u falls with the squared distance (cosine) instead of the distance.
+    each row; squared says that u falls with the squared distance (cosine) instead of
+    the distance.
     """
 
     vectors: NDArray[np.float32] = field(repr=False)
     sets: NDArray[np.int32]
     classes: Ints
     squared: bool
-    utilities: Floats = field(repr=False)
-    known: NDArray[np.bool_] = field(repr=False)
 
     def members(self, rows: Ints) -> NDArray[np.int32]:
         """Return the words of each row's set: (m,) -> (m, k)."""
@@ -112,22 +110,20 @@ class OutputSets:
 
         1 where max = min; -inf where a set is smaller than k.
         """
-        new = np.unique(rows[~self.known[rows]])
-        for begin in range(0, len(new), _PART):
-            part = new[begin : begin + _PART]
-            members = self.members(part)
-            gap = self.vectors[members].astype(np.float64)
-            gap -= self.vectors[part].astype(np.float64)[:, None, :]
-            distances = np.einsum("mkd,mkd->mk", gap, gap)
-            if not self.squared:
-                np.sqrt(distances, out=distances)
-            distances[members < 0] = np.inf
-            low = distances.min(axis=1, keepdims=True)
-            high = distances.max(axis=1, keepdims=True, where=members >= 0, initial=0.0)
-            spread = np.where(high == low, 1.0, high - low)
-            self.utilities[part] = 1.0 - (distances - low) / spread
-            self.known[part] = True
-        return self.utilities[rows]
+        members = self.members(rows)
+        distances = np.empty(members.shape)
+        for begin in range(0, len(rows), _PART):
+            part = slice(begin, begin + _PART)
+            gap = self.vectors[members[part]].astype(np.float64)
+            gap -= self.vectors[rows[part]].astype(np.float64)[:, None, :]
+            np.einsum("mkd,mkd->mk", gap, gap, out=distances[part])
+        if not self.squared:
+            np.sqrt(distances, out=distances)
+        distances[members < 0] = np.inf
+        low = distances.min(axis=1, keepdims=True)
+        high = distances.max(axis=1, keepdims=True, where=members >= 0, initial=0.0)
+        spread = np.where(high == low, 1.0, high - low)
+        return np.asarray(1.0 - (distances - low) / spread)
 
     @property
     def alone(self) -> int:
@@ -151,16 +147,7 @@ def build(space: Space, mapping: str, k: int, squared: bool) -> OutputSets:
     arrays = cache.arrays(
         key, compute, lambda kept: _sound(space, k, **kept), "forming output sets"
     )
-    rows = space.size + 1
-    # np.empty takes no memory before it is written to.
-    return OutputSets(
-        vectors=space.vectors,
-        sets=arrays["sets"],
-        classes=arrays["classes"],
-        squared=squared,
-        utilities=np.empty((rows, k)),
-        known=np.zeros(rows, bool),
-    )
+    return OutputSets(space.vectors, arrays["sets"], arrays["classes"], squared)
 
 
 def _sound(space: Space, k: int, sets: NDArray[np.int32], classes: Ints) -> bool:

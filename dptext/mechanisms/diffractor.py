@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 import numpy as np
@@ -149,58 +149,6 @@ def _build(space: Space, seed: int, number: int) -> NDArray[np.int32]:
 _STEEPEST = 700.0
 
 
-@dataclass(frozen=True, slots=True)
-class Geometric:
-    """Noise on a chain of so many words; the ends take what lies beyond them."""
-
-    size: int
-    scale: float
-
-    def rate(self, eps: Eps) -> Floats:
-        """Return epsilon: (n,)."""
-        return eps
-
-    def cut(self, eps: Eps) -> Floats:
-        """Return that every distance counts: (n,)."""
-        return np.full(len(eps), np.inf)
-
-    def log_totals(self, inputs: Ints, eps: Eps) -> Floats:
-        """Return 0: all normalising is done by the outputs: (n,)."""
-        return np.zeros(len(inputs))
-
-    def log_outputs(self, outputs: Ints, eps: Eps) -> Floats:
-        """Return ln of the factor of each output, larger at the ends: (n, m)."""
-        rate = eps / self.scale
-        ends = -np.log1p(np.exp(-rate)) if self.size > 1 else np.zeros(len(eps))
-        inside = ends + np.log(-np.expm1(-rate))
-        at_end = (outputs == 0) | (outputs == self.size - 1)
-        return np.where(at_end[None, :], ends[:, None], inside[:, None])
-
-    def moved(
-        self, positions: Ints, eps: Eps, up: NDArray[np.bool_], bits: RandomBits
-    ) -> Ints:
-        """Add noise and cut it at the ends: (n,); up (n,) are fair bits."""
-        rate = eps / self.scale
-        if (rate == rate[:1]).all():
-            rate = rate[:1]
-        stays = exponential(bits, 1) >= log_of_moves(rate)
-        with np.errstate(over="ignore"):
-            beyond = exponential(bits, 2) / rate
-        steps = 1 + np.minimum(beyond, self.size).astype(np.int64)
-        ends = np.clip(positions + np.where(up, steps, -steps), 0, self.size - 1)
-        return np.where(stays, positions, ends)
-
-    def numerical_slack(self, epsilon: float, loss: float) -> float:
-        """Return the nats that finite uniforms may add.
-
-        Every output keeps its probability to about 2^-50 of it for each step on the
-        way, as long as exp(-eps / scale) is a number.
-        """
-        if epsilon / self.scale > _STEEPEST:
-            return math.inf
-        return 2.0**-48 * (self.size + 128.0)
-
-
 def log_of_moves(rate: Floats) -> Floats:
     """Return -ln tanh(rate / 2), exact to a few roundings for small and large rates."""
     few = np.exp(-rate)
@@ -250,13 +198,13 @@ class Window:
     right: Ints
 
     @classmethod
-    def of(cls, tem: Tem, positions: Ints, eps: Eps) -> Window:
+    def of(cls, tem: TemDiffractor, positions: Ints, eps: Eps) -> Window:
         """Return those of some positions: (n,)."""
-        gamma, last = tem.cut(eps), tem.size - 1
-        inside = np.minimum(np.floor(gamma * tem.scale), last).astype(np.int64)
+        gamma, scale, last = tem.cut(eps), tem.params.scale, tem.space.size - 1
+        inside = np.minimum(np.floor(gamma * scale), last).astype(np.int64)
         return cls(
-            size=tem.size,
-            rate=eps / (2.0 * tem.scale),
+            size=tem.space.size,
+            rate=eps / (2.0 * scale),
             floor=np.exp(eps * gamma / -2.0),
             left=np.minimum(positions, inside),
             right=np.minimum(last - positions, inside),
@@ -285,72 +233,6 @@ class Window:
         return high
 
 
-@dataclass(frozen=True, slots=True)
-class Tem:
-    """Noise on a chain of so many words; gamma None: it is product over epsilon."""
-
-    size: int
-    scale: float
-    gamma: float | None
-    product: float
-
-    @classmethod
-    def of(cls, size: int, scale: float, gamma: float | None, beta: float) -> Tem:
-        """Take gamma, or let an output beyond it have probability at most beta."""
-        odds = (1.0 - beta) * (size - 1) / beta
-        return cls(size, scale, gamma, 2.0 * math.log(max(odds, 1.0 + 1e-9)))
-
-    @property
-    def max_loss(self) -> float:
-        """Return what no two words lose more than at any epsilon, in nats."""
-        return self.product if self.gamma is None else math.inf
-
-    def rate(self, eps: Eps) -> Floats:
-        """Return half of epsilon, the other half is for the normaliser: (n,)."""
-        return eps / 2.0
-
-    def cut(self, eps: Eps) -> Floats:
-        """Return gamma: (n,)."""
-        if self.gamma is None:
-            return self.product / eps
-        return np.full(len(eps), self.gamma)
-
-    def log_totals(self, inputs: Ints, eps: Eps) -> Floats:
-        """Return ln of the normaliser: inputs (n,), eps (n,) or (1,) -> (n,)."""
-        return np.asarray(np.log(Window.of(self, inputs, eps).total()))
-
-    def log_outputs(self, outputs: Ints, eps: Eps) -> Floats:
-        """Return 0: all normalising is done by the inputs: (n, m)."""
-        return np.zeros((len(eps), len(outputs)))
-
-    def moved(
-        self, positions: Ints, eps: Eps, up: NDArray[np.bool_], bits: RandomBits
-    ) -> Ints:
-        """Draw any position at all, or itself, or one to its left or right."""
-        window = Window.of(self, positions, eps)
-        integers = bits.integers(1)
-        uniform = RandomBits.unit(integers[:, 0])
-        target = uniform * window.total() - self.size * window.floor
-        anywhere = bits.below(integers[:, 1], self.size)
-        beyond = target < 0.0
-        target -= 1.0 - window.floor
-        itself = target < 0.0
-        left = window.excess(window.left)
-        leftwards = target < left
-        target = np.where(leftwards, target, target - left)
-        most = np.where(leftwards, window.left, window.right)
-        steps = window.steps(target, most)
-        near = positions + np.where(leftwards, -steps, steps)
-        return np.where(beyond, anywhere, np.where(itself, positions, near))
-
-    def numerical_slack(self, epsilon: float, loss: float) -> float:
-        """Return the nats that finite uniforms may add.
-
-        The rarest output has probability exp(-loss / 2) / V, exact to 2^-52.
-        """
-        return float(2.0**-50 * self.size * np.exp(min(loss, 600.0) / 2.0))
-
-
 _ROWS = 32
 _GAPS = (
     "The distance is a number of places on greedy chains of the vocabulary: words of "
@@ -376,15 +258,13 @@ class Params(mechanisms.Params):
     def prepare(self, space: Space, aim: Aim) -> Diffractor:
         """Build the chains, or take them from the cache."""
         chains = WordChains.of(space, self.chains, self.seed)
-        if self.noise == "tem":
-            tem = Tem.of(space.size, self.scale, self.gamma, self.beta)
-            return Diffractor(self, space, chains, tem)
-        return Diffractor(self, space, chains, Geometric(space.size, self.scale))
+        kind = TemDiffractor if self.noise == "tem" else Diffractor
+        return kind(self, space, chains)
 
 
 @dataclass(frozen=True, eq=False)
 class Diffractor(WordMechanism):
-    """The chains, and the noise on the positions of each.
+    """The chains, with geometric noise on positions; the ends take what is beyond them.
 
     P(j|i) = output(j) exp(-rate min(D, cut)) / total(i) for positions i and j of a
     chain, D = |i - j| / scale.
@@ -392,48 +272,82 @@ class Diffractor(WordMechanism):
 
     params: Params
     chains: WordChains
-    noise: Geometric | Tem
+
+    def rate(self, eps: Eps) -> Floats:
+        """Return what multiplies D: (n,)."""
+        return eps
+
+    def cut(self, eps: Eps) -> Floats:
+        """Return the largest D that counts: (n,)."""
+        return np.full(len(eps), np.inf)
+
+    def log_totals(self, inputs: Ints, eps: Eps) -> Floats:
+        """Return ln total(i), inputs (n,), eps (n,) or (1,): (n,); here 0."""
+        return np.zeros(len(inputs))
+
+    def log_outputs(self, outputs: Ints, eps: Eps) -> Floats:
+        """Return ln output(j), larger at the ends: (n, m)."""
+        rate, size = eps / self.params.scale, self.space.size
+        ends = -np.log1p(np.exp(-rate)) if size > 1 else np.zeros(len(eps))
+        inside = ends + np.log(-np.expm1(-rate))
+        at_end = (outputs == 0) | (outputs == size - 1)
+        return np.where(at_end[None, :], ends[:, None], inside[:, None])
+
+    def moved(
+        self, positions: Ints, eps: Eps, up: NDArray[np.bool_], bits: RandomBits
+    ) -> Ints:
+        """Add noise to positions (n,) and cut it at the ends; up (n,) are fair bits."""
+        rate, size = eps / self.params.scale, self.space.size
+        if (rate == rate[:1]).all():
+            rate = rate[:1]
+        stays = exponential(bits, 1) >= log_of_moves(rate)
+        with np.errstate(over="ignore"):
+            beyond = exponential(bits, 2) / rate
+        steps = 1 + np.minimum(beyond, size).astype(np.int64)
+        ends = np.clip(positions + np.where(up, steps, -steps), 0, size - 1)
+        return np.where(stays, positions, ends)
+
+    def numerical_slack(self, epsilon: float) -> float:
+        """Return the nats that finite uniforms may add.
+
+        Every output keeps its probability to about 2^-50 of it for each step on the
+        way, as long as exp(-eps / scale) is a number.
+        """
+        if epsilon / self.params.scale > _STEEPEST:
+            return math.inf
+        return 2.0**-48 * (self.space.size + 128.0)
 
     def guarantee(self, epsilon: float) -> Guarantee:
         """Return metric DP in the distance of positions."""
-        params, largest, max_loss = self.params, self._max_distance, math.inf
+        params = self.params
         name = "distance of the two words' places on a public chain of the vocabulary"
         if params.chains > 1:
             name += f", the largest over {params.chains} chains"
         if params.scale != 1.0:
             name += f", divided by {params.scale:g}"
-        cut, varying_epsilon = None, None
-        if isinstance(self.noise, Tem):
-            max_loss, cut = self.noise.max_loss, params.gamma
-            varying_epsilon = VaryingEpsilon(
-                word=largest, total=largest, drift=largest / 2.0, most=max_loss / 2.0
-            )
         identity = f"{params.chains} chains, scale {params.scale!r}"
         return Guarantee(
             notion=Notion.METRIC,
-            metric=Metric(MetricKind.CHAINS, name, identity, cut),
+            metric=Metric(MetricKind.CHAINS, name, identity),
             unit="1/place" if params.scale == 1.0 else f"1/({params.scale:g} places)",
-            max_distance=largest,
+            max_distance=self._max_distance,
             source="Meisenbacher, Chevli and Matthes 2024",
             gaps=_GAPS,
-            varying_epsilon=varying_epsilon,
-            max_loss=max_loss,
         )
 
     @property
     def _max_distance(self) -> float:
         """Return the largest D, cut where the cut is the same for every epsilon."""
-        largest = (self.chains.size - 1) / self.params.scale
-        gamma = self.params.gamma if self.params.noise == "tem" else None
-        return largest if gamma is None else min(largest, gamma)
+        return (self.space.size - 1) / self.params.scale
 
     def claimed_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats:
         """Return the bound on the loss of pairs of inputs, (n,) nats."""
         distances = self.chains.distances(a, b) / self.params.scale
-        cut = self.noise.cut(np.array([epsilon]))
+        cut = self.cut(np.array([epsilon]))
         return np.asarray(epsilon * np.minimum(distances, cut))
 
-    def geometry(self, epsilon: float) -> Geometry:
+    @property
+    def geometry(self) -> Geometry:
         """Return nearest, median and largest distance in the guarantee's own metric."""
         scale, largest = self.params.scale, self._max_distance
         nearest = float(np.median(self.chains.nearest())) / scale
@@ -446,21 +360,20 @@ class Diffractor(WordMechanism):
         chain = bits.below(integers[:, 0], self.params.chains)
         positions = self.chains.positions[chain, ids].astype(np.int64)
         up = (integers[:, 1] & np.uint64(1)).astype(bool)
-        moved = self.noise.moved(positions, eps, up, bits)
+        moved = self.moved(positions, eps, up, bits)
         return np.asarray(self.chains.words[chain, moved])
 
     def log_probs(self, ids: Ids, eps: Eps) -> Floats:
         """Return ln P(y|x), the mean over the chains: (n, V) float64."""
-        noise = self.noise
-        cut, rate = noise.cut(eps)[:, None], noise.rate(eps)[:, None]
+        cut, rate = self.cut(eps)[:, None], self.rate(eps)[:, None]
         log_sums = np.full((len(ids), self.space.size), -np.inf)
         for positions in self.chains.positions.astype(np.int64):
             inputs, outputs = positions[ids], positions[:-1]
             logs = np.abs(inputs[:, None] - outputs[None, :]) / self.params.scale
             np.minimum(logs, cut, out=logs)
             logs *= -rate
-            logs += noise.log_outputs(outputs, eps)
-            logs -= noise.log_totals(inputs, eps)[:, None]
+            logs += self.log_outputs(outputs, eps)
+            logs -= self.log_totals(inputs, eps)[:, None]
             np.logaddexp(log_sums, logs, out=log_sums)
         log_sums -= math.log(self.params.chains)
         return log_sums
@@ -476,10 +389,10 @@ class Diffractor(WordMechanism):
             return self._best_of_several(prior, eps, bands)
         positions = self.chains.positions[0, :-1].astype(np.int64)
         line = np.arange(len(positions))
-        slope = float(self.noise.rate(eps)[0])
-        ramp, drop = slope / self.params.scale * line, slope * self.noise.cut(eps)
+        slope = float(self.rate(eps)[0])
+        ramp, drop = slope / self.params.scale * line, slope * self.cut(eps)
         with np.errstate(divide="ignore"):
-            heights = np.log(prior) - self.noise.log_totals(positions, eps)
+            heights = np.log(prior) - self.log_totals(positions, eps)
         best = np.empty((len(bands), len(positions)))
         for number, (begin, end) in enumerate(bands):
             peaks = np.full(len(positions), -np.inf)
@@ -487,19 +400,19 @@ class Diffractor(WordMechanism):
             before = np.maximum.accumulate(peaks + ramp) - ramp
             after = np.maximum.accumulate((peaks - ramp)[::-1])[::-1] + ramp
             top = np.maximum(np.maximum(before, after), peaks.max() - drop)
-            top += self.noise.log_outputs(line, eps)[0]
+            top += self.log_outputs(line, eps)[0]
             best[number] = np.exp(top)[positions]
         return best
 
     def _best_of_several(self, prior: Floats, eps: Eps, bands: Bands) -> Floats:
-        noise, size = self.noise, self.space.size
+        size = self.space.size
         line = np.arange(size)
-        distances = np.minimum(line / self.params.scale, noise.cut(eps))
-        table = np.exp(-noise.rate(eps) * distances)
-        outputs = np.exp(noise.log_outputs(line, eps)[0])
+        distances = np.minimum(line / self.params.scale, self.cut(eps))
+        table = np.exp(-self.rate(eps) * distances)
+        outputs = np.exp(self.log_outputs(line, eps)[0])
         chains = self.chains.positions[:, :-1]
         totals = [
-            np.exp(noise.log_totals(each.astype(np.int64), eps)) for each in chains
+            np.exp(self.log_totals(each.astype(np.int64), eps)) for each in chains
         ]
         best = np.zeros((len(bands), size))
         for number, (begin, end) in enumerate(bands):
@@ -515,7 +428,81 @@ class Diffractor(WordMechanism):
                 np.maximum(best[number], joint.max(axis=0), out=best[number])
         return best
 
+
+@dataclass(frozen=True, eq=False)
+class TemDiffractor(Diffractor):
+    """The truncated exponential mechanism on the positions of each chain."""
+
+    @property
+    def product(self) -> float:
+        """Return epsilon times gamma where gamma follows from beta, in nats."""
+        beta = self.params.beta
+        odds = (1.0 - beta) * (self.space.size - 1) / beta
+        return 2.0 * math.log(max(odds, 1.0 + 1e-9))
+
+    def rate(self, eps: Eps) -> Floats:
+        """Return half of epsilon, the other half is for the normaliser: (n,)."""
+        return eps / 2.0
+
+    def cut(self, eps: Eps) -> Floats:
+        """Return gamma: (n,)."""
+        gamma = self.params.gamma
+        return self.product / eps if gamma is None else np.full(len(eps), gamma)
+
+    def log_totals(self, inputs: Ints, eps: Eps) -> Floats:
+        """Return ln total(i), inputs (n,), eps (n,) or (1,): (n,)."""
+        return np.asarray(np.log(Window.of(self, inputs, eps).total()))
+
+    def log_outputs(self, outputs: Ints, eps: Eps) -> Floats:
+        """Return 0: all normalising is done by the inputs: (n, m)."""
+        return np.zeros((len(eps), len(outputs)))
+
+    def moved(
+        self, positions: Ints, eps: Eps, up: NDArray[np.bool_], bits: RandomBits
+    ) -> Ints:
+        """Draw any position at all, or itself, or one to its left or right."""
+        window = Window.of(self, positions, eps)
+        integers = bits.integers(1)
+        uniform = RandomBits.unit(integers[:, 0])
+        target = uniform * window.total() - window.size * window.floor
+        anywhere = bits.below(integers[:, 1], window.size)
+        beyond = target < 0.0
+        target -= 1.0 - window.floor
+        itself = target < 0.0
+        left = window.excess(window.left)
+        leftwards = target < left
+        target = np.where(leftwards, target, target - left)
+        most = np.where(leftwards, window.left, window.right)
+        steps = window.steps(target, most)
+        near = positions + np.where(leftwards, -steps, steps)
+        return np.where(beyond, anywhere, np.where(itself, positions, near))
+
     def numerical_slack(self, epsilon: float) -> float:
-        """Return how far finite uniforms may take the loss above its bound, in nats."""
+        """Return the nats that finite uniforms may add.
+
+        The rarest output has probability exp(-loss / 2) / V, exact to 2^-52.
+        """
         loss = self.guarantee(epsilon).worst(epsilon)
-        return self.noise.numerical_slack(epsilon, loss)
+        return float(2.0**-50 * self.space.size * np.exp(min(loss, 600.0) / 2.0))
+
+    def guarantee(self, epsilon: float) -> Guarantee:
+        """Return metric DP in the truncated distance of positions."""
+        promise, gamma = super().guarantee(epsilon), self.params.gamma
+        largest, most = (
+            promise.max_distance,
+            self.product if gamma is None else math.inf,
+        )
+        return replace(
+            promise,
+            metric=replace(promise.metric, cut=gamma),
+            varying_epsilon=VaryingEpsilon(
+                word=largest, total=largest, drift=largest / 2.0, most=most / 2.0
+            ),
+            max_loss=most,
+        )
+
+    @property
+    def _max_distance(self) -> float:
+        gamma = self.params.gamma
+        largest = super()._max_distance
+        return largest if gamma is None else min(largest, gamma)

@@ -102,14 +102,11 @@ class Clipped(NoiseMechanism):
         return clip(vectors, self.params.clip)
 
     @cached_property
-    def _geometry(self) -> Geometry:
+    def geometry(self) -> Geometry:
+        """Return the public distances over V of the clipped vectors."""
         return geometry_of(
             self.space, lambda: self.clipped, "gaussian", float(self.params.clip)
         )
-
-    def geometry(self, epsilon: float) -> Geometry:
-        """Return the public distances over V of the clipped vectors."""
-        return self._geometry
 
     @cached_property
     def _largest(self) -> Constant:
@@ -119,7 +116,7 @@ class Clipped(NoiseMechanism):
             most = 2.0 * self.params.clip * (1.0 + 2.0**-22)
             return Constant(most, Inputs.VECTORS)
         # Where all vectors coincide there is nothing to hide, and no step of 0.
-        most = self._geometry.diameter or self.params.clip
+        most = self.geometry.diameter or self.params.clip
         return Constant(most * (1.0 + 1e-12), Inputs.MEANS)
 
     @property

@@ -149,6 +149,7 @@ class Laplace(RadialNoise):
         """Return epsilon d for pairs of inputs, (n,) nats."""
         return epsilon * of_ids(self.measured, a, b)
 
-    def geometry(self, epsilon: float) -> Geometry:
+    @property
+    def geometry(self) -> Geometry:
         """Return nearest, median and largest distance in the guarantee's own metric."""
         return self.measured.geometry

@@ -95,7 +95,8 @@ class Mahalanobis(RadialNoise):
         return np.concatenate([self.whitened(block) for block in wide])
 
     @cached_property
-    def _geometry(self) -> Geometry:
+    def geometry(self) -> Geometry:
+        """Return the public distances over V in d_RM, the diameter rounded up."""
         measured = geometry_of(
             self.space, lambda: self.vectors().astype(np.float32), *self._key
         )
@@ -103,10 +104,6 @@ class Mahalanobis(RadialNoise):
         longest = np.linalg.norm(self.space.vectors, axis=1).max()
         slack = 2.0**-22 * float(longest) / math.sqrt(self.least)
         return Geometry(measured.nearest, measured.median, measured.diameter + slack)
-
-    def geometry(self, epsilon: float) -> Geometry:
-        """Return the public distances over V in d_RM, the diameter rounded up."""
-        return self._geometry
 
     def euclidean_factor(self, inputs: Inputs) -> Constant:
         """Return what epsilon counts in the Euclidean distance, rounded up.
@@ -140,7 +137,7 @@ class Mahalanobis(RadialNoise):
                 f"{self.space.identity}, lambda {self.params.lam!r}",
             ),
             unit="1/distance",
-            max_distance=self._geometry.diameter,
+            max_distance=self.geometry.diameter,
             source="Xu et al. 2020, algorithm 1",
             stretch=factor,
         )

@@ -494,17 +494,16 @@ def pick(scores: Floats, eps: Eps, uniform: Floats) -> Ints:
 
 def _examples() -> Words:
     """Divide EXAMPLES into words."""
-    texts = [text.split(" ") for text in EXAMPLES]
+    texts = [text.replace(" ", "\n ").split("\n") for text in EXAMPLES]
+    pieces = [piece for text in texts for piece in text]
+    leads = [kinds.LEAD * (piece[0] == " ") for piece in pieces]
     sizes = np.array([len(text) for text in texts])
     ends = np.cumsum(sizes)
     return Words(
-        pieces=[" " * (n > 0) + word for text in texts for n, word in enumerate(text)],
-        flags=np.array(
-            [kinds.WORD | kinds.LEAD * (n > 0) for size in sizes for n in range(size)],
-            np.uint8,
-        ),
-        ends=ends.astype(np.int64),
-        positions=(ends - sizes + _DRAWN).astype(np.int64),
+        pieces=pieces,
+        flags=np.array(leads, np.uint8) | np.uint8(kinds.WORD),
+        ends=ends,
+        positions=ends - sizes + _DRAWN,
         texts=np.arange(len(texts)),
         ids=np.full(len(texts), -1, np.int32),
     )

@@ -110,17 +110,14 @@ class PrivEmb(Laplace):
         """Return the constant of the matrix: exact for pairs of words."""
         if inputs is Inputs.WORDS and self.params.constant != "worst":
             return self._of_pairs
-        return self._of_any
+        return spectral(self.matrix)
 
     @cached_property
     def _of_pairs(self) -> Constant:
         return constant(self.measured, self.space)
 
-    @cached_property
-    def _of_any(self) -> Constant:
-        return spectral(self.matrix)
-
-    def geometry(self, epsilon: float) -> Geometry:
+    @property
+    def geometry(self) -> Geometry:
         """Return the public distances over V before the projection."""
         before, times = self.measured.geometry, self.factor(Inputs.WORDS)
         return Geometry(

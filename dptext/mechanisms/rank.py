@@ -85,36 +85,15 @@ def within(space: Space, outputs: int, listed: int) -> NDArray[np.integer]:
     lists = np.take_along_axis(np.asarray(stored), front, axis=1)
     if (writable.sum(axis=1) >= listed).all():
         return lists
-    key = cache.key_of("within", 1, lexicon.digest, space.identity, outputs, listed)
-    return cache.arrays(
-        key,
-        lambda: {"lists": _filled(space, lists, outputs)},
-        lambda kept: (
-            kept["lists"].shape == lists.shape and _distinct(kept["lists"], outputs)
-        ),
-    )["lists"]
-
-
-def _distinct(lists: NDArray[np.integer], outputs: int) -> bool:
-    """Tell whether each list holds different outputs: epsilon-LDP rests on it."""
-    ordered = np.sort(lists, axis=1)
-    return bool((ordered[:, 1:] > ordered[:, :-1]).all() and ordered.max() < outputs)
-
-
-def _filled(
-    space: Space, lists: NDArray[np.integer], outputs: int
-) -> NDArray[np.integer]:
-    """Put the nearest words where words stand that may not be written."""
+    # The nearest words stand where words stood that may not be written.
     from dptext.lexicons.orders import build_orders
 
-    listed = lists.shape[1]
     near = build_orders(space.vectors, listed, outputs=outputs)[0]
-    filled = lists.copy()
     for row in np.flatnonzero((lists >= outputs).any(axis=1)):
         kept = lists[row][lists[row] < outputs]
         others = near[row][~np.isin(near[row], kept)]
-        filled[row] = np.concatenate((kept, others))[:listed]
-    return np.asarray(filled)
+        lists[row] = np.concatenate((kept, others))[:listed]
+    return lists
 
 
 # Outputs of the built-in lexicon, for which the shipped tables are made.
@@ -136,30 +115,20 @@ def check(table: Table) -> None:
 
 def values(table: Table, listed: int) -> Floats:
     """Return the values of the first ranks: (listed,), all within the table."""
-    ends, steps = zip(*cut(table, listed), strict=True)
-    return np.repeat(np.array(steps, np.float64), np.diff((0, *ends)))
+    ends, steps = zip(*table, strict=True)
+    return np.repeat(np.array(steps, np.float64), np.diff((0, *ends)))[:listed]
 
 
-def cut(table: Table, most: int) -> Table:
-    """Return the table up to a rank."""
-    kept, before = [], 0
-    for last, value in table:
-        if before < most:
-            kept.append((min(last, most), value))
-        before = last
-    return tuple(kept)
+def scaled(table: Table, outputs: int, most: int) -> Table:
+    """Return a table for fewer outputs than those it was made for, up to a rank.
 
-
-def scaled(table: Table, outputs: int) -> Table:
-    """Return a table for fewer outputs than those it was made for: ranks in proportion.
-
-    So that a small lexicon is not all top: of a step that shrinks to nothing no rank is
-    left.
+    Ranks are in proportion, so that a small lexicon is not all top: of a step that
+    shrinks to nothing no rank is left.
     """
     part = min(1.0, outputs / OUTPUTS)
     kept: list[tuple[int, float]] = []
     for last, value in table:
-        shrunk = math.ceil(last * part)
+        shrunk = min(math.ceil(last * part), most)
         if not kept or shrunk > kept[-1][0]:
             kept.append((shrunk, value))
     return tuple(kept)
@@ -235,9 +204,8 @@ def _first(
 
 def _cut(settings: Params, row: FittedTable, space: Space) -> Params:
     outputs = count_outputs(space, settings.outputs)
-    table = scaled(row.steps, outputs)
-    most = min(outputs, longest(space, outputs), settings.k or table[-1][0])
-    table = cut(table, most)
+    most = min(outputs, longest(space, outputs), settings.k or outputs)
+    table = scaled(row.steps, outputs, most)
     return replace(settings, weights="steps", steps=table, k=table[-1][0])
 
 

@@ -117,12 +117,10 @@ class Vickrey(WordMechanism):
         others = three != ids[:, None]
         others[others.all(axis=1), 2] = False
         two = three[others].reshape(-1, 2)
-        second = bits.uniform(_LANE)[:, 0] >= self._chance_of_first(points, two)
+        second = bits.uniform(_LANE)[:, 0] >= self._index.chance_of_first(
+            points, two, self.params.t
+        )
         return np.asarray(np.where(second, two[:, 1], two[:, 0]))
-
-    def _chance_of_first(self, points: Points, two: Ints) -> Floats:
-        """Return the probability of the first of two words at each point: (n,)."""
-        return self._index.chance_of_first(points, two, self.params.t)
 
     def observe(self, ids: Ids, eps: Eps, bits: RandomBits) -> NDArray[np.float32]:
         """Return the noisy vector, and what the word y written there says: (n, d + 5).
@@ -136,7 +134,7 @@ class Vickrey(WordMechanism):
         columns: list[NDArray[np.floating | np.integer]] = [points, three[:, :2]]
         for left in ([1, 2], [0, 2], [0, 1]):
             two = three[:, left]
-            first = self._chance_of_first(points, two)
+            first = self._index.chance_of_first(points, two, self.params.t)
             chance = np.where(written == two[:, 0], first, 0.0)
             chance += np.where(written == two[:, 1], 1.0 - first, 0.0)
             with np.errstate(divide="ignore"):

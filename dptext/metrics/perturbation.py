@@ -9,6 +9,7 @@ over all of them; numbers and unknown words count as changed.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import NamedTuple
 
 import numpy as np
@@ -16,47 +17,24 @@ import numpy as np
 from dptext import metrics
 from dptext.metrics import Batch, Figures
 from dptext.tokens import numbers
-from dptext.types import Ids, Ints, Lexicon
+from dptext.types import Lexicon
 
 NAME = "PP"
 _TEXTS = 2_000
-
-
-class Occurrences(NamedTuple):
-    """Rows of the vocabulary, ascending, and how often each occurs: (k,) int64 both."""
-
-    rows: Ints
-    times: Ints
-
-    @classmethod
-    def of(cls, rows: Ids) -> Occurrences:
-        """Count rows of the vocabulary."""
-        return cls(*np.unique(rows.astype(np.int64), return_counts=True))
-
-    def merged(self, other: Occurrences) -> Occurrences:
-        """Count the words of both."""
-        if not len(other.rows):  # as in all batches after the first texts
-            return self
-        rows, which = np.unique(
-            np.concatenate((self.rows, other.rows)), return_inverse=True
-        )
-        times = np.zeros(len(rows), np.int64)
-        np.add.at(times, which, np.concatenate((self.times, other.times)))
-        return Occurrences(rows, times)
 
 
 class ChangeCounts(NamedTuple):
     """How many words there are, and how many stand as they stood.
 
     first, how many words the first texts have; before and after count those of them
-    that are one word each.
+    that are one word each, by rows of the vocabulary.
     """
 
     words: int
     same: int
     first: int
-    before: Occurrences
-    after: Occurrences
+    before: Counter[int]
+    after: Counter[int]
 
 
 class Meter(metrics.Meter[ChangeCounts]):
@@ -79,20 +57,18 @@ class Meter(metrics.Meter[ChangeCounts]):
         texts = max(_TEXTS - batch.first_text, 0)
         end = int(np.searchsorted(batch.words.texts, texts))
         before, after = (
-            Occurrences.of(rows[self._one_word[rows]])
+            Counter(rows[self._one_word[rows]].tolist())
             for rows in (ids[:end], batch.written[:end])
         )
         return ChangeCounts(len(ids), same, end, before, after)
 
     def merge(self, one: ChangeCounts, other: ChangeCounts) -> ChangeCounts:
         """Add up."""
-        return ChangeCounts(
-            one.words + other.words,
-            one.same + other.same,
-            one.first + other.first,
-            one.before.merged(other.before),
-            one.after.merged(other.after),
-        )
+        words, same = one.words + other.words, one.same + other.same
+        if not other.first:  # as in all batches after the first texts
+            return one._replace(words=words, same=same)
+        before, after = one.before + other.before, one.after + other.after
+        return ChangeCounts(words, same, one.first + other.first, before, after)
 
     def result(self, total: ChangeCounts) -> Figures:
         """Return the share of changed words, None without words."""
@@ -100,16 +76,7 @@ class Meter(metrics.Meter[ChangeCounts]):
         if total.words:
             share = 1.0 - total.same / total.words
         if total.first:
-            before, after = total.before, total.after
-            _, one, other = np.intersect1d(
-                before.rows, after.rows, assume_unique=True, return_indices=True
-            )
-            same = sum(
-                times * later
-                for times, later in zip(
-                    before.times[one].tolist(), after.times[other].tolist(), strict=True
-                )
-            )
+            same = sum(n * total.after[row] for row, n in total.before.items())
             by_chance = 1.0 - float(same) / float(total.first) ** 2
         return {"share_changed": share, "by_chance": by_chance, "words": total.words}
 

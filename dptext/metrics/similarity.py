@@ -63,32 +63,26 @@ class Similarities(NamedTuple):
             self.after + later.after,
         )
 
-    @property
-    def mean(self) -> float | None:
-        """Return the mean cosine, None without texts."""
-        values = self.cosines
-        return math.fsum(values.tolist()) / len(values) if len(values) else None
+    def figures(self) -> Figures:
+        """Return the mean cosines of a text and of two, and the share of the way.
 
-    @property
-    def unrelated(self) -> float | None:
-        """Return the mean cosine of an original and the private text of another row.
-
-        Over all pairs of two different rows; None with fewer than two.
+        unrelated_cosine is that of an original and the private text of another row,
+        over all pairs of two different rows; None with fewer than two.
         """
-        count = len(self.cosines)
-        if count < 2:
-            return None
-        products = (self.before / _UNITS) * (self.after / _UNITS)
-        pairs = math.fsum([*products.tolist(), *(-self.cosines).tolist()])
-        return pairs / (count * (count - 1))
-
-    @property
-    def share_kept(self) -> float | None:
-        """Return the share of the way from unrelated texts to equal ones."""
-        mean, unrelated = self.mean, self.unrelated
-        if mean is None or unrelated is None or unrelated >= 1.0:
-            return None
-        return (mean - unrelated) / (1.0 - unrelated)
+        count, values = len(self.cosines), self.cosines.tolist()
+        share = unrelated = None
+        mean = math.fsum(values) / count if count else None
+        if mean is not None and count > 1:
+            products = (self.before / _UNITS) * (self.after / _UNITS)
+            pairs = math.fsum([*products.tolist(), *(-self.cosines).tolist()])
+            unrelated = pairs / (count * (count - 1))
+            if unrelated < 1.0:
+                share = (mean - unrelated) / (1.0 - unrelated)
+        return {
+            "share_kept": share,
+            "mean_cosine": mean,
+            "unrelated_cosine": unrelated,
+        }
 
 
 class Meter(metrics.Meter[Similarities]):
@@ -121,13 +115,8 @@ class Meter(metrics.Meter[Similarities]):
 
     def result(self, total: Similarities) -> Figures:
         """Return the share of the way from unrelated texts, and what it is made of."""
-        return {
-            "share_kept": total.share_kept,
-            "mean_cosine": total.mean,
-            "unrelated_cosine": total.unrelated,
-            "texts": len(total.cosines),
-            "encoder": ENCODER,
-        }
+        texts = len(total.cosines)
+        return {**total.figures(), "texts": texts, "encoder": ENCODER}
 
 
 class Weighted:

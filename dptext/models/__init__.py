@@ -87,7 +87,7 @@ def need_nltk(name: str, what: str) -> None:
     if nltk_path(name) is None:
         raise UsageError(
             f"{what} needs {name} of NLTK's data: {nltk_command(name)} "
-            "(or dptext doctor --install {name}; NLTK_DATA names its folder)"
+            f"(or {_COMMAND} {name}; NLTK_DATA names its folder)"
         )
 
 

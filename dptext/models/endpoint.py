@@ -21,7 +21,6 @@ import time
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Generic, NamedTuple, TypeVar
 from urllib.parse import SplitResult, urlsplit
@@ -53,6 +52,19 @@ _LATER = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529, _SLOW, _CLOSED}
 _REASONS = {
     _SLOW: "took too long to answer",
     _CLOSED: "cannot be reached, or closed the connection",
+}
+# What no later try will change.
+_FINAL = {
+    **dict.fromkeys((401, 403), f"refuses the key; set {KEY}"),
+    **dict.fromkeys(
+        (404, 405),
+        "has no such model or address; see decoder.model, and give the address up to "
+        "/v1",
+    ),
+    **dict.fromkeys(
+        range(300, 400),
+        "refers to another address, which is not followed; name the right one",
+    ),
 }
 _AGAIN = "Your last answer could not be used. Answer with the JSON object alone."
 # What no model says by itself.
@@ -232,9 +244,23 @@ class Server:
         return [fresh.get(name, self._known.get(name)) for name in named]
 
     async def _all(self, questions: list[Question[T]]) -> list[T | None]:
+        import httpx
+
         answers: list[T | None] = [None] * len(questions)
         queue = iter(enumerate(questions))
-        async with self._client() as client:
+        key = _key(self._parts, self._setting)
+        # Compressed answers could be larger than they look.
+        headers = {"Accept-Encoding": "identity", "User-Agent": "dptext"}
+        if key:
+            headers["Authorization"] = f"Bearer {key}"
+        async with httpx.AsyncClient(
+            headers=headers,
+            timeout=self._timeout,
+            follow_redirects=False,
+            verify=_tls(),
+            # A proxy does not reach this machine.
+            trust_env=not _is_local(self._parts),
+        ) as client:
             if self._dialect is None:
                 self._dialect = await self._detected(client)
 
@@ -253,23 +279,6 @@ class Server:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
         return answers
-
-    def _client(self) -> httpx.AsyncClient:
-        import httpx
-
-        key = _key(self._parts, self._setting)
-        # Compressed answers could be larger than they look.
-        headers = {"Accept-Encoding": "identity", "User-Agent": "dptext"}
-        if key:
-            headers["Authorization"] = f"Bearer {key}"
-        return httpx.AsyncClient(
-            headers=headers,
-            timeout=self._timeout,
-            follow_redirects=False,
-            verify=_tls(),
-            # A proxy does not reach this machine.
-            trust_env=not _is_local(self._parts),
-        )
 
     async def _detected(self, client: httpx.AsyncClient) -> _Dialect:
         """Return the dialect of a server. Raises UsageError where it has none."""
@@ -333,25 +342,6 @@ class Server:
         reminder: str,
     ) -> str:
         """Return the text of an answer, "" where a reply holds none."""
-        body = json.dumps(self._body(question, dialect, reminder)).encode()
-        reply = await self._post(client, body)
-        try:
-            completion = msgspec.json.decode(reply, type=_Completion)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            completion = _Completion([])
-        used, done = completion.usage or _Usage(), self.traffic
-        self.traffic = Traffic(
-            done.requests + 1,
-            done.sent + (used.prompt_tokens or 0),
-            done.received + (used.completion_tokens or 0),
-        )
-        if len(completion.choices) != 1:
-            return ""
-        return completion.choices[0].message.content or ""
-
-    def _body(
-        self, question: Question[Any], dialect: _Dialect, reminder: str
-    ) -> JsonObject:
         said = [*question.messages, *([("user", reminder)] if reminder else [])]
         body: JsonObject = {
             "model": self.model,
@@ -367,7 +357,20 @@ class Server:
         elif dialect.schema:
             form = {"type": "json_object", "schema": question.schema}
             body["response_format"] = form
-        return body
+        reply = await self._post(client, json.dumps(body).encode())
+        try:
+            completion = msgspec.json.decode(reply, type=_Completion)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            completion = _Completion([])
+        used, done = completion.usage or _Usage(), self.traffic
+        self.traffic = Traffic(
+            done.requests + 1,
+            done.sent + (used.prompt_tokens or 0),
+            done.received + (used.completion_tokens or 0),
+        )
+        if len(completion.choices) != 1:
+            return ""
+        return completion.choices[0].message.content or ""
 
     async def _post(self, client: httpx.AsyncClient, body: bytes) -> bytes:
         """Send a request until it is answered, later each time."""
@@ -380,7 +383,9 @@ class Server:
             status, after, reply = await self._once(client, body)
             if status == 200:
                 return reply
-            self._refuse(status)
+            if status in _FINAL:
+                said = f"{self.host} {_FINAL[status]} (HTTP {status})"
+                raise UsageError(f"{self._setting}: {said}")
             reason = _REASONS.get(status, f"answers with HTTP {status}")
             refused = status == 500 or status not in _LATER
             tries = tries - 1 - (status in twice) if status in _LATER else 0
@@ -388,24 +393,6 @@ class Server:
                 wait, self._resume = 0.0, time.monotonic() + after
             await asyncio.sleep(wait if tries > 0 else 0.0)
         raise _UnansweredError(reason, refused=refused)
-
-    def _refuse(self, status: int) -> None:
-        """Raise UsageError for what no later try will change."""
-        if 300 <= status < 400:
-            raise UsageError(
-                f"{self._setting}: {self.host} refers to another address (HTTP "
-                f"{status}), which is not followed; name the right one"
-            )
-        if status in (401, 403):
-            raise UsageError(
-                f"{self._setting}: {self.host} refuses the key (HTTP {status}); set "
-                f"{KEY}"
-            )
-        if status in (404, 405):
-            raise UsageError(
-                f"{self._setting}: {self.host} has no such model or address (HTTP "
-                f"{status}); see decoder.model, and give the address up to /v1"
-            )
 
     async def _once(
         self, client: httpx.AsyncClient, body: bytes
@@ -415,26 +402,20 @@ class Server:
 
         headers = {"Content-Type": "application/json"}
         sent = client.stream("POST", self._url, content=body, headers=headers)
+        reply = bytearray()
         try:
             async with asyncio.timeout(self._timeout), sent as response:
-                after = _seconds(response.headers.get("retry-after"))
-                reply = await _bounded(response)
-                return response.status_code, after, reply
+                if response.status_code == 200:
+                    async for chunk in response.aiter_raw():
+                        reply += chunk
+                        if len(reply) > _LARGEST:
+                            return 200, None, b""
+                after = _seconds(response.headers.get("retry-after", ""))
+                return response.status_code, after, bytes(reply)
         except (TimeoutError, httpx.TimeoutException):
             return _SLOW, None, b""
         except (httpx.HTTPError, httpx.InvalidURL, OSError):
             return _CLOSED, None, b""
-
-
-async def _bounded(response: httpx.Response) -> bytes:
-    """Return the body of a good answer, b"" where it is none or too large."""
-    reply = bytearray()
-    if response.status_code == 200:
-        async for chunk in response.aiter_raw():
-            reply += chunk
-            if len(reply) > _LARGEST:
-                return b""
-    return bytes(reply)
 
 
 @cache
@@ -445,17 +426,12 @@ def _tls() -> ssl.SSLContext:
     return httpx.create_ssl_context()
 
 
-def _seconds(after: str | None) -> float | None:
-    """Read a Retry-After header: seconds or a date, at most _LONGEST."""
-    if after is None:
-        return None
+def _seconds(after: str) -> float | None:
+    """Read a Retry-After header in seconds, at most _LONGEST; None for another one."""
     try:
         wait = float(after)
     except ValueError:
-        try:
-            wait = parsedate_to_datetime(after).timestamp() - time.time()
-        except (ValueError, OverflowError):
-            return None
+        return None
     return min(max(wait, 0.0), _LONGEST) if wait == wait else None
 
 

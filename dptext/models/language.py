@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -30,8 +29,6 @@ MASKED = Head(
     "a masked language model", "masked-language-model head", "AutoModelForMaskedLM"
 )
 CAUSAL = Head("a causal language model", "causal head", "AutoModelForCausalLM")
-# What the names of architectures with a causal head end in.
-_CAUSAL = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
 _TOKENIZERS = (
     *("tokenizer.json", "vocab.txt", "vocab.json"),
     *("sentencepiece.bpe.model", "spiece.model", "tokenizer.model"),
@@ -62,39 +59,16 @@ def need(path: str, setting: str, what: str, head: Head) -> str:
                 raise MissingExtra.of(f"{what} with a GGUF file", "gguf")
         if not file.is_file():
             raise UsageError(f"{setting}: no file {path} (nothing is downloaded)")
-    else:
-        _check_folder(file, setting)
-        if head is CAUSAL:
-            _check_causal(file, setting)
-    return str(file.resolve())
-
-
-def _check_folder(folder: Path, setting: str) -> None:
-    """Raise UsageError for a folder that lacks a part of a model."""
-    if not folder.is_dir():
+    elif not file.is_dir():
         raise UsageError(
-            f"{setting}: no folder {folder}; give that of a Hugging Face model on this "
+            f"{setting}: no folder {file}; give that of a Hugging Face model on this "
             "machine (nothing is downloaded)"
         )
-    for patterns, absent in _FILES:
-        if not any(any(folder.glob(pattern)) for pattern in patterns):
-            raise UsageError(f"{setting}: {folder} has no {absent}")
-
-
-def _check_causal(folder: Path, setting: str) -> None:
-    """Raise UsageError where a folder says that its model predicts no next token."""
-    try:
-        config = json.loads((folder / "config.json").read_bytes())
-    except (OSError, ValueError):
-        config = None
-    if not isinstance(config, dict):
-        raise UsageError(f"{setting}: config.json in {folder} cannot be read")
-    names = [str(name) for name in config.get("architectures") or ()]
-    if names and not any(name.endswith(_CAUSAL) for name in names):
-        raise UsageError(
-            f"{setting}: the model in {folder} is a {names[0]}, which has no causal "
-            "head; take one that predicts the next token (...ForCausalLM)"
-        )
+    else:
+        for patterns, absent in _FILES:
+            if not any(any(file.glob(pattern)) for pattern in patterns):
+                raise UsageError(f"{setting}: {file} has no {absent}")
+    return str(file.resolve())
 
 
 def describe(folder: str) -> str:
@@ -120,7 +94,10 @@ def load_network(path: str, setting: str, device: str, head: Head) -> Library:
     if head is CAUSAL:
         options["dtype"] = "float32"
     if Path(path).is_file():
-        options |= _unpacked()
+        # Plain weights of a GGUF file: transformers may leave them packed.
+        library = models.package("transformers", CAUSAL.model, "semantic")
+        if (config := getattr(library, "GgufConfig", None)) is not None:
+            options["quantization_config"] = config(dequantize=True)
         progress.say(f"reading the weights of {Path(path).name}, up to a minute")
     # Bars of files that are unpacked cannot be switched off.
     with contextlib.redirect_stderr(io.StringIO()):
@@ -134,13 +111,6 @@ def load_network(path: str, setting: str, device: str, head: Head) -> Library:
     if not getattr(loaded, "is_quantized", False):
         loaded = loaded.float()
     return _quietly(path, setting, lambda: loaded.eval().to(device))
-
-
-def _unpacked() -> dict[str, object]:
-    """Ask for plain weights of a GGUF file; transformers may leave them packed."""
-    library = models.package("transformers", CAUSAL.model, "semantic")
-    config = getattr(library, "GgufConfig", None)
-    return {} if config is None else {"quantization_config": config(dequantize=True)}
 
 
 def _loaded(

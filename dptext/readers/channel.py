@@ -32,7 +32,7 @@ _STEP = 0.1
 # Of replaced words, how many are outside the vocabulary: a public rule of thumb.
 _UNKNOWN = 0.03
 # Tables of epsilons that are held at once.
-_TABLES = 64
+TABLES = 64
 # The name of the reader who sees one output word.
 ALONE = "alone"
 
@@ -41,12 +41,14 @@ class Candidates(NamedTuple):
     """The likeliest inputs x of each output y, by falling prior(x) P(y|x).
 
     rows (O, c) int32, V for the unknown word; log_probs (O, c) float64, ln P(y|x), -inf
-    where there are no more inputs. O is V, or the number of words that may be drawn
-    where these are the first of the vocabulary.
+    where there are no more inputs; writable (O, c), which of them may be drawn and are
+    not vulgar. O is V, or the number of words that may be drawn where these are the
+    first of the vocabulary.
     """
 
     rows: Ids
     log_probs: NDArray[np.float64]
+    writable: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +144,11 @@ class Channel:
 
         what = f"looking up which words {self.mechanism.name} draws each word for"
         kept = cache.arrays(name, compute, holds, what)
-        return Candidates(kept["rows"], kept["log_probs"])
+        rows, possible = kept["rows"], np.isfinite(kept["log_probs"])
+        drawn = np.zeros(len(prior), bool)
+        drawn[: len(rows)] = possible[:, 0]
+        drawn &= ~lexicons.vulgar_rows(self.lexicon)
+        return Candidates(rows, kept["log_probs"], drawn[rows] & possible)
 
 
 class ChannelReader:
@@ -150,33 +156,27 @@ class ChannelReader:
 
     def __init__(self, channel: Channel, count: int) -> None:
         self.channel, self._count = channel, count
-        self._vulgar = lexicons.vulgar_rows(channel.lexicon)
-        self._table = lru_cache(maxsize=_TABLES)(self._candidates)
+        self.table = lru_cache(maxsize=TABLES)(
+            lambda epsilon: channel.candidates(epsilon, count)
+        )
 
-    def _candidates(self, epsilon: float) -> Candidates:
-        return self.channel.candidates(epsilon, self._count)
+    def evidence(
+        self, released: Released
+    ) -> tuple[Ids, NDArray[np.float64], NDArray[np.bool_]]:
+        """Return inputs (c, n), ln P(y|x) of each, -inf for none, and which to write.
 
-    def evidence(self, released: Released) -> tuple[Ids, NDArray[np.float64]]:
-        """Return inputs (c, n) and ln P(y|x) of each, -inf where there are no more."""
+        Those may be written that may be drawn and are not vulgar.
+        """
         shape = (self._count, len(released.drawn))
         rows, evidence = np.zeros(shape, np.int32), np.full(shape, -np.inf)
+        writable = np.zeros(shape, bool)
         for epsilon, positions in self.channel.groups(released.eps):
-            table, drawn = self._table(epsilon), released.drawn[positions]
+            table, drawn = self.table(epsilon), released.drawn[positions]
             width = table.rows.shape[1]
             rows[:width, positions] = table.rows[drawn].T
             evidence[:width, positions] = table.log_probs[drawn].T
-        return rows, evidence
-
-    def writable(self, released: Released, rows: Ids) -> NDArray[np.bool_]:
-        """Tell which rows (c, n) may be written: they may be drawn, not vulgar ones."""
-        writable = np.zeros(rows.shape, bool)
-        for epsilon, positions in self.channel.groups(released.eps):
-            logs = self._table(epsilon).log_probs
-            drawn = np.zeros(len(self.channel.inputs), bool)
-            drawn[: len(logs)] = np.isfinite(logs[:, 0])
-            drawn &= ~self._vulgar
-            writable[:, positions] = drawn[rows[:, positions]]
-        return writable
+            writable[:width, positions] = table.writable[drawn].T
+        return rows, evidence, writable
 
 
 @dataclass(frozen=True, slots=True)

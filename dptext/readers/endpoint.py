@@ -23,8 +23,7 @@ from dptext.readers import layout, ngrams
 from dptext.readers.channel import Channel, ChannelReader
 from dptext.readers.layout import Piece
 from dptext.readers.pairs import PairReader
-from dptext.tokens import numbers
-from dptext.tokens.joining import Releaser
+from dptext.tokens import joining, numbers
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import NUMBER, Ids, JsonObject, Released
 
@@ -32,7 +31,7 @@ MASKED = "[masked]"
 # Drawn words of a text that are shown before and after those that are asked about.
 _AROUND = 12
 # Options of each word for an attacker.
-_MANY = 12
+MANY = 12
 # Tokens of an answer: for each word, beside its letters.
 _EACH = 10
 _ASK = (
@@ -54,59 +53,15 @@ _PUBLIC = (
 )
 
 
-class Weigher:
-    """Weighs the inputs of drawn words, by a model of pairs where there is one."""
-
-    def __init__(self, channel: Channel, model: ngrams.Ngrams | None) -> None:
-        self._pairs = None if model is None else PairReader.strongest(channel, model)
-        self._inputs = ChannelReader(channel, 2 * _MANY)
-
-    def weighed(
-        self, released: Released, *, writable: bool = False
-    ) -> tuple[Ids, NDArray[np.floating]]:
-        """Return inputs of each drawn word and their worth, 0 for none: (c, n) each.
-
-        writable: only those that may be written.
-        """
-        worth: NDArray[np.floating]
-        if self._pairs is not None:
-            rows, worth = self._pairs.posterior(released)
-        else:
-            rows, logs = self._inputs.evidence(released)
-            places = np.arange(len(rows), 0, -1)[:, None]
-            worth = np.where(np.isfinite(logs), places, 0.0)
-        possible = rows < len(self._inputs.channel.prior)
-        if writable:
-            possible &= self._inputs.writable(released, rows)
-        return rows, np.where(possible, worth, 0.0)
-
-
-def best_of(rows: Ids, worth: NDArray[np.floating]) -> Ids:
-    """Return the row of most worth for each word: (n,)."""
-    return np.asarray(rows[worth.argmax(axis=0), np.arange(rows.shape[1])])
-
-
 class Options(NamedTuple):
-    """The options of n drawn words: rows (k, n), likeliest first; valid (k, n)."""
+    """The options of n drawn words: first (n,) the guess that a question shows.
 
+    rows (k, n) likeliest first; valid (k, n).
+    """
+
+    first: Ids
     rows: Ids
     valid: NDArray[np.bool_]
-
-
-def likeliest(
-    rows: Ids, worth: NDArray[np.floating], first: Ids, count: int
-) -> Options:
-    """Return the options of most worth, that of first (n,) among them.
-
-    rows (c, n), worth (c, n), 0 or less for what is no option.
-    """
-    order = np.argsort(-worth, axis=0, kind="stable")[:count]
-    rows = np.take_along_axis(rows, order, axis=0)
-    valid = np.take_along_axis(worth, order, axis=0) > 0.0
-    missing = ~((rows == first) & valid).any(axis=0)
-    # The guess takes the last place where it is no option yet.
-    rows[-1, missing], valid[-1, missing] = first[missing], True
-    return Options(rows, valid)
 
 
 class _Window(NamedTuple):
@@ -118,30 +73,63 @@ class _Window(NamedTuple):
 
 
 class Chooser:
-    """Asks a server; words, how many are asked about at once; examples come first.
+    """Asks a server about words, ranked by a model of pairs where there is one.
 
-    texts, about how many it was asked; unanswered, of these, those with words that the
-    server did not choose.
+    words, how many are asked about at once; examples (role, content) come first; texts,
+    about how many it was asked; unanswered, of these, those with words that the server
+    did not choose.
     """
 
     def __init__(
-        self,
-        server: Server,
-        channel: Channel,
-        words: int,
-        examples: tuple[tuple[str, str], ...] = (),
+        self, server: Server, channel: Channel, model: ngrams.Ngrams | None, words: int
     ) -> None:
-        self._server, self._words, self._examples = server, words, examples
+        self._server, self._words = server, words
+        self._pairs = None if model is None else PairReader.strongest(channel, model)
+        self._inputs = ChannelReader(channel, 2 * MANY)
+        self.examples: tuple[tuple[str, str], ...] = ()
         self.texts = self.unanswered = 0
         shown = (numbers.example(word) for word in channel.lexicon.words)
         self._shown = ["10" if word == NUMBER else word for word in shown]
 
-    def choose(self, released: Released, first: Ids, options: Options) -> Ids:
-        """Return a word for each drawn one: first (n,) where there is no answer."""
+    def options(
+        self,
+        released: Released,
+        count: int,
+        first: Ids | None = None,
+        *,
+        writable: bool = False,
+    ) -> Options:
+        """Return the likeliest inputs of each drawn word, and first (n,) among them.
+
+        first is the likeliest one if not given; writable: only those that may be
+        written.
+        """
+        worth: NDArray[np.floating]
+        if self._pairs is not None:
+            weighed = self._pairs.weighed(released)
+            rows, possible = weighed.rows, weighed.writable
+            worth = self._pairs.likely(weighed)
+        else:
+            rows, logs, possible = self._inputs.evidence(released)
+            places = np.arange(len(rows), 0, -1)[:, None]
+            worth = np.where(np.isfinite(logs), places, 0.0)
+        if not writable:
+            possible = rows < len(self._inputs.channel.prior)
+        worth = np.where(possible, worth, 0.0)
+        order = np.argsort(-worth, axis=0, kind="stable")[:count]
+        rows = np.take_along_axis(rows, order, axis=0)
+        valid = np.take_along_axis(worth, order, axis=0) > 0.0
+        first = rows[0].copy() if first is None else first
+        missing = ~((rows == first) & valid).any(axis=0)
+        # The guess takes the last place where it is no option yet.
+        rows[-1, missing], valid[-1, missing] = first[missing], True
+        return Options(first, rows, valid)
+
+    def choose(self, released: Released, options: Options) -> Ids:
+        """Return a word for each drawn one: the guess where there is no answer."""
         windows = [*self._windows(released)]
-        questions = [self._question(each, first, options) for each in windows]
-        answers = self._server.ask(questions)
-        words, unanswered = first.copy(), set()
+        answers = self._server.ask([self._question(each, options) for each in windows])
+        words, unanswered = options.first.copy(), set()
         for window, answer in zip(windows, answers, strict=True):
             if answer is None:
                 unanswered.add(window.text)
@@ -152,12 +140,10 @@ class Chooser:
         return words
 
     def questions(
-        self, released: Released, first: Ids, options: Options
+        self, released: Released, options: Options
     ) -> list[Question[list[int]]]:
         """Return all that would be asked about a batch."""
-        return [
-            self._question(each, first, options) for each in self._windows(released)
-        ]
+        return [self._question(each, options) for each in self._windows(released)]
 
     def _windows(self, released: Released) -> Iterator[_Window]:
         for text, pieces in enumerate(layout.texts_of(released)):
@@ -169,14 +155,17 @@ class Chooser:
                 stop = at[end + _AROUND] if end + _AROUND < len(at) else len(pieces)
                 yield _Window(pieces[start:stop], index[begin:end], text)
 
-    def _question(
-        self, window: _Window, first: Ids, options: Options
-    ) -> Question[list[int]]:
+    def _question(self, window: _Window, options: Options) -> Question[list[int]]:
         number_of = {each: number for number, each in enumerate(window.drawn, 1)}
-        text = "".join(
-            self._written(piece, first, number_of.get(piece.drawn))
-            for piece in window.pieces
-        )
+        text = ""
+        for piece in window.pieces:
+            if piece.drawn >= 0:
+                text += piece.written(self._shown[options.first[piece.drawn]])
+                number = number_of.get(piece.drawn)
+                text += "" if number is None else f"[{number}]"
+            else:
+                masked = " " * (piece.text[:1] == " ") + MASKED
+                text += piece.text if piece.shown else masked
         choices = {
             str(number): self.choices(options, each)
             for each, number in number_of.items()
@@ -185,7 +174,7 @@ class Chooser:
         asked = "\n".join((f"Text: {text.strip()}", "", *lines))
         letters = sum(max(map(len, each)) for each in choices.values())
         return Question(
-            (("system", _ASK), *self._examples, ("user", asked)),
+            (("system", _ASK), *self.examples, ("user", asked)),
             schema_of({number: [*each] for number, each in choices.items()}),
             _EACH * (len(choices) + 1) + letters,
             lambda said: _chosen(said, choices),
@@ -199,20 +188,12 @@ class Chooser:
             choices.setdefault(self._shown[row], row)
         return choices
 
-    def _written(self, piece: Piece, first: Ids, number: int | None) -> str:
-        """Write a piece as a question shows it."""
-        if piece.drawn < 0:
-            space = " " * (piece.text[:1] == " ")
-            return piece.text if piece.shown else space + MASKED
-        word = piece.written(self._shown[first[piece.drawn]])
-        return word if number is None else f"{word}[{number}]"
-
-    def example(
-        self, released: Released, first: Ids, options: Options, words: Ids
+    def shots(
+        self, released: Released, options: Options, words: Ids
     ) -> Iterator[tuple[str, str]]:
         """Yield questions about texts whose words (n,) are known, and the answers."""
         for window in self._windows(released):
-            yield self._question(window, first, options).messages[-1]
+            yield self._question(window, options).messages[-1]
             shown = ((n, words[each]) for n, each in enumerate(window.drawn, 1))
             answer = ", ".join(f'"{n}": "{self._shown[row]}"' for n, row in shown)
             yield ("assistant", f"{{{answer}}}")
@@ -222,12 +203,10 @@ def _chosen(said: JsonObject, choices: dict[str, dict[str, int]]) -> list[int] |
     """Return the chosen rows, None unless there is one of the options everywhere."""
     if said.keys() != choices.keys():
         return None
-    rows = []
-    for number, options in choices.items():
-        word = said[number]
-        if not isinstance(word, str):
-            return None
-        rows.append(options.get(word, -1))
+    rows = [
+        options.get(word, -1) if isinstance(word := said[number], str) else -1
+        for number, options in choices.items()
+    ]
     return None if -1 in rows else rows
 
 
@@ -241,10 +220,10 @@ class EndpointReader:
 
     def __init__(self, channel: Channel, server: Server, words: int) -> None:
         channel.check()
-        self._channel, self._server = channel, server
-        self._weigher = Weigher(channel, ngrams.shipped(channel))
-        bare = Chooser(server, channel, words)
-        self._chooser = Chooser(server, channel, words, tuple(self._shots(bare)))
+        self._server = server
+        self._chooser = Chooser(server, channel, ngrams.shipped(channel), words)
+        if isinstance(channel.mechanism, WordMechanism):
+            self._chooser.examples = tuple(_shots(self._chooser, channel))
 
     @property
     def assumes(self) -> str:
@@ -262,24 +241,20 @@ class EndpointReader:
 
     def guess(self, released: Released) -> Ids:
         """Return the word that is chosen for each drawn one."""
-        rows, worth = self._weigher.weighed(released)
-        first = best_of(rows, worth)
-        options = likeliest(rows, worth, first, _MANY)
-        return self._chooser.choose(released, first, options)
+        options = self._chooser.options(released, MANY)
+        return self._chooser.choose(released, options)
 
-    def _shots(self, chooser: Chooser) -> Iterator[tuple[str, str]]:
-        """Yield public texts drawn anew, as questions with their answers."""
-        channel, mechanism = self._channel, self._channel.mechanism
-        words = Tokenizer(channel.lexicon, channel.policy).words(_PUBLIC)
-        if not isinstance(mechanism, WordMechanism) or not len(words.ids):
-            return
-        randomness = Randomness(RunKey.from_seed(0), "examples")
-        bits = randomness.of([bytes(16)], np.zeros(len(words.ids), np.int64))
-        eps = np.full(len(words.ids), channel.budget.high)
-        drawn = mechanism.sample(words.ids, eps, bits)
-        released = Releaser(channel.policy).released(words, drawn, eps)
-        rows, worth = self._weigher.weighed(released)
-        first = best_of(rows, worth)
-        truth = np.where(words.ids >= 0, words.ids, first)
-        options = likeliest(rows, worth, truth, _MANY)
-        yield from chooser.example(released, first, options, truth)
+
+def _shots(chooser: Chooser, channel: Channel) -> Iterator[tuple[str, str]]:
+    """Yield public texts drawn anew, as questions with their answers."""
+    assert isinstance(channel.mechanism, WordMechanism)
+    words = Tokenizer(channel.lexicon, channel.policy).words(_PUBLIC)
+    randomness = Randomness(RunKey.from_seed(0), "examples")
+    bits = randomness.of([bytes(16)], np.zeros(len(words.ids), np.int64))
+    eps = np.full(len(words.ids), channel.budget.high)
+    drawn = channel.mechanism.sample(words.ids, eps, bits)
+    released = joining.released(channel.policy, words, drawn, eps)
+    first = chooser.options(released, MANY).first
+    truth = np.where(words.ids >= 0, words.ids, first)
+    options = chooser.options(released, MANY, truth)
+    yield from chooser.shots(released, options._replace(first=first), truth)

@@ -25,64 +25,21 @@ def path() -> Path:
     return _SOURCE.with_name(f"kernel-{digest[:16]}.so")
 
 
-_NUMBER = ctypes.c_int64
-
-
-def _array(dtype: type[np.generic]) -> type:
-    return ndpointer(dtype, flags="C_CONTIGUOUS")
-
-
-_CODES, _FLAGS, _SHORTS = _array(np.int8), _array(np.bool_), _array(np.int16)
-_BYTES, _SCORES, _PLACES = _array(np.uint8), _array(np.int32), _array(np.int64)
-_FLOATS, _SUMS = _array(np.float32), _array(np.float64)
+# The arguments of each function, as kernel.c has them: N is a whole number, F and D are
+# numbers of single and double precision, others arrays of the type that numpy codes so.
+_SCALARS = {"N": ctypes.c_int64, "F": ctypes.c_float, "D": ctypes.c_double}
 _ARGUMENTS = {
-    "marginals": (
-        *(_NUMBER, _NUMBER, _SCORES, _SCORES, _SCORES, _FLOATS, _FLOATS),
-        *(_CODES, _NUMBER, _CODES, _FLOATS),
-    ),
-    "triple_marginals": (
-        *(_NUMBER, _NUMBER, _SCORES, _SCORES, _SCORES, _FLOATS, _FLOATS),
-        *(_CODES, _NUMBER, _PLACES, _SCORES, _CODES, _PLACES, _SCORES, _CODES),
-        *(_CODES, _FLOATS, _FLOATS, _FLOATS),
-    ),
-    "viterbi": (
-        *(_NUMBER, _NUMBER, _SCORES, _SCORES, _SCORES, _SCORES, _SCORES, _SCORES),
-        *(_CODES, _NUMBER, _BYTES, _PLACES),
-    ),
-    "topic_sums": (
-        _NUMBER,
-        _NUMBER,
-        _SCORES,
-        _PLACES,
-        _SHORTS,
-        _FLOATS,
-        _SUMS,
-        _PLACES,
-    ),
-    "weigh": (
-        *(_NUMBER, _PLACES, _SCORES, _PLACES, _NUMBER, _NUMBER),
-        *(_SCORES, _FLAGS, _FLOATS),
-        *(_NUMBER, _SHORTS, _FLOATS, _SUMS, _PLACES, _FLOATS, _NUMBER, ctypes.c_float),
-        *(_FLOATS, _SHORTS, _SCORES, _FLOATS),
-        *(_SCORES, _SCORES, _FLAGS, _SCORES, _FLOATS, _FLOATS),
-    ),
-    "expected_closeness": (
-        *(_NUMBER, _PLACES, _SCORES, _NUMBER, _NUMBER, _SCORES, _CODES, _FLOATS),
-        *(ctypes.c_float, _FLOATS),
-    ),
-    "closest": (
-        *(
-            _NUMBER,
-            _NUMBER,
-            _NUMBER,
-            _FLOATS,
-            _SCORES,
-            ctypes.c_double,
-            ctypes.c_double,
-        ),
-        *(_SCORES, _SCORES, _SCORES, _SCORES, _SCORES, _SCORES, _SCORES),
-    ),
+    "marginals": "NN ii iff bN b f",
+    "viterbi": "NN ii iii i bN B q",
+    "topic_sums": "NN iq hf dq",
+    "weigh": "NqiqNN i?f Nhfdq fNF fh if ii?iff",
+    "expected_closeness": "Nqi NN ib f F f",
+    "closest": "NNN fi DD iii iiii",
 }
+
+
+def _type(code: str) -> type:
+    return _SCALARS.get(code) or ndpointer(np.dtype(code), flags="C_CONTIGUOUS")
 
 
 def _opened() -> ctypes.CDLL | None:
@@ -90,9 +47,10 @@ def _opened() -> ctypes.CDLL | None:
         return None
     try:
         library = ctypes.CDLL(str(path()))
-        for name, types in _ARGUMENTS.items():
+        for name, codes in _ARGUMENTS.items():
             function = getattr(library, name)
-            function.argtypes, function.restype = types, None
+            function.argtypes = [_type(code) for code in codes if code != " "]
+            function.restype = None
     except (OSError, AttributeError):
         return None
     return library

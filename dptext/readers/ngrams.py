@@ -22,8 +22,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from tokenize import TokenError
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,18 +29,17 @@ from numpy.typing import NDArray
 from dptext import cache, settings
 from dptext.errors import LexiconError, UsageError
 from dptext.lexicons import store
-from dptext.lexicons.store import save_array
+from dptext.lexicons.store import META, WORDS, Kind, save_array
 from dptext.readers.channel import Channel
-from dptext.types import JsonObject, Lexicon
+from dptext.types import Lexicon
 
 FORMAT = 1
-META, WORDS = "meta.json", "words.txt"
-_TYPES = {
-    "alone": ("float32",),
-    "backoff": ("float32",),
-    "ends": ("uint32",),
-    "following": ("uint16", "uint32"),
-    "gains": ("int8",),
+_ARRAYS: dict[str, Kind] = {
+    "alone": (("float32",), ("V+2",)),
+    "backoff": (("float32",), ("V+2",)),
+    "ends": (("uint32",), ("V+2",)),
+    "following": (("uint16", "uint32"), ("m",)),
+    "gains": (("int8",), ("m",)),
 }
 
 
@@ -76,20 +73,6 @@ class Ngrams:
         ends = self.ends.astype(np.int64)
         counts = ends - np.concatenate(([0], ends[:-1]))
         return np.repeat(np.arange(len(counts)), counts)
-
-    def log_probs(
-        self, contexts: NDArray[np.integer], following: NDArray[np.integer]
-    ) -> NDArray[np.float64]:
-        """Return ln p(x'|x) of pairs of rows: (n,); by search, for few pairs."""
-        logs: NDArray[np.float64] = self.backoff[contexts].astype(np.float64)
-        logs += self.alone[following]
-        for number, (x, after) in enumerate(zip(contexts, following, strict=True)):
-            begin = int(self.ends[x - 1]) if x else 0
-            end = int(self.ends[x])
-            at = begin + int(np.searchsorted(self.following[begin:end], after))
-            if at < end and self.following[at] == after:
-                logs[number] += float(np.log(decoded(self.gains[at : at + 1])[0]))
-        return logs
 
     def over(self, lexicon: Lexicon) -> Ngrams:
         """Return the model over the words of another lexicon.
@@ -172,7 +155,7 @@ def save(model: Ngrams, folder: Path) -> str:
     """Write a model to a folder, which it makes; return its digest."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / WORDS).write_text("\n".join(model.words) + "\n", encoding="utf-8")
-    for name in _TYPES:
+    for name in _ARRAYS:
         save_array(folder / f"{name}.npy", getattr(model, name))
     digest = _digest(folder)
     document = {"format": FORMAT, "digest": digest, "meta": dict(model.meta)}
@@ -192,12 +175,13 @@ def load(folder: Path) -> Ngrams:
 
 @lru_cache(maxsize=2)
 def _load(folder: Path, state: object) -> Ngrams:
-    msg = f"{folder}: not an n-gram model; make one with dptext lexicon ngrams"
     try:
-        document: JsonObject = json.loads((folder / META).read_bytes())
-        format, digest = document.get("format"), str(document.get("digest"))
-    except (OSError, ValueError, KeyError, AttributeError):
-        raise LexiconError(msg) from None
+        document = json.loads((folder / META).read_bytes())
+        format, digest, meta = (document[key] for key in ("format", "digest", "meta"))
+    except (OSError, ValueError, LookupError, TypeError):
+        raise LexiconError(
+            f"{folder}: not an n-gram model; make one with dptext lexicon ngrams"
+        ) from None
     if format != FORMAT:
         msg = f"{folder}: n-gram model of another format; make it again"
         raise LexiconError(msg)
@@ -205,49 +189,24 @@ def _load(folder: Path, state: object) -> Ngrams:
     if _digest(folder) != digest:
         msg = f"{folder}: the n-gram model does not match its digest; make it again"
         raise LexiconError(msg)
-    meta = document.get("meta")
-    try:
-        words = (folder / WORDS).read_text("utf-8").removesuffix("\n").split("\n")
-        model = Ngrams(
-            tuple(words),
-            **{name: _open(folder / f"{name}.npy", _TYPES[name]) for name in _TYPES},
-            meta=meta if isinstance(meta, dict) else {},
-            digest=digest,
-        )
-    except (OSError, ValueError, EOFError, SyntaxError, TokenError):
-        raise LexiconError(msg) from None
-    if not _fits(model):
-        raise LexiconError(msg)
-    return model
-
-
-def _open(path: Path, types: tuple[str, ...]) -> NDArray[Any]:
-    array: NDArray[Any] = np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
-    if array.ndim != 1 or array.dtype.name not in types:
-        raise ValueError(path)
-    return array
-
-
-def _fits(model: Ngrams) -> bool:
-    rows, pairs = model.size + 2, len(model.following)
-    lengths = {len(model.alone), len(model.backoff), len(model.ends)}
-    return (
-        lengths == {rows}
-        and pairs == len(model.gains) == int(model.ends[-1])
-        and bool((np.diff(model.ends.astype(np.int64)) >= 0).all())
-        and int(model.following.max(initial=0)) < rows
-    )
+    words = store.words_of(folder)
+    lengths = {"V+2": len(words) + 2}
+    arrays = {
+        name: store.mapped(folder / f"{name}.npy", kind, lengths)
+        for name, kind in _ARRAYS.items()
+    }
+    return Ngrams(words, **arrays, meta=meta, digest=digest)
 
 
 def _digest(folder: Path) -> str:
-    names = [WORDS, *(f"{name}.npy" for name in _TYPES)]
+    names = [WORDS, *(f"{name}.npy" for name in _ARRAYS)]
     return settings.digest_of_data(
         {name: settings.digest_of_path(folder / name) for name in names}
     )
 
 
-# The model that ships, and its name where it is read with the triples beside it.
-ENGLISH, TRIGRAMS = "english", "english-trigrams"
+# The model that ships.
+ENGLISH = "english"
 # A model that knows fewer of the words that are replaced is none for a lexicon.
 _LEAST_KNOWN = 0.5
 
@@ -259,12 +218,11 @@ def packaged_model() -> Path:
 
 def folder_of(name: str) -> Path:
     """Return the folder of a model that was made; UsageError for an unfit name."""
-    if name in (ENGLISH, TRIGRAMS) or not store.is_name(name):
-        msg = (
+    if name == ENGLISH or not store.is_name(name):
+        raise UsageError(
             f"n-gram model {name!r}: choose another name, of letters, digits, '_', '-' "
-            f"and '.', and not {ENGLISH!r} or {TRIGRAMS!r}"
+            f"and '.', and not {ENGLISH!r}"
         )
-        raise UsageError(msg)
     return stored() / name
 
 
@@ -309,7 +267,7 @@ def shipped(channel: Channel) -> Ngrams | None:
 @lru_cache(maxsize=1)
 def _opened(name_or_path: str, channel: Channel) -> tuple[Ngrams | None, float]:
     """Return a model if it knows enough words of a lexicon, and how many it knows."""
-    if name_or_path in (ENGLISH, TRIGRAMS):
+    if name_or_path == ENGLISH:
         folder = packaged_model()
     else:
         folder = Path(name_or_path)
@@ -345,9 +303,9 @@ class Gains:
     for slot 0.
     """
 
-    def __init__(self, model: Ngrams, power: float = 1.0, slots: int = SLOTS) -> None:
+    def __init__(self, model: Ngrams, power: float = 1.0) -> None:
         size = model.size
-        likely = np.argsort(-model.alone[:size], kind="stable")[: slots - 3]
+        likely = np.argsort(-model.alone[:size], kind="stable")[: SLOTS - 3]
         self._listed = np.append(likely, [size, size + 1])
         self._model = model
         self.slot_of = np.zeros(size + 2, np.int32)
@@ -360,7 +318,7 @@ class Gains:
         if self.width < SLOTS:
             self.table = self._computed()
             return
-        parts = (model.digest, size, cache.digest(model.ends), power, slots)
+        parts = (model.digest, size, cache.digest(model.ends), power, SLOTS)
         key = cache.key_of("gains", 1, *parts)
         self.table = cache.table(key, self._computed, self._holds, "weighing pairs")
 

@@ -20,24 +20,23 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import lexicons
 from dptext.noise import unit
-from dptext.readers import kernel, posterior, triples
-from dptext.readers.channel import Channel
+from dptext.readers import kernel, posterior
+from dptext.readers.channel import TABLES, Channel
 from dptext.readers.ngrams import Gains, Ngrams
 from dptext.readers.posterior import (
     NAT,
     Chains,
     Floats,
-    Lattice,
     PathCandidates,
     WordCandidates,
     by_word,
+    chains_of,
     scores_of,
     viterbi,
 )
 from dptext.tokens import language_data
-from dptext.types import NUMBER, Ids, Lexicon, Released
+from dptext.types import Ids, Lexicon, Released
 
 # Chosen on training rows of AG News and SST-2 (docs/decoding.md).
 POWER = 4.0
@@ -64,7 +63,11 @@ class Topic:
     """
 
     def __init__(self, lexicon: Lexicon, power: float) -> None:
-        rows = _subject(lexicon)
+        rows = lexicon.vectors
+        if "glove_sha256" in lexicon.meta:
+            # Of a lexicon that dptext built: GloVe's part, without what was fitted to
+            # synonyms and without polarity (tools.english.vectors).
+            rows = rows[:, : (rows.shape[1] - 1) // 2]
         row_of = lexicon.row_of
         function = language_data.stop_words(lexicon.language)
         grammar = [row_of[word] for word in function & row_of.keys()]
@@ -117,38 +120,24 @@ class Topic:
         topics: NDArray[np.float32] = np.rint(mean * weight[:, None]).astype(np.float32)
         return topics
 
-
-def kernel_arguments(topic: Topic | None, released: Released) -> tuple[object, ...]:
-    """Return what the kernel takes to weigh the words of a batch by its topics."""
-    if topic is None:
-        directions, worth = np.empty((1, 0), np.int16), np.empty(0, np.float32)
-        values, scale = worth, 0.0
-    else:
-        directions, worth = topic.directions, topic.worth
-        values, scale = topic.values, topic.scale
-    texts, dimensions = len(released.ends), directions.shape[1]
-    sums, counts = np.zeros((texts, dimensions)), np.zeros(texts, np.int64)
-    if kernel.library is not None and dimensions:
+    def kernel_arguments(self, released: Released) -> tuple[object, ...]:
+        """Return what the kernel takes to weigh words by the topics of a batch."""
+        texts, dimensions = len(released.ends), self.directions.shape[1]
+        sums, counts = np.zeros((texts, dimensions)), np.zeros(texts, np.int64)
+        assert kernel.library is not None
         kernel.library.topic_sums(
             *(len(released.drawn), dimensions, released.drawn, released.texts),
-            *(directions, worth, sums, counts),
+            *(self.directions, self.worth, sums, counts),
         )
-    scratch = np.empty(dimensions, np.float32), np.empty(dimensions, np.int16)
-    steps = len(values), scale
-    return dimensions, directions, worth, sums, counts, values, *steps, *scratch
+        scratch = np.empty(dimensions, np.float32), np.empty(dimensions, np.int16)
+        factors = self.values, len(self.values), self.scale
+        return dimensions, self.directions, self.worth, sums, counts, *factors, *scratch
 
 
-def _subject(lexicon: Lexicon) -> NDArray[np.floating]:
-    """Return the part of vectors that tells a word's subject: (V + 1, d).
-
-    In a lexicon that dptext built that is GloVe's, without what was fitted to synonyms
-    and without polarity (tools.english.vectors); else all of it.
-    """
-    if "glove_sha256" in lexicon.meta:
-        dimensions = (lexicon.vectors.shape[1] - 1) // 2
-        return np.asarray(lexicon.vectors[:, :dimensions])
-    return lexicon.vectors
-
+_FLOAT, _SHORT = np.empty(0, np.float32), np.empty((1, 0), np.int16)
+_SUMS = np.empty((1, 0)), np.empty(0, np.int64)
+# The same without a topic.
+_NO_TOPIC = 0, _SHORT, _FLOAT, *_SUMS, _FLOAT, 0, 0.0, _FLOAT, _SHORT
 
 # A candidate that is so much less likely than the best one is not told from it.
 _LEAST = 1e-12
@@ -159,8 +148,6 @@ _MANY = 40
 FLUENCY = 0.02
 # So many of the candidates of a word may be written, the closest ones.
 _WRITTEN = 8
-# Tables of epsilons that are held at once.
-_TABLES = 64
 
 
 class CandidateTable(NamedTuple):
@@ -199,8 +186,7 @@ class PairReader:
 
     count, candidates of each word; kept, how many of them the words around it are
     asked about, all if not given: those that weigh most; weight, the power of the
-    language model; topic, that of what the text is about, 0 to leave that out; again,
-    how many of them are read again, with the triples that ship.
+    language model; topic, that of what the text is about, 0 to leave that out.
     """
 
     name = "ngram"
@@ -217,32 +203,25 @@ class PairReader:
         weight: float = 1.0,
         topic: float = 0.0,
         kept: int | None = None,
-        again: int = 0,
     ) -> None:
         channel.check()
         self.channel = channel
-        lexicon = channel.lexicon
-        self._lattice = Lattice(lexicon.row_of, lexicon.words.index(NUMBER))
         # There are no more inputs than words and the unknown word.
         self._model, self._count = model, min(count, model.size + 1)
         self._kept, self._weight = min(kept or self._count, self._count), weight
         self._gains = _gains(model, weight)
-        self._again = again
-        self.triples = triples.shipped(self._gains, lexicon, weight) if again else None
         size = model.size + 1
         backoff = weight * model.backoff[:size].astype(np.float64)
         self._backoff = np.exp(backoff).astype(np.float32)
         self._backoff_scores = scores_of(backoff)
         alone = weight * model.alone[:size].astype(np.float64)
         self._alone_scores = scores_of(alone)
-        self._vulgar = lexicons.vulgar_rows(lexicon)
         self._topic = _topic(channel.lexicon, topic) if topic else None
-        self.table = lru_cache(maxsize=_TABLES)(self._table)
+        self.table = lru_cache(maxsize=TABLES)(self._table)
 
     def attacker(self) -> PairReader:
         """Return the reader with the same model who guesses as well as it can."""
-        again = triples.MANY if self._again else 0
-        return PairReader(self.channel, self._model, topic=POWER, again=again)
+        return PairReader.strongest(self.channel, self._model)
 
     @classmethod
     def strongest(cls, channel: Channel, model: Ngrams) -> Self:
@@ -256,20 +235,7 @@ class PairReader:
 
     def likely(self, weighed: Weighed) -> Floats:
         """Return the posterior probability of each candidate: (k, n)."""
-        likely = posterior.marginals(weighed.chains, weighed.words, self._gains)
-        if self.triples is None:
-            return likely
-        best = np.ascontiguousarray(largest(by_word(likely), self._again).T)
-        slots, weights, backoff = weighed.words
-        words = WordCandidates(
-            np.take_along_axis(slots, best, axis=0),
-            np.take_along_axis(weights, best, axis=0),
-            np.take_along_axis(backoff, best, axis=0),
-        )
-        again = triples.marginals(weighed.chains, words, self._gains, self.triples)
-        likely = np.zeros_like(likely)
-        np.put_along_axis(likely, best, again, axis=0)
-        return likely
+        return posterior.marginals(weighed.chains, weighed.words, self._gains)
 
     def guess(self, released: Released) -> Ids:
         """Return the most probable word of each drawn one, unknown ones left out."""
@@ -310,7 +276,7 @@ class PairReader:
         worth = np.where(np.isfinite(closeness), closeness + 2.0, 0.0)
         rows, candidates = self._closest(rows, worth.astype(np.float32), fluency)
         if chains is None:
-            chains = self._lattice.chains(released)
+            chains = chains_of(released, self.channel.lexicon)
         return self._path(chains, rows, candidates)
 
     def _closest(
@@ -347,19 +313,19 @@ class PairReader:
         rows, columns, slots = (np.empty(shape, np.int32) for _ in range(3))
         weights, backoff = (np.empty(shape, np.float32) for _ in range(2))
         writable = np.empty(shape, np.bool_)
-        topic = kernel_arguments(self._topic, released)
+        topic = self._topic and self._topic.kernel_arguments(released)
         for epsilon, positions in self.channel.groups(released.eps):
             table, drawn = self.table(epsilon), released.drawn[positions]
             if drawn.min() < 0 or drawn.max() >= len(table.rows):
                 raise IndexError("a word that the mechanism does not draw")
             kernel.library.weigh(
                 *(len(positions), positions, released.drawn, released.texts),
-                *(self._count, self._kept, *table, *topic),
+                *(self._count, self._kept, *table, *(topic or _NO_TOPIC)),
                 *(self._gains.slot_of, self._backoff),
                 *(rows, columns, writable, slots, weights, backoff),
             )
         words = WordCandidates(slots.T, weights.T, backoff.T)
-        chains = self._lattice.chains(released)
+        chains = chains_of(released, self.channel.lexicon)
         return Weighed(rows.T, columns.T, writable.T, words, chains)
 
     def _weighed(self, released: Released) -> Weighed:
@@ -379,22 +345,20 @@ class PairReader:
             for each in (rows, writable, weights)
         )
         words = WordCandidates(self._gains.slot_of[rows], weights, self._backoff[rows])
-        chains = self._lattice.chains(released)
+        chains = chains_of(released, self.channel.lexicon)
         return Weighed(rows, columns.T, writable, words, chains)
 
     def _table(self, epsilon: float) -> CandidateTable:
         model, size = self._model, self._model.size
         alone = model.alone[: size + 1].astype(np.float64)
         inputs = np.where(self.channel.inputs > 0.0, np.exp(alone), 0.0)
-        rows, log_probs = self.channel.candidates(epsilon, self._count, inputs)
+        rows, log_probs, writable = self.channel.candidates(
+            epsilon, self._count, inputs
+        )
         logs = log_probs + self._weight * alone[rows]
         top = logs.max(axis=1, keepdims=True)
         weights = np.exp(logs - np.where(np.isfinite(top), top, 0.0))
         weights = np.where(np.isfinite(logs), np.maximum(weights, _LEAST), 0.0)
-        drawn = np.zeros(size + 1, bool)
-        drawn[: len(rows)] = np.isfinite(log_probs[:, 0])
-        drawn &= ~self._vulgar
-        writable = drawn[rows] & np.isfinite(logs)
         return CandidateTable(rows, writable, weights.astype(np.float32))
 
 

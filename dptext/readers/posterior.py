@@ -19,7 +19,7 @@ text is the best.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple, TypeVar
@@ -31,7 +31,7 @@ from dptext.readers import kernel
 from dptext.readers.ngrams import Gains, decoded
 from dptext.tokens import kinds
 from dptext.tokens.regex import key_of
-from dptext.types import Released
+from dptext.types import NUMBER, Lexicon, Released
 
 # Chains that are read together, and their words, about: few enough for the caches.
 _CHAINS, _WORDS = 384, 2**14
@@ -97,51 +97,33 @@ class ChainBlock(NamedTuple):
         return [slice(*pair) for pair in pairwise([0, *self.ends])]
 
 
-class Lattice:
-    """Find the chains of batches, for one vocabulary."""
-
-    def __init__(self, row_of: Mapping[str, int], number: int) -> None:
-        """row_of, row of each word in lower case; number, of the one for numbers."""
-        self._row_of, self._number = row_of, number
-        self._unknown = len(row_of)
-        self._edge = self._unknown + 1
-
-    def chains(self, released: Released) -> Chains:
-        """Return the chains of a batch."""
-        kind = released.flags & kinds.KIND
-        known = np.full(len(kind), -1, np.int64)
-        known[kind == kinds.UNKNOWN] = self._unknown
-        known[kind == kinds.NUMBER] = self._number
-        for position in np.flatnonzero(kind == kinds.STOP_WORD).tolist():
-            key = key_of(released.pieces[position])
-            known[position] = self._row_of.get(key, self._unknown)
-        known[(released.flags & kinds.ENDER) != 0] = self._edge
-        fixed = np.flatnonzero(known >= 0)
-        begins = np.concatenate(([0], released.ends[:-1]))
-        drawn, texts = released.positions, released.texts
-        # The last known piece before each drawn word, if none drawn stands between.
-        last = np.searchsorted(fixed, drawn) - 1
-        at = (
-            np.where(last >= 0, fixed[last], -1)
-            if len(fixed)
-            else np.full(len(drawn), -1)
-        )
-        earlier = np.concatenate(([-1], drawn[:-1]))
-        new_text = np.ones(len(drawn), bool)
-        new_text[1:] = texts[1:] != texts[:-1]
-        at = np.where(at >= begins[texts], at, -1)
-        before = np.where(at > np.where(new_text, -1, earlier), known[at], -1)
-        before[new_text & (before < 0)] = self._edge
-        after = np.full(len(drawn), -1, np.int64)
-        closes = np.append(before[1:] >= 0, True)[: len(drawn)]
-        following = np.searchsorted(fixed, drawn[closes])
-        inside = following < len(fixed)
-        piece = (
-            fixed[np.minimum(following, len(fixed) - 1)] if len(fixed) else following
-        )
-        inside &= piece < released.ends[texts[closes]]
-        after[closes] = np.where(inside, known[piece] if len(fixed) else 0, self._edge)
-        return Chains(before, after)
+def chains_of(released: Released, lexicon: Lexicon) -> Chains:
+    """Return the chains of a batch."""
+    row_of, unknown = lexicon.row_of, len(lexicon.words)
+    kind = released.flags & kinds.KIND
+    known = np.full(len(kind), -1, np.int64)
+    known[kind == kinds.UNKNOWN] = unknown
+    known[kind == kinds.NUMBER] = row_of[NUMBER]
+    for position in np.flatnonzero(kind == kinds.STOP_WORD).tolist():
+        known[position] = row_of.get(key_of(released.pieces[position]), unknown)
+    edge = unknown + 1
+    known[(released.flags & kinds.ENDER) != 0] = edge
+    # Known pieces, between the edges of the batch.
+    fixed = np.concatenate(([-1], np.flatnonzero(known >= 0), [len(kind)]))
+    drawn, texts = released.positions, released.texts
+    # The last known piece before each drawn word, if none drawn stands between.
+    last = fixed[np.searchsorted(fixed, drawn) - 1]
+    begins = np.concatenate(([0], released.ends[:-1]))[texts]
+    new_text = np.diff(texts, prepend=-1) != 0
+    earlier = np.where(new_text, begins - 1, np.roll(drawn, 1))
+    before = np.where(last > earlier, known[last], -1)
+    before[new_text & (before < 0)] = edge
+    after = np.full(len(drawn), -1, np.int64)
+    closes = np.append(before[1:] >= 0, True)[: len(drawn)]
+    following = fixed[np.searchsorted(fixed, drawn[closes])]
+    inside = following < released.ends[texts[closes]]
+    after[closes] = np.where(inside, known[following * inside], edge)
+    return Chains(before, after)
 
 
 Codes = NDArray[np.int8]
@@ -171,16 +153,14 @@ class BigramLookup:
             (slice(begin, begin + now.stop - now.start), now)
             for begin, now in zip([0, *block.ends], block.steps[1:], strict=False)
         ]
-        self.codes = [_looked_up(slots, gains, *pair) for pair in self.pairs]
-
-
-def _looked_up(slots: Slots, gains: Gains, earlier: slice, now: slice) -> Codes:
-    """Return the codes of g of the candidates of neighbours: (c, c, chains)."""
-    # Chain by chain, since what one context looks up lies together in the table.
-    contexts = np.ascontiguousarray(slots[:, earlier].T)
-    following = np.ascontiguousarray(slots[:, now].T)
-    codes = gains.of(contexts[:, :, None], following[:, None, :])
-    return np.ascontiguousarray(codes.transpose(1, 2, 0))
+        # Chain by chain, since what one context looks up lies together in the table.
+        by_chain = np.ascontiguousarray(slots.T)
+        codes = (
+            gains.of(by_chain[earlier, :, None], by_chain[now, None, :])
+            for earlier, now in self.pairs
+        )
+        # (c, c, chains) each.
+        self.codes = [np.ascontiguousarray(each.transpose(1, 2, 0)) for each in codes]
 
 
 Floats = NDArray[np.float32]

@@ -19,11 +19,11 @@ from dptext.errors import InputError
 from dptext.readers import ngrams
 from dptext.readers.ngrams import Ngrams, decoded
 from dptext.readers.pairs import PairReader
-from dptext.readers.posterior import Lattice
-from dptext.tokens.joining import Releaser
+from dptext.readers.posterior import chains_of
+from dptext.tokens import joining
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
-from dptext.types import NUMBER, Ids, Lexicon
+from dptext.types import Ids, Lexicon
 
 # Distinct pairs that wait before they are added up.
 _WAITING = 2**23
@@ -37,9 +37,6 @@ class PairCounts:
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon = lexicon
         self._tokenizer = Tokenizer(lexicon, Policy())
-        self._releaser = Releaser(Policy())
-        words = lexicon.row_of
-        self._lattice = Lattice(words, lexicon.words.index(NUMBER))
         self._size = len(lexicon.words)
         self._keys = [np.empty(0, np.int64)]
         self._counts = [np.empty(0, np.int64)]
@@ -49,8 +46,8 @@ class PairCounts:
         """Count a batch of texts."""
         words = self._tokenizer.words(texts)
         rows: Ids = np.where(words.ids < 0, self._size, words.ids)
-        batch = self._releaser.released(words, rows, np.ones(len(rows)))
-        chains = self._lattice.chains(batch)
+        batch = joining.released(Policy(), words, rows, np.ones(len(rows)))
+        chains = chains_of(batch, self._lexicon)
         earlier = np.where(chains.before >= 0, chains.before, np.roll(rows, 1))
         last = chains.after >= 0
         first = np.concatenate((earlier, rows[last]))

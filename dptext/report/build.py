@@ -11,6 +11,7 @@ from dptext import __version__, lexicons
 from dptext.engine.job import Job, Written
 from dptext.engine.tally import Tally
 from dptext.guarantees import statement
+from dptext.guarantees.claims import RunTerms
 from dptext.guarantees.statement import Statement
 from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
@@ -68,7 +69,8 @@ def _promised(pipeline: Pipeline, key: str, **known: Any) -> Statement:
     adapted = lexicons.adapted_from(pipeline.lexicon)
     known = {"identified": False, "fields": None, "adapted": adapted, **known}
     recipe, budget = pipeline.profile, pipeline.budget.description
-    return statement.statement_of(recipe, pipeline.mechanism, budget, key=key, **known)
+    run = RunTerms(key=key, **known)
+    return statement.statement_of(recipe, pipeline.mechanism, budget, run)
 
 
 def stated(

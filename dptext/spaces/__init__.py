@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import cache
-from dptext.lexicons.search import squared_error
+from dptext.lexicons.search import distances_of_pairs, lengths_from, squared_error
 from dptext.types import Constant, Floats, Inputs, Ints, Lexicon, Metric, MetricKind
 
 # What distances of the lexicon's own vectors are called.
@@ -38,11 +38,6 @@ _PAIRED = 2**16
 # Rows by which what was kept is looked at before it is used, at least; and how many
 # distances take no time.
 _LOOKED, _QUICK = 24, 2**18
-# Numbers that are held at once, so that they stay in a cache of the processor.
-_HELD = 2**16
-_ALL = slice(None)
-# Pairs of rows that are measured at once.
-_PAIRS = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,35 +291,6 @@ def some(count: int) -> list[int]:
     looked = min(count, max(_LOOKED, _QUICK // count))
     drawn = np.random.default_rng().choice(count, looked, replace=False)
     return [int(row) for row in drawn]
-
-
-def lengths_from(
-    vectors: NDArray[np.floating], row: int, others: slice | Ints = _ALL
-) -> Floats:
-    """Return the distances of a row to others, by direct differences: (n,) float64."""
-    rows, point = vectors[others], vectors[row].astype(np.float64)
-    squares = np.empty(len(rows))
-    count = max(1, _HELD // len(point))
-    gaps = np.empty((min(count, len(rows)), len(point)))
-    for begin in range(0, len(rows), count):
-        part = slice(begin, begin + count)
-        gap = gaps[: len(rows) - begin]
-        np.subtract(rows[part], point, out=gap, dtype=np.float64)
-        np.einsum("nd,nd->n", gap, gap, out=squares[part])
-    return np.sqrt(squares, out=squares)
-
-
-def distances_of_pairs(
-    vectors: NDArray[np.floating], a: NDArray[np.integer], b: NDArray[np.integer]
-) -> Floats:
-    """Return the distances of pairs of rows, by direct differences: (m,) float64."""
-    squares = np.empty(len(a))
-    for begin in range(0, len(a), _PAIRS):
-        part = slice(begin, begin + _PAIRS)
-        gap = vectors[a[part]].astype(np.float64)
-        gap -= vectors[b[part]]
-        np.einsum("md,md->m", gap, gap, out=squares[part])
-    return np.sqrt(squares, out=squares)
 
 
 def stretched(before: NDArray[np.floating], after: NDArray[np.floating]) -> float:

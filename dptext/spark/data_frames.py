@@ -78,7 +78,7 @@ class Partitions:
             yield from self._privatized(batches)
 
     def _privatized(self, batches: Iterator[_arrow.Batch]) -> Iterator[_arrow.Batch]:
-        from dptext.frames.arrow_tables import ArrowTable
+        from dptext.frames import ArrowTable
         from dptext.frames.columns import Columns
 
         pipeline = self._shipped.pipeline()
@@ -192,7 +192,7 @@ def privatize(
     from pyspark.sql import functions
     from pyspark.sql.pandas.types import to_arrow_schema
 
-    from dptext.frames.arrow_tables import ArrowTable
+    from dptext.frames import ArrowTable
     from dptext.frames.columns import Columns
 
     if NUMBER in df.columns:

@@ -11,18 +11,16 @@ import contextlib
 import os
 import re
 import shutil
-import socket
 import sys
 import tempfile
 import time
-import urllib.parse
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
+from functools import partial, wraps
+from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar, cast
 
 from dptext import lexicons, progress, registry
 from dptext.engine.job import Job, Written
@@ -33,15 +31,13 @@ from dptext.engine.tally import BEGIN, Start, Totals
 from dptext.errors import DptextError, InternalError, MissingExtra, UsageError
 from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
+from dptext.types import Lexicon
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pyspark.sql import SparkSession
 
-    from dptext.types import Lexicon
-
 Spark = Any  # a SparkSession or SparkContext: pyspark need not be there
+P = ParamSpec("P")
 T = TypeVar("T")
 # What a task returns in the place of its result: trying again would not help.
 Failure = DptextError | InternalError | OSError
@@ -77,16 +73,21 @@ class Shipped(NamedTuple):
         return _READY[name]
 
 
-def attempt(action: Callable[[], T]) -> T | Failure:
-    """Return a result, or what went wrong, described without any text."""
-    try:
-        with registry.describe_failure():
-            return action()
-    except _FAILURES as error:
-        return error
+def attempted(work: Callable[P, T]) -> Callable[P, T | Failure]:
+    """Have work return what went wrong, described without any text."""
+
+    @wraps(work)
+    def result(*args: P.args, **kwargs: P.kwargs) -> T | Failure:
+        try:
+            with registry.describe_failure():
+                return work(*args, **kwargs)
+        except _FAILURES as error:
+            return error
+
+    return result
 
 
-@contextmanager
+@contextlib.contextmanager
 def sent(context: Spark, lexicon: Lexicon) -> Iterator[str]:
     """Have Spark copy a lexicon to every machine once; yield the archive's name.
 
@@ -113,7 +114,6 @@ def sent(context: Spark, lexicon: Lexicon) -> Iterator[str]:
 # On one machine Spark gives up at the first failure, elsewhere at the fourth.
 _LOCAL = re.compile(r"local(?:\[([0-9]+|\*)\])?")
 _TRIES = 4
-_PATIENCE = 5.0  # seconds that a master has to accept a connection
 _SETTINGS = {
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "OFF",  # of the driver: what goes wrong is said in one line
@@ -143,7 +143,6 @@ def open_session(master: str | None = None) -> Iterator[SparkSession]:
     if master is None and "PYSPARK_GATEWAY_PORT" not in os.environ:
         master = "local[*]"
     if master is not None:
-        check_answers(master)
         local = _LOCAL.fullmatch(master)
         if local:  # workers are this Python, whatever the path says
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -163,30 +162,6 @@ def open_session(master: str | None = None) -> Iterator[SparkSession]:
         yield started
     finally:
         started.stop()
-
-
-def check_answers(master: str) -> None:
-    """Refuse a master of Spark's own kind where nothing listens. Raises UsageError.
-
-    Spark itself tries for a minute or more, without a line. One of several masters is
-    enough.
-    """
-    if not master.startswith("spark://"):
-        return
-    reason = ""
-    for part in master.removeprefix("spark://").split(","):
-        try:
-            url = urllib.parse.urlsplit(f"spark://{part}")
-            address = url.hostname or "", url.port or 7077
-            socket.create_connection(address, _PATIENCE).close()
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-        else:
-            return
-    raise UsageError(
-        f"--master {master}: no master answers there ({reason}); start it, or check "
-        "host and port"
-    )
 
 
 @contextlib.contextmanager
@@ -265,36 +240,30 @@ class FileOutcome(NamedTuple):
     warnings: list[str]
 
 
-def count(job: Job, *, to_end: bool) -> Start | Failure:
+@attempted
+def count(job: Job, *, to_end: bool) -> Start:
     """Count the records of a file; not to_end: only until enough texts are known."""
-
-    def counted() -> Start:
-        source = Source(job, None, 0)
-        with contextlib.ExitStack() as stack:
-            source.open(stack)
-            return source.count(to_end=to_end)
-
-    return attempt(counted)
+    source = Source(job, None, 0)
+    with contextlib.ExitStack() as stack:
+        source.open(stack)
+        return source.count(to_end=to_end)
 
 
+@attempted
 def make_private(
     task: FileTask, shipped: Shipped, measures: PublicMeasures, sidecar: bool
-) -> FileOutcome | Failure:
+) -> FileOutcome:
     """Make a file private: its output appears with a sidecar, with these measures."""
-
-    def released() -> FileOutcome:
-        warnings: list[str] = []
-        run = Run(
-            shipped.pipeline(),
-            shipped.recipe.key,
-            measures=measures,
-            start=task.start,
-            warn=warnings.append,
-        )
-        written = run.release(task.job, Reports(sidecar=sidecar))
-        return FileOutcome(written, run.tally.totals, warnings)
-
-    return attempt(released)
+    warnings: list[str] = []
+    run = Run(
+        shipped.pipeline(),
+        shipped.recipe.key,
+        measures=measures,
+        start=task.start,
+        warn=warnings.append,
+    )
+    written = run.release(task.job, Reports(sidecar=sidecar))
+    return FileOutcome(written, run.tally.totals, warnings)
 
 
 def release(
@@ -326,7 +295,12 @@ def release(
                 measures=run.measures,
                 sidecar=reports.sidecar,
             )
-            tasks = list(map(FileTask, there, _starts(counts)))
+            starts = accumulate(
+                counts,
+                lambda a, b: Start(a.records + b.records, a.texts + b.texts),
+                initial=BEGIN,
+            )
+            tasks = list(map(FileTask, there, starts))
             outcomes: list[FileOutcome] = over(spark, work, tasks)
     for outcome in outcomes:
         run.tally.merge(outcome.totals)
@@ -334,11 +308,3 @@ def release(
             warn(line)
     run.tally.seconds += time.monotonic() - began
     return [outcome.written for outcome in outcomes]
-
-
-def _starts(counts: Sequence[Start]) -> Iterator[Start]:
-    """Give what comes before each file."""
-    before = BEGIN
-    for count in counts:
-        yield before
-        before = Start(before.records + count.records, before.texts + count.texts)

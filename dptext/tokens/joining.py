@@ -15,7 +15,7 @@ Nothing here looks at a word that was replaced, so this is post-processing:
   (dptext.tokens.numbers).
 Policy `case: copy` and `number: digits` do look at the input; the statement says so.
 
-`Releaser` gives what a decoder may see of a batch. Everything in it is among what a
+`released` gives what a decoder may see of a batch. Everything in it is among what a
 statement's texts have in common under the policy (dptext.guarantees.not_covered). What
 is not is blanked: kind, capitals and spacing of a word that is replaced, the body of
 one that is masked or left out, and marks that are dropped. Capital letters that `case:
@@ -334,33 +334,27 @@ def _cut(pieces: NDArray[np.object_], ends: NDArray[np.int64]) -> list[str]:
 _OUTSIDE = (kinds.IDENTIFIER, kinds.KEPT, kinds.MASKED, kinds.FORMED)
 
 
-class Releaser:
-    """Reduce batches to the part that is released under one policy."""
-
-    def __init__(self, policy: Policy) -> None:
-        self._treatment = np.array([policy.treatment(kind) for kind in _KINDS.tolist()])
-        self._drops_marks = policy.punctuation == "drop"
-
-    def released(self, words: Words, drawn: Ids, eps: Eps) -> Released:
-        """Return what a decoder sees: drawn (n,) words with public epsilons (n,)."""
-        kind = words.flags & kinds.KIND
-        treatment = self._treatment[kind]
-        mark = ~_WORDLIKE[kind]
-        shown = np.where(np.isin(kind, _OUTSIDE), kinds.UNKNOWN, kind)
-        shown[(treatment == PERTURB) & ~mark] = kinds.WORD
-        enders = np.where(mark, words.flags & kinds.ENDER, 0)
-        flags = (shown | enders).astype(np.uint8)
-        pieces = [""] * len(kind)
-        copied = np.isin(treatment, (KEEP, DIGITS)) & ~mark
-        for position in np.flatnonzero(copied).tolist():
-            pieces[position] = words.pieces[position].strip(" ")
-        ends, positions = words.ends, words.positions
-        if self._drops_marks:
-            before = np.concatenate(([0], np.cumsum(~mark)))
-            ends, positions = before[ends], before[positions]
-            flags = flags[~mark]
-            pieces = [pieces[at] for at in np.flatnonzero(~mark).tolist()]
-        else:
-            for position in np.flatnonzero(mark).tolist():
-                pieces[position] = words.pieces[position]
-        return Released(pieces, flags, ends, positions, words.texts, drawn, eps)
+def released(policy: Policy, words: Words, drawn: Ids, eps: Eps) -> Released:
+    """Return what a decoder sees: drawn (n,) words with public epsilons (n,)."""
+    kind = words.flags & kinds.KIND
+    treatments = [policy.treatment(each) for each in _KINDS.tolist()]
+    treatment = np.array(treatments)[kind]
+    mark = ~_WORDLIKE[kind]
+    shown = np.where(np.isin(kind, _OUTSIDE), kinds.UNKNOWN, kind)
+    shown[(treatment == PERTURB) & ~mark] = kinds.WORD
+    enders = np.where(mark, words.flags & kinds.ENDER, 0)
+    flags = (shown | enders).astype(np.uint8)
+    pieces = [""] * len(kind)
+    copied = np.isin(treatment, (KEEP, DIGITS)) & ~mark
+    for position in np.flatnonzero(copied).tolist():
+        pieces[position] = words.pieces[position].strip(" ")
+    ends, positions = words.ends, words.positions
+    if policy.punctuation == "drop":
+        before = np.concatenate(([0], np.cumsum(~mark)))
+        ends, positions = before[ends], before[positions]
+        flags = flags[~mark]
+        pieces = [pieces[at] for at in np.flatnonzero(~mark).tolist()]
+    else:
+        for position in np.flatnonzero(mark).tolist():
+            pieces[position] = words.pieces[position]
+    return Released(pieces, flags, ends, positions, words.texts, drawn, eps)

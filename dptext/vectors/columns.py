@@ -1,4 +1,4 @@
-"""Released vectors as files: .npy, .npz, .parquet, .arrow, in constant memory.
+"""Released vectors as files: .npy, .npz, .parquet, in constant memory.
 
 Rows are written in blocks of one size, so that no file depends on how they came.
 """
@@ -107,23 +107,6 @@ class _Spool:
         self._file.close()
 
 
-class NpyWriter(VectorWriter):
-    """The vectors alone, (n, m) float32."""
-
-    _spool: _Spool | None = None
-
-    def block(self, table: VectorTable) -> None:
-        """Keep a block."""
-        self.names = table.names[-1:]
-        self._spool = self._spool or _Spool(table.values[-1])
-        self._spool.add(table.values[-1])
-
-    def end(self) -> None:
-        """Write all."""
-        assert self._spool is not None
-        self._spool.write(self._stream)
-
-
 class NpzWriter(VectorWriter):
     """An array for each column; ids, which have no one length, are held in memory."""
 
@@ -153,62 +136,54 @@ class NpzWriter(VectorWriter):
                     spool.write(cast(BinaryIO, member))
 
 
-class ArrowWriter(VectorWriter):
-    """Columns of a table, the vectors as lists of one length."""
+class NpyWriter(NpzWriter):
+    """The vectors alone, (n, m) float32."""
+
+    def block(self, table: VectorTable) -> None:
+        """Keep the vectors of a block."""
+        self.names = table.names[-1:]
+        super().block(VectorTable(self.names, table.values[-1:]))
+
+    def end(self) -> None:
+        """Write all."""
+        (spool,) = self._spools.values()
+        spool.write(self._stream)
+
+
+class ParquetWriter(VectorWriter):
+    """Columns of a table, the vectors as lists of one length, not compressed."""
 
     _writer: Arrow = None
 
     def block(self, table: VectorTable) -> None:
         """Write a block."""
         import pyarrow as pa
+        import pyarrow.parquet as pq
 
         *others, vectors = table.values
-        width = vectors.shape[1]
         flat = pa.array(np.ascontiguousarray(vectors).ravel())
-        arrays = [pa.array(each) for each in others]
-        arrays = [
-            each.cast(pa.string()) if values.dtype == object else each
-            for each, values in zip(arrays, others, strict=True)
+        columns = [
+            pa.array(each, pa.string() if each.dtype == object else None)
+            for each in others
         ]
-        arrays.append(pa.FixedSizeListArray.from_arrays(flat, width))
-        batch = pa.RecordBatch.from_arrays(arrays, names=list(table.names))
+        columns.append(pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1]))
+        batch = pa.RecordBatch.from_arrays(columns, names=list(table.names))
         if self._writer is None:
-            self._writer = self.open(batch.schema)
+            self._writer = pq.ParquetWriter(
+                self._stream, batch.schema, compression="NONE", use_dictionary=False
+            )
         if len(table) or not self.rows:
-            self.write_batch(batch)
-
-    def open(self, schema: Arrow) -> Arrow:
-        """Begin the file."""
-        import pyarrow as pa
-
-        return pa.ipc.new_file(self._stream, schema)
-
-    def write_batch(self, batch: Arrow) -> None:
-        """Write the rows of a block."""
-        self._writer.write_batch(batch)
+            self._writer.write_batch(batch)
 
     def end(self) -> None:
         """Write the footer."""
         self._writer.close()
 
 
-class ParquetWriter(ArrowWriter):
-    """The same as a Parquet file; numbers that are noise are not compressed."""
-
-    def open(self, schema: Arrow) -> Arrow:
-        """Begin the file."""
-        import pyarrow.parquet as pq
-
-        return pq.ParquetWriter(
-            self._stream, schema, compression="NONE", use_dictionary=False
-        )
-
-
 WRITERS: dict[str, type[VectorWriter]] = {
     ".npy": NpyWriter,
     ".npz": NpzWriter,
     ".parquet": ParquetWriter,
-    ".arrow": ArrowWriter,
 }
 
 
@@ -222,11 +197,11 @@ def find(path: str | None) -> type[VectorWriter]:
     if path is None or path == "-" or suffix(path) not in WRITERS:
         raise UsageError(f"give -o a name that ends in {', '.join(WRITERS)}")
     writer = WRITERS[suffix(path)]
-    if issubclass(writer, ArrowWriter):
+    if writer is ParquetWriter:
         try:
             import pyarrow  # noqa: F401
         except ImportError:
-            raise MissingExtra.of("Parquet and Arrow", "parquet") from None
+            raise MissingExtra.of("Parquet", "parquet") from None
     return writer
 
 
@@ -301,13 +276,8 @@ def _of_table(stream: BinaryIO) -> Shape:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    if stream.read(4) == b"PAR1":
-        file = pq.ParquetFile(stream)
-        schema, rows = file.schema_arrow, file.metadata.num_rows
-    else:
-        reader = pa.ipc.open_file(stream)
-        parts = map(reader.get_batch, range(reader.num_record_batches))
-        schema, rows = reader.schema, sum(part.num_rows for part in parts)
+    file = pq.ParquetFile(stream)
+    schema, rows = file.schema_arrow, file.metadata.num_rows
     kinds = [str(each.type) for each in schema]
     for index, each in enumerate(schema):
         if pa.types.is_fixed_size_list(each.type):

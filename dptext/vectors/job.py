@@ -21,7 +21,7 @@ from dptext.engine.language import Language
 from dptext.engine.source import Source
 from dptext.engine.worker import Task
 from dptext.errors import LexiconError, RefusedError, UsageError
-from dptext.randomness import Randomness, RunKey
+from dptext.randomness import RunKey
 from dptext.types import Record, Verbatim
 from dptext.vectors import columns, release
 from dptext.vectors.columns import VectorTable, VectorWriter
@@ -71,19 +71,13 @@ class ReleaseRecipe(NamedTuple):
         if ready.identity != self.identity:
             msg = "a file that the settings name has changed since the run began"
             raise UsageError(msg)
-        return VectorWorker(ready, ready.randomness(self.key))
+        return _worker(ready, self.key)
 
 
-@dataclass(frozen=True, slots=True)
-class VectorWorker:
-    """Embeds batches by one release and one run key, which decide every draw."""
-
-    release: VectorRelease
-    randomness: Randomness
-
-    def __call__(self, task: Task, /) -> Rows:
-        """Embed a batch."""
-        return self.release.rows(task.records, self.randomness)
+def _worker(ready: VectorRelease, key: RunKey) -> Callable[[Task], Rows]:
+    """Return what embeds batches: release and key decide every draw."""
+    randomness = ready.randomness(key)
+    return lambda task: ready.rows(task.records, randomness)
 
 
 def run(
@@ -144,7 +138,7 @@ def run(
 def _embedded(
     ready: VectorRelease, tasks: Iterable[Task], key: RunKey, jobs: int
 ) -> Iterator[tuple[Task, Rows]]:
-    work = VectorWorker(ready, ready.randomness(key))
+    work = _worker(ready, key)
     if jobs > 1:
         recipe = ReleaseRecipe(ready.settings, ready.identity, ready.base_digest, key)
         with pool.started(recipe.worker, jobs, work) as workers:

@@ -30,7 +30,11 @@ Wide = NDArray[np.float64]
 
 def of(release: VectorRelease) -> Measures:
     """Measure a release."""
-    return Measures(_distortion(release), _lengths(release), _ruler(release))
+    drawn = _released(release, np.zeros(_LENGTHS, np.int32), "lengths")
+    drawn -= release.mechanism.output_vectors[0]
+    low, middle, high = np.quantile(np.linalg.norm(drawn, axis=1), (0.05, 0.5, 0.95))
+    lengths = float(low), float(middle), float(high)
+    return Measures(_distortion(release), lengths, _ruler(release))
 
 
 def _bits(count: int, purpose: str) -> RandomBits:
@@ -67,7 +71,9 @@ def _parts(count: int) -> list[NDArray[np.int64]]:
 def _distortion(release: VectorRelease) -> Distortion:
     mechanism = release.mechanism
     rows = _rows(2 * _PAIRS, len(release.lexicon.words), "pairs")
-    before = np.asarray(_original(release)[rows], np.float64)
+    # Before any clipping or projection.
+    public = mechanism.measured if isinstance(mechanism, PrivEmb) else mechanism.space
+    before = np.asarray(public.vectors[rows], np.float64)
     after = _released(release, rows, "pairs noise")
     one, other = slice(None, _PAIRS), slice(_PAIRS, None)
     true, noisy_distances = (
@@ -92,22 +98,6 @@ def _distortion(release: VectorRelease) -> Distortion:
     )
 
 
-def _original(release: VectorRelease) -> NDArray[np.floating]:
-    """Return the public vectors before any clipping or projection."""
-    mechanism = release.mechanism
-    if isinstance(mechanism, PrivEmb):
-        return mechanism.measured.vectors
-    return mechanism.space.vectors
-
-
-def _lengths(release: VectorRelease) -> tuple[float, float, float]:
-    rows = np.zeros(_LENGTHS, np.int32)
-    drawn = _released(release, rows, "lengths")
-    drawn -= release.mechanism.output_vectors[0]
-    low, middle, high = np.quantile(np.linalg.norm(drawn, axis=1), (0.05, 0.5, 0.95))
-    return float(low), float(middle), float(high)
-
-
 def _ruler(release: VectorRelease) -> Ruler:
     """Play: a word drawn by its frequency, or a public text, and guesses of it."""
     mechanism, words = release.mechanism, release.lexicon
@@ -121,13 +111,30 @@ def _ruler(release: VectorRelease) -> Ruler:
     rows = np.minimum(np.searchsorted(steps, target, side="right"), size - 1)
     rows = rows.astype(np.int32)
     points = _released(release, rows, "plays noise").astype(np.float32)
-    scores = [_nearest(release, points)]
+    table = mechanism.output_vectors
+    near = _best(points, size, lambda x: -noise.squared_distances(points, table[x]))
+    guesses = [near]
     if mechanism.has_log_density:
-        scores.append(_weighed(release, points, weights))
-    won = [int((guess == rows).sum()) for guess in scores]
+        eps = np.full(len(points), release.epsilon)
+        with np.errstate(divide="ignore"):
+            worth = np.log(weights).astype(np.float32)
+        guesses.append(
+            _best(
+                points,
+                size,
+                lambda x: mechanism.log_density(points, eps, x) + worth[x],
+            )
+        )
+    won = [int((guess == rows).sum()) for guess in guesses]
+    of = "words of the vocabulary"
+    if release.pool is not Pool.WORD:
+        of += ", as texts of one word"
+    if release.pool is Pool.SENTENCE:
+        named = release.settings.options.public
+        of = "public texts" if named else "frequent words, as texts of one word"
     low, high = binomial.limits(max(won), _PLAYS, 1.0 - _CONFIDENCE)
     return Ruler(
-        of=_named(release),
+        of=of,
         choices=size,
         draws=_PLAYS,
         baseline=float(weights.max()),
@@ -135,35 +142,6 @@ def _ruler(release: VectorRelease) -> Ruler:
         best=won[1] / _PLAYS if len(won) > 1 else None,
         low=low,
         high=high,
-    )
-
-
-def _named(release: VectorRelease) -> str:
-    if release.pool is Pool.SENTENCE:
-        public = release.settings.options.public
-        return "public texts" if public else "frequent words, as texts of one word"
-    if release.pool is Pool.WORD:
-        return "words of the vocabulary"
-    return "words of the vocabulary, as texts of one word"
-
-
-def _nearest(release: VectorRelease, points: NDArray[np.float32]) -> Ids:
-    table = release.mechanism.output_vectors
-    return _best(
-        points,
-        len(release.lexicon.words),
-        lambda words: -noise.squared_distances(points, table[words]),
-    )
-
-
-def _weighed(release: VectorRelease, points: NDArray[np.float32], weights: Wide) -> Ids:
-    eps = np.full(len(points), release.epsilon)
-    with np.errstate(divide="ignore"):
-        worth = np.log(weights).astype(np.float32)
-    return _best(
-        points,
-        len(weights),
-        lambda words: release.mechanism.log_density(points, eps, words) + worth[words],
     )
 
 

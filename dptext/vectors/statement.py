@@ -75,7 +75,7 @@ def claimed(release: VectorRelease, key: str) -> VectorClaim:
             far = epsilon * distance * promise.stretch
     loss = Loss.even(far)
     if is_word and promise.notion is Notion.METRIC:
-        geometry = mechanism.geometry(epsilon)
+        geometry = mechanism.geometry
         loss = Loss(epsilon * geometry.nearest, epsilon * geometry.median, far)
     exact = isinstance(mechanism, DiscreteGaussian | DiscreteLaplace)
     slack = mechanism.numerical_slack(epsilon) if exact else None

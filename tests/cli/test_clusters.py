@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 from pathlib import Path
 
 import pytest
 
-from dptext.errors import UsageError
-from dptext.spark import session
 from tests.cli.running import here
 
 LINE = '{"text":"the film was good"}\n'
@@ -110,14 +107,3 @@ def test_spark_needs_java(
     )
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, b"", 1)
     assert 'pip install "dptext[spark]"' in ran.err or "default-jre" in ran.err
-
-
-def test_a_master_that_does_not_answer() -> None:
-    """Where nothing listens one line says so, before Java is started."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-        session.check_answers(f"spark://127.0.0.1:1,127.0.0.1:{port}")
-    for master in (f"spark://127.0.0.1:{port}", "spark://127.0.0.1:x"):
-        with pytest.raises(UsageError, match=f"--master {master}: no master answers"):
-            session.check_answers(master)
-    session.check_answers("local[2]")

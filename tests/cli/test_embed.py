@@ -46,13 +46,11 @@ def sidecar(output: Path) -> Any:
 def test_all_formats_hold_the_same_vectors(
     pool: str, source: str, tmp_path: Path, key: str
 ) -> None:
-    """numpy, Parquet and Arrow read them; beside them stands what they are of."""
-    pa = pytest.importorskip("pyarrow")
-    import pyarrow.parquet as pq
+    """Numpy and Parquet read them; beside them stands what they are of."""
+    pq = pytest.importorskip("pyarrow.parquet")
 
     options = ("--pool", pool, "--key-file", key, "-q", "--id", "n")
     paths = [tmp_path / f"out{suffix}" for suffix in (".npy", ".npz", ".parquet")]
-    paths.append(tmp_path / "out.arrow")
     for path in paths:
         assert embed(source, path, *options).code == 0
     vectors = np.load(paths[0])
@@ -61,13 +59,11 @@ def test_all_formats_hold_the_same_vectors(
         records, ids = columns["record"], columns["id"].tolist()
     assert vectors.dtype == np.float32
     assert ids == [str(each) for each in records]
-    with pa.OSFile(str(paths[3])) as file:
-        arrow = pa.ipc.open_file(file).read_all()
-    for table in (pq.read_table(paths[2]), arrow):
-        np.testing.assert_array_equal(np.stack(table["vector"].to_pylist()), vectors)
-        assert table["record"].to_pylist() == records.tolist()
-        assert table["id"].to_pylist() == ids
-        assert ("word" in table.column_names) == (pool == "word")
+    table = pq.read_table(paths[2])
+    np.testing.assert_array_equal(np.stack(table["vector"].to_pylist()), vectors)
+    assert table["record"].to_pylist() == records.tolist()
+    assert table["id"].to_pylist() == ids
+    assert ("word" in table.column_names) == (pool == "word")
     told = sidecar(paths[2])
     assert told["output"]["rows"] == len(vectors)
     assert told["output"]["columns"] == list(table.column_names)
@@ -75,7 +71,7 @@ def test_all_formats_hold_the_same_vectors(
     assert told["private"] is None
 
 
-@pytest.mark.parametrize("suffix", [".npy", ".npz", ".parquet", ".arrow"])
+@pytest.mark.parametrize("suffix", [".npy", ".npz", ".parquet"])
 def test_the_same_bytes_for_any_batch(
     suffix: str, source: str, tmp_path: Path, key: str
 ) -> None:
@@ -243,7 +239,7 @@ def test_a_name_that_is_no_format_is_refused(
     given = ("-o", name) if name else ()
     ran = here("embed", "-f", "text", source, "--lexicon", lexicon(tmp_path), *given)
     assert ran.code == 2
-    assert "ends in .npy, .npz, .parquet, .arrow" in ran.err
+    assert "ends in .npy, .npz, .parquet" in ran.err
 
 
 def test_faulty_records_go_aside(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from dptext import registry
 from dptext.decoders import Decoder, Params
 from dptext.readers.channel import Channel
-from dptext.tokens.joining import Releaser
+from dptext.tokens import joining
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import BudgetDescription, BudgetKind, Ids, Lexicon
@@ -53,7 +53,7 @@ def decoded(
     starts = np.searchsorted(words.texts, words.texts, side="left")
     draws = np.random.default_rng(turn).integers(0, 9, 64)
     drawn: Ids = draws[np.arange(len(starts)) - starts].astype(np.int32)
-    batch = Releaser(policy).released(words, drawn, np.full(len(drawn), 3.0))
+    batch = joining.released(policy, words, drawn, np.full(len(drawn), 3.0))
     written = decoder.decode(batch)
     assert written.shape == drawn.shape
     assert ((written >= 0) & (written < 9)).all(), "only what may be drawn is written"

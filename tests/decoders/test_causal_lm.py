@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 from pathlib import Path
 from typing import Any
 
@@ -110,14 +109,6 @@ def test_what_cannot_be_read_is_refused(folder: str, tmp_path: Path) -> None:
     refused("no config.json", model=str(tmp_path))
     if models.has("gguf") and models.has("accelerate"):
         refused("no file", model=str(tmp_path / "absent.gguf"))
-    headless = tmp_path / "headless"
-    language_models.llama(headless)
-    config = json.loads((headless / "config.json").read_text())
-    config["architectures"] = ["LlamaModel"]
-    (headless / "config.json").write_text(json.dumps(config))
-    refused("no causal head", model=str(headless))
-    (headless / "config.json").write_text("[")
-    refused("cannot be read", model=str(headless))
     with pytest.raises(UsageError, match="no exact output distribution"):
         params(folder).prepare(channel_of(Policy(), "laplace"))
 

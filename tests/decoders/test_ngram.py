@@ -16,7 +16,7 @@ from dptext.randomness import RunKey
 from dptext.readers import ngrams
 from dptext.readers import ngrams as locations
 from dptext.readers.pairs import PairReader
-from dptext.tokens.joining import Releaser
+from dptext.tokens import joining
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Record
@@ -88,7 +88,9 @@ def test_mbr_writes_the_closest_fluent_text(
     table /= np.linalg.norm(table, axis=1, keepdims=True)
     means = np.einsum("xn,xnd->nd", likely, table[rows])
     size = np.arange(SIZE + 2)
-    logs = np.array([model.log_probs(np.full(SIZE + 2, row), size) for row in size])
+    logs = np.array(
+        [models.log_probs(model, np.full(SIZE + 2, row), size) for row in size]
+    )
     words = np.flatnonzero(channel.inputs[:SIZE] > 0)
 
     def score(row: int, words_of: dict[int, int]) -> float:
@@ -134,7 +136,7 @@ def test_expected_closeness_has_the_same_bits_in_every_batch(tmp_path: Path) -> 
         words = Tokenizer(wide, Policy()).words(texts)
         eps = np.full(len(words.ids), 2.0)
         drawn = np.where(words.ids < 0, len(wide.words) - 1, words.ids)
-        released = Releaser(Policy()).released(words, drawn.astype(np.int32), eps)
+        released = joining.released(Policy(), words, drawn.astype(np.int32), eps)
         weighed = decoder._reader.weighed(released)
         likely = decoder._reader.likely(weighed)
         expected = decoder._expected(released, weighed, likely)

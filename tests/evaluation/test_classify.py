@@ -9,7 +9,12 @@ import pytest
 
 from dptext.errors import UsageError
 from dptext.evaluation import classify
-from dptext.evaluation.classify import Baseline, Linear, make_classifier
+from dptext.evaluation.classify import (
+    Linear,
+    check_classifier,
+    learn,
+    make_classifier,
+)
 from tests import language_models, small
 
 LEXICON = small.cloud(30, 3)
@@ -33,10 +38,11 @@ def test_it_learns_what_can_be_learnt(name: str) -> None:
     pytest.importorskip("sklearn")
     before, labels = texts(160, 1)
     make = make_classifier(name, LEXICON)
-    ready = Baseline.of("label", before, labels, name, make, 2)
-    assert ready.original.accuracy > 0.85
-    assert ready.against(before).private == ready.original
-    blind = ready.against([WORDS[9]] * 160)
+    same = learn("label", labels, before, before, name, make, 2)
+    assert same.original.accuracy > 0.85
+    assert same.private == same.static == same.original
+    blind = learn("label", labels, before, [WORDS[9]] * 160, name, make, 2)
+    assert blind.original == same.original
     assert blind.private.accuracy <= blind.chance + 0.12
     assert blind.static.accuracy <= blind.chance + 0.12
 
@@ -62,7 +68,7 @@ def test_splits_keep_the_shares_of_labels() -> None:
 def test_a_field_that_is_no_label(values: list[str]) -> None:
     """One line says so."""
     with pytest.raises(UsageError, match="'x' cannot be a label"):
-        Baseline.of("x", ["t"] * 40, values, "tfidf", Linear, 1)
+        learn("x", values, ["t"] * 40, ["t"] * 40, "tfidf", Linear, 1)
 
 
 def test_one_split_has_no_spread() -> None:
@@ -80,12 +86,11 @@ def test_texts_without_a_label_are_left_out() -> None:
     pytest.importorskip("sklearn")
     before, labels = texts(80, 4)
     values = [None if n % 4 == 0 else label for n, label in enumerate(labels)]
-    ready = Baseline.of("x", before, values, "tfidf", Linear, 1)
-    train, test = ready.splits[0]
-    used = sorted([*train.tolist(), *test.tolist()])
-    assert used == [n for n in range(80) if n % 4]
-    assert ready.classes == ("0", "1")
-    assert ready.against(before).texts == 60
+    task = learn("x", values, before, before, "tfidf", Linear, 1)
+    assert (task.texts, task.classes) == (60, 2)
+    without = [text for n, text in enumerate(before) if n % 4]
+    known = [value for value in values if value is not None]
+    assert learn("x", known, without, without, "tfidf", Linear, 1) == task
 
 
 def test_a_folder_that_holds_no_model(tmp_path: Path) -> None:
@@ -95,15 +100,13 @@ def test_a_folder_that_holds_no_model(tmp_path: Path) -> None:
     make = make_classifier(str(tmp_path), LEXICON)
     before, labels = texts(64, 2)
     with pytest.raises(UsageError, match="no model that can be loaded"):
-        Baseline.of("label", before, labels, "bert", make, 1)
+        learn("label", labels, before, before, "bert", make, 1)
 
 
 def test_no_classifier_of_this_name() -> None:
     """The names are listed."""
     with pytest.raises(UsageError, match="give tfidf, vectors or the folder"):
-        make_classifier("nothing", LEXICON)
-    with pytest.raises(UsageError, match="lstm is gone: give a model's folder"):
-        make_classifier("lstm", LEXICON)
+        check_classifier("nothing")
 
 
 def test_a_hugging_face_model(tmp_path: Path) -> None:
@@ -111,5 +114,5 @@ def test_a_hugging_face_model(tmp_path: Path) -> None:
     language_models.bert(tmp_path, head=False)
     before, labels = texts(64, 2)
     make = make_classifier(str(tmp_path), LEXICON)
-    ready = Baseline.of("label", before, labels, "bert", make, 1)
-    assert 0.0 <= ready.against(before).private.accuracy <= 1.0
+    task = learn("label", labels, before, before, "bert", make, 1)
+    assert 0.0 <= task.private.accuracy <= 1.0

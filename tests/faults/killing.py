@@ -170,10 +170,8 @@ class Trial:
         """Return what each subject is charged, and see that the ledger is sound."""
         with ledgers.opened(self.folder / "spent.db") as ledger:
             assert not list(findings(ledger))
-            assert all(row.state in store.FINISHED for row in ledger.entries())
-            return {
-                name: spent_by(ledger, name).amount.plain()["nats"] for name in SUBJECTS
-            }
+            assert all(row["state"] in store.FINISHED for row in store.entries(ledger))
+            return {name: spent_by(ledger, name)["nats"] for name in SUBJECTS}
 
     def outputs(self) -> Iterator[Path]:
         """Yield what was released."""

@@ -23,6 +23,7 @@ from scipy import stats
 
 from dptext import mechanisms, profile, registry, spaces
 from dptext.guarantees import rounding, statement
+from dptext.guarantees.claims import RunTerms
 from dptext.guarantees.statement import Statement
 from dptext.mechanisms import Mechanism
 from dptext.mechanisms.diffractor import Diffractor
@@ -137,10 +138,7 @@ def made(mechanism: str, budget: str, strategy: str = "token") -> Made:
         recipe,
         ready,
         budget_description,
-        key="system",
-        lexicon_is_custom=False,
-        identified=False,
-        fields=None,
+        RunTerms(),
     )
     return Made(ready, prepared, budget_description, said)
 
@@ -578,10 +576,7 @@ def test_no_cut_that_follows_from_epsilon_is_claimed_of_a_total(mechanism: str) 
         recipe,
         ready,
         BudgetDescription(BudgetKind.PAST, 0.1, 5.0, total=20.0),
-        key="system",
-        lexicon_is_custom=False,
-        identified=False,
-        fields=None,
+        RunTerms(),
     )
     gap = float(distances(mechanism)[one, other])
     assert 4 * lost <= 20.0 * _cut(said.sentence, gap, 20.0) + SLACK

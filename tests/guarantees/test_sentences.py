@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dptext import profile
-from dptext.guarantees.claims import Strength
+from dptext.guarantees.claims import RunTerms, Strength
 from dptext.guarantees.statement import Statement, statement_of
 from dptext.report import answer
 from dptext.tokens.policy import Form
@@ -84,10 +84,7 @@ def statement(
         recipe,
         claims.ready_mechanism(mechanism),
         budget_description,
-        key=key,
-        lexicon_is_custom=False,
-        identified=False,
-        fields=("text",),
+        RunTerms(key=key, fields=("text",)),
     )
 
 

@@ -14,6 +14,7 @@ import pytest
 from dptext import mechanisms, profile, registry, spaces
 from dptext.budgets import Budget
 from dptext.guarantees import not_covered
+from dptext.guarantees.claims import RunTerms
 from dptext.guarantees.rounding import above, factor, number
 from dptext.guarantees.statement import Statement, statement_of
 from dptext.mechanisms import Mechanism
@@ -99,10 +100,12 @@ def statement(case: Case) -> Statement:
         recipe(case.mechanism, policy, case.level, case.epsilon),
         mechanism(case.mechanism),
         describe(case),
-        key=case.key,
-        lexicon_is_custom=case.lexicon_is_custom,
-        identified=case.identified,
-        fields=case.fields,
+        RunTerms(
+            key=case.key,
+            lexicon_is_custom=case.lexicon_is_custom,
+            identified=case.identified,
+            fields=case.fields,
+        ),
     )
 
 

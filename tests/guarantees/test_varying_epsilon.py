@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from dptext import mechanisms, profile, registry, spaces
 from dptext.guarantees import statement
+from dptext.guarantees.claims import RunTerms, Terms
 from dptext.guarantees.statement import Statement, statement_of
 from dptext.mechanisms import Mechanism
 from dptext.settings import convert
@@ -84,10 +85,7 @@ def told(given_: dict[str, Any], budget_description: BudgetDescription) -> State
         recipe,
         made,
         budget_description,
-        key="system",
-        lexicon_is_custom=False,
-        identified=False,
-        fields=None,
+        RunTerms(),
     )
 
 
@@ -277,16 +275,11 @@ def test_a_law_that_looks_at_the_text_promises_nothing_better_for_one_word(
     # As text, which other packages may write.
     budget_description = BudgetDescription(kind, 0.5, high, total=total)  # type: ignore[arg-type]
     recipe = profile.load("balanced", {"budget": {"epsilon": 1, "risk": None}})
-    from dptext.guarantees.claims import Terms
-
     terms = Terms(
         budget=budget_description,
         strategy=Strategy.TOKEN,
         policy=recipe.tokens,
-        key="system",
-        lexicon_is_custom=False,
-        identified=False,
-        fields=None,
+        run=RunTerms(),
         nearest=0.1,
         median=0.5,
         diameter=1.0,

@@ -13,6 +13,7 @@ import pytest
 import dptext
 from dptext.guarantees import sentences
 from dptext.guarantees.claims import Strengths
+from dptext.guarantees.not_covered import Unprotected
 from dptext.guarantees.policy import ExportPolicy
 from dptext.guarantees.statement import Statement
 from dptext.report import answer, verify
@@ -26,7 +27,9 @@ from tests.report.test_document import made
 POLICIES = (
     ExportPolicy(),
     ExportPolicy(notion=("LDP",), max_epsilon=4.0),
-    ExportPolicy(notion=("metric-DP",), max_loss=20.0, allow=("equal-words",)),
+    ExportPolicy(
+        notion=("metric-DP",), max_loss=20.0, allow=(Unprotected.EQUAL_WORDS,)
+    ),
 )
 # All that people read and nothing decides by.
 PROSE = ("sentence", "text_level", "translation", "distance", "unit", "source")

@@ -23,7 +23,7 @@ def test_decimals_add_up_exactly() -> None:
     ten = Amount(Amount.of(0.1).nats * 10, 0)
     assert Limit(1.0).admits(ten)
     assert not Limit(1.0).admits(ten.plus(Amount.of(0.1)))
-    assert ten.written() == "1 nats"
+    assert str(ten) == "1 nats"
 
 
 def test_a_delta_counts() -> None:

@@ -211,14 +211,6 @@ def test_saving_again_replaces(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
 
-def test_foreign_arrays_are_not_overwritten(tmp_path: Path) -> None:
-    """A folder with vectors of the user's own, and no lexicon, is left alone."""
-    np.save(tmp_path / "vectors.npy", np.zeros(3))
-    with pytest.raises(LexiconError, match="choose another folder"):
-        store.save(_lexicon(), tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["vectors.npy"]
-
-
 def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     """A folder below a file is an OutputError that names it."""
     (tmp_path / "file").write_text("")

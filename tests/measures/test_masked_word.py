@@ -8,7 +8,6 @@ import pytest
 
 from dptext.errors import UsageError
 from dptext.measures import masked_word
-from dptext.measures.masked_word import Hidden
 from tests import language_models
 
 
@@ -20,40 +19,38 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def test_guesses_are_counted(model: str) -> None:
     """A model that always says "house" is right where "house" was."""
-    texts = [
-        Hidden(["a", " cat", ",", " x"], [0, 1], ["the", "House"]),
-        Hidden(["?"], [], []),
-    ]
-    guessed = masked_word.attack(model, texts)
+    pieces = ["a", " cat", ",", " x"]
+    words = [(pieces, 0, "the"), (pieces, 1, "house")]
+    guessed = masked_word.attack(model, words)
     assert guessed is not None
     assert (guessed.words, guessed.first) == (2, 0.5)
     assert guessed.first_five >= guessed.first
-    fewer = masked_word.attack(model, texts, most=1)
+    fewer = masked_word.attack(model, words, most=1)
     assert fewer is not None
     assert fewer.words == 1
-    assert masked_word.attack(model, texts[1:]) is None
+    assert masked_word.attack(model, []) is None
 
 
 def test_only_the_word_is_hidden() -> None:
     """Its space and the punctuation around it stay; the rest of the text is seen."""
-    texts = [Hidden(["Well", ",", " cats", "."], [0, 2], ["So", "dogs"])]
-    assert list(masked_word._questions("[M]", texts, 9)) == [
-        ("[M], cats.", "so"),
-        ("Well, [M].", "dogs"),
-    ]
+    pieces = ["Well", ",", " cats", "."]
+    shown = [masked_word._masked("[M]", pieces, position) for position in (0, 2)]
+    assert shown == ["[M], cats.", "Well, [M]."]
 
 
-def test_words_are_chosen_evenly() -> None:
+def test_words_are_chosen_evenly(model: str) -> None:
     """From the first to the last, not those of the first texts."""
-    texts = [Hidden([f"{n}"], [0], [f"{n}"]) for n in range(101)]
-    asked = [word for _, word in masked_word._questions("[M]", texts, 5)]
-    assert asked == ["0", "25", "50", "75", "100"]
+    words = [([" x"], 0, "house" if n % 25 == 0 else "cat") for n in range(101)]
+    guessed = masked_word.attack(model, words, most=5)
+    assert guessed is not None
+    assert (guessed.words, guessed.first) == (5, 1.0)
 
 
 def test_long_texts_are_cut_around_the_mask(model: str) -> None:
     """Every word of a long text is asked for, its mask in sight."""
-    texts = [Hidden(["a", *[" a"] * 299], range(300), ["house"] * 300)]
-    guessed = masked_word.attack(model, texts)
+    pieces = ["a", *[" a"] * 299]
+    words = [(pieces, position, "house") for position in range(300)]
+    guessed = masked_word.attack(model, words)
     assert guessed is not None
     assert (guessed.first, guessed.words) == (1.0, 300)
 

@@ -21,8 +21,7 @@ def chain_of(size: int) -> Diffractor:
     words = np.arange(size, dtype=np.int32)[None, :]
     positions = np.append(words, [[1]], axis=1).astype(np.int32)
     space = prepared.space_of(small.line(*map(float, range(size))))
-    noise = diffractor.Geometric(size, 1.0)
-    return Diffractor(Params(), space, WordChains(words, positions), noise)
+    return Diffractor(Params(), space, WordChains(words, positions))
 
 
 def distances(mechanism: Diffractor) -> NDArray[np.float64]:
@@ -139,7 +138,7 @@ def test_the_geometry_is_that_of_the_places() -> None:
     """Nearest, median and largest distance are in the guarantee's own metric."""
     lexicon = small.cloud(400, 3)
     one = prepared.ready("diffractor", lexicon, scale=2.0)
-    found = one.geometry(1.0)
+    found = one.geometry
     pairs = distances(one)[:-1, :-1][np.triu_indices(400, 1)]
     assert found.nearest == 0.5
     assert found.diameter == 399 / 2.0
@@ -151,8 +150,8 @@ def test_the_geometry_is_that_of_the_places() -> None:
     assert (nearest >= gaps.min(axis=1)).all()
     assert (nearest == gaps.min(axis=1)).mean() > 0.5
     tem = prepared.ready("diffractor", lexicon, noise="tem", gamma=5.0)
-    assert tem.geometry(1.0).diameter == 5.0
-    assert tem.geometry(1.0).median == 5.0
+    assert tem.geometry.diameter == 5.0
+    assert tem.geometry.median == 5.0
 
 
 class Zeros(RandomBits):

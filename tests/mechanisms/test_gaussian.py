@@ -49,7 +49,7 @@ def test_the_ratio_of_tail_and_density_is_exact(value: float) -> None:
 def test_sigma_is_the_published_multiple_of_the_diameter() -> None:
     """(1, 1e-5) needs 3.7306316348 times the largest distance."""
     mechanism = made(clip=1.0, delta=1e-5)
-    found = mechanism.sigma(1.0) / mechanism.geometry(1.0).diameter
+    found = mechanism.sigma(1.0) / mechanism.geometry.diameter
     assert found == pytest.approx(3.7306316348, abs=2e-10)
 
 

@@ -186,4 +186,4 @@ def test_calibrated_noise_counts_the_lexicon_s_distance(name: str) -> None:
     promise = mechanism.guarantee(3.0)
     assert promise.metric.name == "Euclidean distance of the lexicon's vectors"
     assert promise.max_distance == space.original.geometry.diameter
-    assert mechanism.geometry(3.0) == space.original.geometry
+    assert mechanism.geometry == space.original.geometry

@@ -77,7 +77,7 @@ def test_the_reach_is_the_diameter_in_the_metric(lam: float) -> None:
     promise = made(lexicon, lam).guarantee(1.0)
     assert promise.notion == "metric-DP"
     assert exact <= promise.max_distance <= exact * (1 + 1e-5)
-    found = made(lexicon, lam).geometry(1.0)
+    found = made(lexicon, lam).geometry
     words = pdist(vectors[:-1], "mahalanobis", VI=inverse)
     assert found.median == pytest.approx(np.median(words), rel=0.02)
     assert found.diameter == promise.max_distance
@@ -175,9 +175,7 @@ def test_the_metric_lies_on_the_space() -> None:
     assert "scaled to length 1" in mechanism.guarantee(1.0).metric.name
     whitened = vectors @ mechanism.inverse
     np.testing.assert_allclose(mechanism.vectors(), whitened, atol=1e-12)
-    assert mechanism.geometry(1.0).diameter == pytest.approx(
-        pdist(whitened).max(), rel=1e-5
-    )
+    assert mechanism.geometry.diameter == pytest.approx(pdist(whitened).max(), rel=1e-5)
 
 
 def test_an_absurdly_small_epsilon_still_gives_finite_points() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dptext.readers import ngrams
 from dptext.readers.ngrams import Ngrams
@@ -20,3 +21,16 @@ def model(lexicon: Lexicon, seed: int = 3, seen: float = 0.4) -> Ngrams:
     return ngrams.assembled(
         lexicon.words, np.log(alone), backoff, contexts, following, gains, {}
     )
+
+
+def log_probs(
+    model: Ngrams, contexts: NDArray[np.integer], following: NDArray[np.integer]
+) -> NDArray[np.float64]:
+    """Return ln p(x'|x) of pairs of rows by search: (n,)."""
+    logs: NDArray[np.float64] = model.backoff[contexts].astype(np.float64)
+    logs += model.alone[following]
+    for number, (x, after) in enumerate(zip(contexts, following, strict=True)):
+        begin, end = int(model.ends[x - 1]) if x else 0, int(model.ends[x])
+        for at in np.flatnonzero(model.following[begin:end] == after) + begin:
+            logs[number] += np.log(ngrams.decoded(model.gains[at : at + 1])[0])
+    return logs

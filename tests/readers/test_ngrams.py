@@ -73,8 +73,8 @@ def test_a_model_goes_over_to_another_lexicon() -> None:
     for one, two in ((0, 2), (2, 3), (3, 0)):
         before = [rows[other.words[row].lower()] for row in (one, two)]
         change = float(moved.alone[two] - model.alone[before[1]])
-        old = model.log_probs(np.array([before[0]]), np.array([before[1]]))[0]
-        new = moved.log_probs(np.array([one]), np.array([two]))[0]
+        old = models.log_probs(model, np.array([before[0]]), np.array([before[1]]))[0]
+        new = models.log_probs(moved, np.array([one]), np.array([two]))[0]
         assert new == pytest.approx(old + change, abs=1e-5)
     ratio = np.exp(moved.alone[1] - moved.alone[0])
     said = other.prior[1] / np.exp(model.alone[2].astype(np.float64))
@@ -99,7 +99,7 @@ def test_counted_probabilities_sum_to_one(least: int) -> None:
     every = np.arange(SIZE + 2)
     assert np.exp(model.alone.astype(np.float64)).sum() == pytest.approx(1.0, rel=1e-6)
     for context in range(SIZE + 2):
-        total = np.exp(model.log_probs(np.full(SIZE + 2, context), every)).sum()
+        total = np.exp(models.log_probs(model, np.full(SIZE + 2, context), every)).sum()
         assert total == pytest.approx(1.0, abs=0.06)
 
 
@@ -118,7 +118,7 @@ def test_pairs_are_counted_by_hand() -> None:
         *((the, other), (other, edge), (edge, of), (of, edge), (edge, dog)),
         *((dog, of), (of, other), (other, number), (number, edge)),
     }
-    after_the = model.log_probs(np.array([the, the]), np.array([cat, dog]))
+    after_the = models.log_probs(model, np.array([the, the]), np.array([cat, dog]))
     assert after_the[0] > after_the[1]
     assert model.meta["source"] == "made up"
 
@@ -133,10 +133,16 @@ def test_a_background_is_believed_where_the_corpus_is_silent() -> None:
     alone, both = counts.model(1, {}), counts.model(1, {}, background)
     the, cat, dog = 0, 1, 2
     pairs = np.array([the, the]), np.array([cat, dog])
-    general_cat, general_dog = background.log_probs(*pairs)
-    assert both.log_probs(*pairs)[0] > general_cat
-    assert alone.log_probs(*pairs)[1] < both.log_probs(*pairs)[1] < general_dog
-    total = np.exp(both.log_probs(np.zeros(SIZE + 2, int), np.arange(SIZE + 2))).sum()
+    general_cat, general_dog = models.log_probs(background, *pairs)
+    assert models.log_probs(both, *pairs)[0] > general_cat
+    assert (
+        models.log_probs(alone, *pairs)[1]
+        < models.log_probs(both, *pairs)[1]
+        < general_dog
+    )
+    total = np.exp(
+        models.log_probs(both, np.zeros(SIZE + 2, int), np.arange(SIZE + 2))
+    ).sum()
     assert total == pytest.approx(1.0, abs=0.2)
 
 

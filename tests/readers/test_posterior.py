@@ -14,8 +14,7 @@ from dptext.readers.channel import Channel
 from dptext.readers.ngrams import Gains, Ngrams
 from dptext.readers.pairs import PairReader
 from dptext.readers.posterior import Chains, WordCandidates, marginals
-from dptext.tokens import kinds
-from dptext.tokens.joining import Releaser
+from dptext.tokens import joining, kinds
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import BudgetDescription, BudgetKind, Released
@@ -61,7 +60,7 @@ def release(policy: Policy, texts: list[str], seed: int = 0) -> Released:
     words = Tokenizer(ENGLISH, policy).words(texts)
     rng = np.random.default_rng(seed)
     drawn = rng.integers(0, 3, len(words.ids)).astype(np.int32)
-    return Releaser(policy).released(words, drawn, np.full(len(drawn), EPSILON))
+    return joining.released(policy, words, drawn, np.full(len(drawn), EPSILON))
 
 
 def sequence(batch: Released, row: int) -> list[tuple[str, int]]:
@@ -95,7 +94,7 @@ def brute(
     possible = np.flatnonzero(channel.inputs > 0)
     rows = np.arange(SIZE + 2)
     conditional = np.exp(
-        [model.log_probs(np.full(SIZE + 2, row), rows) for row in rows]
+        [models.log_probs(model, np.full(SIZE + 2, row), rows) for row in rows]
     )
     posterior = np.zeros((len(batch.drawn), SIZE + 1))
     best = np.zeros(len(batch.drawn), np.int64)
@@ -194,7 +193,7 @@ def test_texts_are_read_by_themselves(name: str) -> None:
     for row in range(0, 700, 41):
         words = Tokenizer(ENGLISH, policy).words([texts[row]])
         mine = whole.texts == row
-        alone = Releaser(policy).released(words, whole.drawn[mine], whole.eps[mine])
+        alone = joining.released(policy, words, whole.drawn[mine], whole.eps[mine])
         np.testing.assert_array_equal(read(alone), together[mine])
 
 

@@ -18,6 +18,7 @@ def test_what_is_vulgar_may_be_guessed_and_is_not_written(
     channel, model = channel_of(Policy()), models.model(ENGLISH)
     batch = release(Policy(), ["cat dog, the runs. of cat"])
     before = PairReader(channel, model, SIZE + 1)
+    assert before.weighed(batch).writable.any()
     monkeypatch.setattr(lexicons, "vulgar_words", lambda language: frozenset(["cat"]))
     after = PairReader(channel, model, SIZE + 1)
     rows, likely = before.posterior(batch)

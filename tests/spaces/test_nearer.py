@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dptext.spaces import lengths_from, nearer
+from dptext.lexicons.search import lengths_from
+from dptext.spaces import nearer
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e4])

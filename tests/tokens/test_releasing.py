@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dptext.tokens import kinds
-from dptext.tokens.joining import Releaser
+from dptext.tokens import joining, kinds
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Released
@@ -16,7 +15,7 @@ def released(texts: list[str], policy: Policy) -> Released:
     words = Tokenizer(ENGLISH, policy).words(texts)
     starts = np.searchsorted(words.texts, words.texts, side="left")
     drawn = ((np.arange(len(starts)) - starts) % 10).astype(np.int32)
-    return Releaser(policy).released(words, drawn, np.ones(len(drawn)))
+    return joining.released(policy, words, drawn, np.ones(len(drawn)))
 
 
 def text_of(batch: Released, row: int) -> object:

@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from dptext.lexicons import numbers
 from dptext.lexicons.orders import (
     NEVER,
-    distances_from,
     empty_orders,
     hubs,
     rounded_down,
@@ -35,6 +34,7 @@ from dptext.lexicons.search import (
     Progress,
     in_blocks,
     largest,
+    lengths_from,
     silent,
 )
 from dptext.tokens.numbers import NAMES
@@ -430,7 +430,7 @@ def far_of_all(
             range(size + 1)[block], nearest, beyond, strict=True
         ):
             rest = np.setdiff1d(ids, orders[row])
-            closest = distances_from(rows, row, rest).min(initial=np.inf)
+            closest = lengths_from(rows, row, rest).min(initial=np.inf)
             far[row] = rounded_down(min(float(closest), float(bound)))
 
     in_blocks(size + 1, work)

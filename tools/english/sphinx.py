@@ -1,4 +1,4 @@
-"""A trigram model of CMU Sphinx, a binary trie."""
+"""Words and pairs of words of a trigram model of CMU Sphinx, a binary trie."""
 
 from __future__ import annotations
 
@@ -19,12 +19,10 @@ SENTENCE = ("<s>", "</s>")
 
 
 class Trie(NamedTuple):
-    """Words, pairs and triples, in nats.
+    """Words and pairs, in nats.
 
     words list[n]; alone, backoff (n,) float64; the pairs under word w are ends[w] to
-    ends[w + 1]; following (m,) the other word of each, log_probs, weights (m,) float64,
-    the latter b of a pair as a context; the triples under pair p are pair_ends[p] to
-    pair_ends[p + 1]; earliest (t,) the word before the pair, triple_log_probs (t,).
+    ends[w + 1]; following (m,) the other word of each, log_probs (m,) float64.
     """
 
     words: list[str]
@@ -33,14 +31,10 @@ class Trie(NamedTuple):
     ends: NDArray[np.int64]
     following: NDArray[np.int64]
     log_probs: NDArray[np.float64]
-    weights: NDArray[np.float64]
-    pair_ends: NDArray[np.int64]
-    earliest: NDArray[np.int64]
-    triple_log_probs: NDArray[np.float64]
 
 
 def read(path: Path) -> Trie:
-    """Read a binary trie of order 3, as pocketsphinx lays it out.
+    """Read words and pairs of a binary trie of order 3, as pocketsphinx lays it out.
 
     Counts, tables of 16-bit codes, words alone, pairs and triples packed in bits,
     names. Raises LexiconError for another file.
@@ -63,12 +57,8 @@ def read(path: Path) -> Trie:
     wide, next_wide = int(words).bit_length(), int(triples).bit_length()
     size = wide + 32 + next_wide
     packed = np.frombuffer(data, np.uint8, ((pairs + 1) * size + 7) // 8 + 8, at)
-    at += len(packed)
-    size_of_triples = ((triples + 1) * (wide + 16) + 7) // 8 + 8
-    last = np.frombuffer(data, np.uint8, size_of_triples, at)
-    at += len(last)
-    first = np.arange(pairs + 1, dtype=np.int64) * size
-    third = np.arange(triples, dtype=np.int64) * (wide + 16)
+    at += len(packed) + ((triples + 1) * (wide + 16) + 7) // 8 + 8
+    first = np.arange(pairs, dtype=np.int64) * size
     (length,) = struct.unpack_from("<I", data, at)
     names = data[at + 4 : at + 4 + length].split(b"\0")[:words]
     return Trie(
@@ -76,12 +66,8 @@ def read(path: Path) -> Trie:
         one["f0"][:words].astype(np.float64) * _BASE,
         one["f1"][:words].astype(np.float64) * _BASE,
         one["f2"].astype(np.int64),
-        _bits(packed, first[:-1], wide),
-        tables[:_CODES][_bits(packed, first[:-1] + wide + 16, 16)],
-        tables[_CODES : 2 * _CODES][_bits(packed, first[:-1] + wide, 16)],
-        _bits(packed, first + wide + 32, next_wide),
-        _bits(last, third, wide),
-        tables[2 * _CODES :][_bits(last, third + wide, 16)],
+        _bits(packed, first, wide),
+        tables[:_CODES][_bits(packed, first + wide + 16, 16)],
     )
 
 

@@ -24,12 +24,10 @@ import numpy as np
 
 from dptext.errors import UsageError
 from dptext.guarantees.audit import exact, noise, pairs, sampler
-from dptext.guarantees.audit.exact import LossTally
 from dptext.guarantees.audit.findings import (
     AuditDraws,
     AuditResult,
     Deviation,
-    MultipleTests,
     Power,
     ProgramTest,
     Progress,
@@ -64,7 +62,7 @@ def audit(
     *,
     inputs: int = 200,
     runs: int = 20000,
-    number: int | None = None,
+    number: int = DRAWS,
     progress: Progress = lambda line: None,
 ) -> AuditResult:
     """Audit a mechanism at an epsilon.
@@ -72,27 +70,51 @@ def audit(
     draws runs the program by the path of a release; without it only formulas are
     looked at. inputs is how many words an audit of chosen words takes; runs how often
     each of a few pairs of words is drawn where there is no exact output distribution;
-    number, the draws that hold the program against its formula: DRAWS if not given,
-    and more where copies would not show; progress is called with lines for people.
+    number, the draws that hold the program against its formula; progress is called with
+    lines for people.
     UsageError for a mechanism of whole texts that offers no rows of any, and for one
     that can only be drawn from where draws is None.
     """
     if isinstance(mechanism, TextMechanism):
-        result = _of_texts(mechanism, epsilon)
+        log_probs = mechanism.example_log_probs(epsilon)
+        if log_probs is None:
+            raise UsageError(
+                f"{mechanism.name} looks at the whole text, so there is no table of "
+                "words to audit: its epsilon rests on the range to which it cuts its "
+                f"scores (see dptext list mechanisms {mechanism.name})"
+            )
+        result = exact.audit_texts(mechanism, epsilon, log_probs)
     elif isinstance(mechanism, NoiseMechanism):
-        points = (number or DRAWS) // 10
+        points = number // 10
         result = _of_noise(mechanism, epsilon, draws, runs, points, progress)
-    elif mechanism.has_log_probs:
-        result = _of_rows(mechanism, epsilon, draws, inputs, number, progress)
-    else:
+    elif not mechanism.has_log_probs:
         result = _of_samples(mechanism, epsilon, draws, runs, progress)
-    batches = 0 if draws is None else draws.batches()
-    if result.program is None or not batches:
+    else:
+        result = _of_rows(mechanism, epsilon, inputs, progress)
+        if draws is not None:
+            program = sampler.audit_sampler(
+                mechanism, epsilon, draws, inputs, number, progress
+            )
+            result = replace(result, program=program)
+    result = _proven(mechanism, epsilon, result)
+    if result.program is None or draws is None:
         return result
+    batches = draws.batches()
     later = f"a fault that begins after the first {batches:,} batches of words"
     untested = (*result.program.untested, later)
     program = replace(result.program, batches=batches, untested=untested)
     return replace(result, program=program)
+
+
+def _of_rows(
+    mechanism: Mechanism, epsilon: float, inputs: int, progress: Progress
+) -> AuditResult:
+    """Audit exact output distributions."""
+    if isinstance(mechanism, ExponentialMechanism):
+        progress("computing the losses of all pairs of words")
+        return exact.audit_all_pairs(mechanism, epsilon)
+    progress(f"computing the losses of all pairs of {inputs} words")
+    return exact.audit_rows(mechanism, epsilon, inputs)
 
 
 def _of_samples(
@@ -103,46 +125,15 @@ def _of_samples(
     progress: Progress,
 ) -> AuditResult:
     """Audit a mechanism that can only be drawn from, by pairs of words."""
-    progress(f"drawing pairs of words, {runs:,} draws of each")
     if draws is None:
-        raise _undrawn(mechanism)
+        raise UsageError(f"audit: {mechanism.name} can only be judged by draws")
+    progress(f"drawing pairs of words, {runs:,} draws of each")
     result = pairs.audit_samples(mechanism, epsilon, draws.words, runs)
     program = ProgramTest(
         False,
         False,
         "there is no exact output distribution of a vocabulary of this size",
         untested=("the program: there is nothing exact to hold it against",),
-    )
-    return _proven(mechanism, epsilon, replace(result, program=program))
-
-
-def _of_rows(
-    mechanism: Mechanism,
-    epsilon: float,
-    draws: AuditDraws | None,
-    inputs: int,
-    number: int | None,
-    progress: Progress,
-) -> AuditResult:
-    """Audit exact output distributions, then the program by its draws."""
-    if isinstance(mechanism, ExponentialMechanism):
-        progress("computing the losses of all pairs of words")
-        result = exact.audit_all_pairs(mechanism, epsilon)
-    else:
-        progress(f"computing the losses of all pairs of {inputs} words")
-        result = _proven(
-            mechanism, epsilon, exact.audit_rows(mechanism, epsilon, inputs)
-        )
-    if draws is None:
-        return result
-    program = sampler.audit_sampler(
-        mechanism,
-        epsilon,
-        draws,
-        inputs,
-        number or DRAWS,
-        progress,
-        until_copies_show=number is None,
     )
     return replace(result, program=program)
 
@@ -157,46 +148,13 @@ def _of_noise(
 ) -> AuditResult:
     """Audit noise: the program first, then pairs of words."""
     if draws is None or draws.points is None:
-        raise _undrawn(mechanism)
-    tests = MultipleTests()
-    program = noise.audit_noise(
-        mechanism, epsilon, draws.points, number, progress, tests
-    )
+        raise UsageError(f"audit: {mechanism.name} can only be judged by draws")
+    program = noise.audit_noise(mechanism, epsilon, draws.points, number, progress)
     progress(f"drawing pairs of words, {runs:,} draws of each")
-    result = pairs.audit_pairs(mechanism, epsilon, draws.points, runs, tests)
-    method = program.method
-    if mechanism.has_log_density:
-        method = f"{method}; density ratios of {result.sampled_pairs} pairs"
+    result = pairs.audit_pairs(mechanism, epsilon, draws.points, runs)
     mapping = "the mapping: it sees the noisy vector alone and can lose no more"
-    untested = (*program.untested, mapping)
-    program = tests.concluded(replace(program, method=method, untested=untested))
-    return replace(_proven(mechanism, epsilon, result), program=program)
-
-
-def _undrawn(mechanism: Mechanism) -> UsageError:
-    return UsageError(f"audit: {mechanism.name} can only be judged by draws")
-
-
-def _of_texts(mechanism: TextMechanism, epsilon: float) -> AuditResult:
-    """Audit the rows of public texts that a mechanism of whole texts offers."""
-    log_probs = mechanism.example_log_probs(epsilon)
-    if log_probs is None:
-        raise UsageError(
-            f"{mechanism.name} looks at the whole text, so there is no table of words "
-            "to audit: its epsilon rests on the range to which it cuts its scores (see "
-            f"dptext list mechanisms {mechanism.name})"
-        )
-    bound = mechanism.guarantee(epsilon).worst(epsilon)
-    tally = LossTally(mechanism, epsilon)
-    texts = np.arange(len(log_probs), dtype=np.int32)
-    exact.compare(log_probs, texts, tally, bound)
-    result = tally.finding(
-        "exact: public example texts, all outputs",
-        len(log_probs),
-        named=lambda row: f"example text {row + 1}",
-    )
-    drawn = ProgramTest(False, False, "a mechanism of whole texts is not drawn from")
-    return replace(result, program=drawn)
+    program = replace(program, untested=(*program.untested, mapping))
+    return replace(result, program=program)
 
 
 def _proven(mechanism: Mechanism, epsilon: float, result: AuditResult) -> AuditResult:
@@ -216,13 +174,13 @@ def _proven(mechanism: Mechanism, epsilon: float, result: AuditResult) -> AuditR
             claim_of_worst=math.inf,
             infinite=result.infinite if math.isfinite(least) else 1.0,
         )
-    if result.published is None or not result.confidence:
-        return result
     inputs = np.array([a], np.int32), np.array([b], np.int32)
     stated = mechanism.published_loss(*inputs, epsilon)
-    if stated is None or least <= stated[0]:
+    if result.published is None or not result.confidence or stated is None:
         return result
     bound = float(stated[0])
+    if least <= bound:
+        return result
     source = result.published.source
     by = Published(source, True, "proof", least / bound, pair, least, bound)
     return replace(result, published=by)

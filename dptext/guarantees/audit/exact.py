@@ -13,7 +13,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import pairwise
+from operator import itemgetter
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +25,13 @@ from dptext.guarantees.audit.findings import (
     ROUNDING,
     TOLERANCE,
     AuditResult,
+    ProgramTest,
     Published,
     chosen,
-    claims,
     label,
 )
-from dptext.mechanisms import ExponentialMechanism, Mechanism
-from dptext.types import Floats, Ids, Ints
+from dptext.mechanisms import ExponentialMechanism, Mechanism, TextMechanism
+from dptext.types import Floats, Ids, Notion
 
 # Two inputs and an output.
 Pair = tuple[int, int, int]
@@ -51,23 +54,36 @@ def excess(loss: Floats, bound: Floats) -> float:
     return float(np.fmax.reduce(above, initial=-math.inf)) - ROUNDING
 
 
+class Extreme(NamedTuple):
+    """The pair that goes farthest by some measure, its output, loss and bound."""
+
+    measure: float = -math.inf
+    a: int = 0
+    b: int = 0
+    output: int = 0
+    loss: float = -math.inf
+    bound: float = math.inf
+
+
 class LossTally:
     """The largest loss and the largest ratios met so far, of ordered pairs.
 
-    A pair is two inputs and the output that tells them apart best.
+    A pair is two inputs and the output that tells them apart best; of texts, inputs are
+    their numbers.
     """
 
-    def __init__(self, mechanism: Mechanism, epsilon: float) -> None:
+    def __init__(
+        self, mechanism: Mechanism, epsilon: float, *, of_texts: bool = False
+    ) -> None:
+        self._of_texts = of_texts
         self._mechanism = mechanism
         self._epsilon = epsilon
-        self._claims = claims(mechanism, epsilon)
-        self.worst = (-math.inf, 0, 0, 0, math.inf)
-        self.ratio = (-math.inf, 0, 0)
-        self.excess = -math.inf
+        self._promise = mechanism.guarantee(epsilon)
+        self._claims = self._promise.notion is not Notion.NONE
+        self.worst, self._ratio, self._published = Extreme(), Extreme(), Extreme()
+        self._excess = self._beyond = -math.inf
         self.pairs = 0
-        self.infinite = 0
-        self.published = (-math.inf, 0, 0, 0.0, math.inf)
-        self.beyond: float | None = None
+        self._infinite = 0
 
     def take(
         self,
@@ -79,48 +95,35 @@ class LossTally:
     ) -> None:
         """Take in pairs (n,): losses, and the outputs that show them.
 
-        claim (n,): the bounds, where they are other than the mechanism's and the
-        paper's.
+        claim (n,): the mechanism's bounds, where they are known already.
         """
-        stated = None
-        if claim is None:
-            inputs = a.astype(np.int32), b.astype(np.int32)
-            claim = self._mechanism.claimed_loss(*inputs, self._epsilon)
-            if not self._claims:
-                stated = self._mechanism.published_loss(*inputs, self._epsilon)
-        self.pairs += len(loss)
-        self.infinite += int(np.isinf(loss).sum())
 
-        def named(at: int) -> tuple[int, int, int]:
+        def named(at: int) -> Pair:
             return int(a[at]), int(b[at]), int(output[at])
 
+        inputs = a.astype(np.int32), b.astype(np.int32)
+        if claim is None:
+            claim = self._mechanism.claimed_loss(*inputs, self._epsilon)
+        self.pairs += len(loss)
+        self._infinite += int(np.isinf(loss).sum())
         self.take_losses(loss, claim, named)
+        if self._claims:
+            return
+        stated = self._mechanism.published_loss(*inputs, self._epsilon)
         if stated is not None:
-            self._take_published(loss, stated, named)
+            largest = _largest(over(loss, stated), loss, stated, named)
+            self._published = max(self._published, largest, key=_measure)
+            self._beyond = max(self._beyond, excess(loss, stated))
 
     def take_losses(
         self, loss: Floats, claim: Floats, named: Callable[[int], Pair]
     ) -> None:
         """Take in losses and their bounds (n,); named says of which pair they are."""
-        at = int(loss.argmax())
-        if loss[at] > self.worst[0]:
-            self.worst = (float(loss[at]), *named(at), float(claim[at]))
-        ratio = over(loss, claim)
-        at = int(ratio.argmax())
-        if ratio[at] > self.ratio[0]:
-            self.ratio = (float(ratio[at]), *named(at)[:2])
-        self.excess = max(self.excess, excess(loss, claim))
-
-    def _take_published(
-        self, loss: Floats, stated: Floats, named: Callable[[int], Pair]
-    ) -> None:
-        ratio = over(loss, stated)
-        at = int(ratio.argmax())
-        if ratio[at] > self.published[0]:
-            values = float(loss[at]), float(stated[at])
-            self.published = (float(ratio[at]), *named(at)[:2], *values)
-        before = -math.inf if self.beyond is None else self.beyond
-        self.beyond = max(before, excess(loss, stated))
+        worst = _largest(loss, loss, claim, named)
+        self.worst = max(self.worst, worst, key=_measure)
+        ratio = _largest(over(loss, claim), loss, claim, named)
+        self._ratio = max(self._ratio, ratio, key=_measure)
+        self._excess = max(self._excess, excess(loss, claim))
 
     def take_pair(self, pair: tuple[int, int], loss: float, output: int) -> None:
         """Take in one ordered pair."""
@@ -128,50 +131,50 @@ class LossTally:
         self.take(a, b, np.array([loss]), np.array([output]))
 
     def finding(
-        self,
-        method: str,
-        inputs: int,
-        *,
-        named: Callable[[int], str] | None = None,
-        by: str = "exact losses",
+        self, method: str, inputs: int, *, by: str = "exact losses"
     ) -> AuditResult:
         """Draw up an audit; by says what the losses are."""
-        mechanism = self._mechanism
-
-        def name(row: int) -> str:
-            return named(row) if named else label(mechanism, row)
-
-        loss, x, other, output, claim = self.worst
+        stated, published = self._published, None
+        if stated.measure > -math.inf:
+            published = Published(
+                source=self._promise.source,
+                refuted=self._beyond > 0.0,
+                by=by,
+                ratio=stated.measure,
+                pair=self._labels(stated),
+                loss=stated.loss,
+                bound=stated.bound,
+            )
         return AuditResult(
             method=method,
             inputs=inputs,
             pairs=self.pairs,
-            worst=loss,
-            worst_pair=(name(x), name(other)),
-            worst_output=label(mechanism, output),
-            claim_of_worst=claim,
-            ratio=self.ratio[0],
-            ratio_pair=(name(self.ratio[1]), name(self.ratio[2])),
-            infinite=self.infinite / self.pairs if self.pairs else 0.0,
+            worst=self.worst.loss,
+            worst_pair=self._labels(self.worst),
+            worst_output=label(self._mechanism, self.worst.output),
+            claim_of_worst=self.worst.bound,
+            ratio=self._ratio.measure,
+            ratio_pair=self._labels(self._ratio),
+            infinite=self._infinite / self.pairs if self.pairs else 0.0,
             claims=self._claims,
-            refuted=self._claims and self.excess > 0.0,
-            published=self._published(by),
+            refuted=self._claims and self._excess > 0.0,
+            published=published,
         )
 
-    def _published(self, by: str) -> Published | None:
-        if self.beyond is None:
-            return None
-        mechanism = self._mechanism
-        ratio, a, b, loss, bound = self.published
-        return Published(
-            source=mechanism.guarantee(self._epsilon).source,
-            refuted=self.beyond > 0.0,
-            by=by,
-            ratio=ratio,
-            pair=(label(mechanism, a), label(mechanism, b)),
-            loss=loss,
-            bound=bound,
-        )
+    def _labels(self, pair: Extreme) -> tuple[str, str]:
+        if self._of_texts:
+            return f"example text {pair.a + 1}", f"example text {pair.b + 1}"
+        return label(self._mechanism, pair.a), label(self._mechanism, pair.b)
+
+
+_measure = itemgetter(0)
+
+
+def _largest(
+    measure: Floats, loss: Floats, bound: Floats, named: Callable[[int], Pair]
+) -> Extreme:
+    at = int(measure.argmax())
+    return Extreme(float(measure[at]), *named(at), float(loss[at]), float(bound[at]))
 
 
 _ROWS, _COLUMNS = 256, 1024
@@ -207,11 +210,10 @@ def audit_all_pairs(mechanism: ExponentialMechanism, epsilon: float) -> AuditRes
         half *= factor
         tally.take_losses(loss.ravel(), half.ravel(), named)
     tally.pairs = size * (size + 1)
-    if size in tally.worst[1:3]:
-        loss_of_worst, x, other, _, claim = tally.worst
-        pair = np.array([x, other]) % (size + 1)
+    if size in (tally.worst.a, tally.worst.b):
+        pair = np.array([tally.worst.a, tally.worst.b])
         mine, theirs = mechanism.metric(epsilon, pair, 0, size)
-        tally.worst = (loss_of_worst, x, other, int((theirs - mine).argmax()), claim)
+        tally.worst = tally.worst._replace(output=int((theirs - mine).argmax()))
     method = "exact: all pairs of V and the unknown word, by the identity"
     return tally.finding(method, size + 1)
 
@@ -265,44 +267,31 @@ def audit_rows(mechanism: Mechanism, epsilon: float, count: int) -> AuditResult:
     return tally.finding("exact: chosen inputs, all outputs", len(inputs))
 
 
-def compare(
-    log_probs: Floats, inputs: Ids, tally: LossTally, bound: float | None = None
-) -> None:
+def audit_texts(
+    mechanism: TextMechanism, epsilon: float, log_probs: Floats
+) -> AuditResult:
+    """Audit the rows of public texts, (m, V), that a mechanism of texts offers."""
+    tally = LossTally(mechanism, epsilon, of_texts=True)
+    compare(log_probs, np.arange(len(log_probs), dtype=np.int32), tally)
+    method = "exact: public example texts, all outputs"
+    drawn = ProgramTest(False, False, "a mechanism of whole texts is not drawn from")
+    return replace(tally.finding(method, len(log_probs)), program=drawn)
+
+
+def compare(log_probs: Floats, inputs: Ids, tally: LossTally) -> None:
     """Take the losses of all pairs of rows of log-probabilities (n, V).
 
-    bound: that of all pairs, where it is other than the mechanism's for two words.
-    An output that has no chance from one of two inputs is found by supports first: the
-    loss is infinite, and no difference of two infinities is looked at.
+    An output that has no chance from one of two inputs is an infinite loss; one that
+    has none from either is none.
     """
-    if len(inputs) < 2:
-        return
-    possible = np.isfinite(log_probs)
-    full = bool(possible.all())
-    every = np.arange(len(inputs))
-    claim = None if bound is None else np.full(len(inputs) - 1, bound)
-    for row in every.tolist():
-        others = every[every != row]
-        loss, output = _losses(log_probs, possible, full, row, others)
-        pair = np.repeat(inputs[row], len(others)), inputs[others]
-        tally.take(*pair, loss, output, claim)
-
-
-def _losses(
-    log_probs: Floats, possible: NDArray[np.bool_], full: bool, row: int, others: Ints
-) -> tuple[Floats, Ints]:
-    """Return the losses of a row against others and the outputs that show them."""
-    if full:
-        gaps = log_probs[row] - log_probs[others]
-        output = gaps.argmax(axis=1)
-        return gaps[np.arange(len(others)), output], output
-    mine = np.flatnonzero(possible[row])
-    missing = ~possible[np.ix_(others, mine)]
-    output = mine[missing.argmax(axis=1)]
-    loss = np.full(len(others), math.inf)
-    shared = np.flatnonzero(~missing.any(axis=1))
-    if len(shared):
-        gaps = log_probs[row, mine] - log_probs[np.ix_(others[shared], mine)]
+    written = np.flatnonzero(np.isfinite(log_probs).any(axis=0))
+    logs = log_probs[:, written]
+    for row in range(len(inputs) if len(inputs) > 1 else 0):
+        others = np.delete(np.arange(len(inputs)), row)
+        with np.errstate(invalid="ignore"):
+            gaps = logs[row] - logs[others]
+        gaps[:, np.isneginf(logs[row])] = -math.inf
         best = gaps.argmax(axis=1)
-        output[shared] = mine[best]
-        loss[shared] = gaps[np.arange(len(shared)), best]
-    return loss, output
+        loss = gaps[np.arange(len(others)), best]
+        pair = np.repeat(inputs[row], len(others)), inputs[others]
+        tally.take(*pair, loss, written[best])

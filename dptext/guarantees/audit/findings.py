@@ -10,7 +10,7 @@ import numpy as np
 
 from dptext.guarantees import binomial
 from dptext.mechanisms import Mechanism
-from dptext.types import Eps, Floats, Ids, Ints, Notion, Points
+from dptext.types import Eps, Floats, Ids, Ints, Points
 
 # The chance that the program is called wrong although it follows its formula, for all
 # tests of an audit together.
@@ -89,13 +89,14 @@ class MultipleTests:
         draws: Ints | int,
         chances: Floats,
         alarm: float,
-        named: Callable[[int], str],
+        named: Callable[[int], str] | str,
         *,
         among: int | None = None,
     ) -> None:
         """Test counts (m,) of so many draws against their chances, both tails.
 
-        among: of how many events these were picked, m if not given.
+        named: the event of each count, or of all; among: of how many events these were
+        picked, m if not given.
         """
         shape = np.broadcast_shapes(np.shape(counts), np.shape(chances))
         counts, n = (np.broadcast_to(each, shape).ravel() for each in (counts, draws))
@@ -109,7 +110,8 @@ class MultipleTests:
             k, size, chance = int(counts[index]), int(n[index]), float(p[index])
             value = tail(k, size, chance)
             if value <= level and (self.worst is None or value < self.worst.p_value):
-                self.worst = Deviation(named(index), chance, size, k, value)
+                event = named if isinstance(named, str) else named(index)
+                self.worst = Deviation(event, chance, size, k, value)
 
     def fail(self, event: str, draws: int, count: int) -> None:
         """Take in what must never happen."""
@@ -130,7 +132,6 @@ class MultipleTests:
         """Take the tests into what says how the program was tested."""
         return replace(
             program,
-            tested=program.tested or self.count > 0,
             refuted=self.worst is not None,
             tests=self.count,
             power=tuple(self.power),
@@ -250,11 +251,6 @@ class AuditResult:
         if self.program is not None and self.program.refuted:
             return True
         return self.refuted or (self.published is not None and self.published.refuted)
-
-
-def claims(mechanism: Mechanism, epsilon: float) -> bool:
-    """Tell whether dptext claims anything of a mechanism."""
-    return mechanism.guarantee(epsilon).notion is not Notion.NONE
 
 
 def with_samples(

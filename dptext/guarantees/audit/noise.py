@@ -14,7 +14,6 @@ Points are drawn by the path of a release, words and epsilons mixed in one batch
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,11 +66,6 @@ def projection(width: int) -> Floats:
     return np.sin(_quantiles(phi, log))
 
 
-def turns_below(count: int) -> Floats:
-    """Return the chances that belong to so many quantiles of a coordinate."""
-    return LEVELS if count == len(LEVELS) else np.array([0.5])
-
-
 def _quantiles(points: Floats, log: Floats) -> Floats:
     density = np.exp(log - log.max())
     steps = np.diff(points) * (density[1:] + density[:-1]) / 2.0
@@ -111,6 +105,7 @@ class NoiseCounts:
         self._steps = gamma(shape)
         self._amounts = np.zeros((words, len(LEVELS)), np.int64)
         self._draws = np.zeros(words, np.int64)
+        self._turns = LEVELS if width != 1 else np.array([0.5])
         self._directions: tuple[_Below, ...] = ()
         if width:
             rng = np.random.default_rng(_SEED + 2)
@@ -126,15 +121,14 @@ class NoiseCounts:
                 )
             )
 
-    def take_amounts(self, rows: Ints, amounts: Floats) -> None:
-        """Take in words and amounts of their noise: (n,) each."""
+    def take(self, rows: Ints, amounts: Floats, directions: Floats | None) -> None:
+        """Take in noise: words and amounts (n,), directions (n, d) if known."""
         self._draws += np.bincount(rows, minlength=len(self._draws))
         for level, step in enumerate(self._steps):
             below = rows[amounts <= step]
             self._amounts[:, level] += np.bincount(below, minlength=len(self._draws))
-
-    def take_directions(self, directions: Floats, amounts: Floats) -> None:
-        """Take in directions (n, d) and amounts (n,) of noise."""
+        if directions is None:
+            return
         projections = np.hstack([directions, directions @ self._axes])
         median = self._steps[len(self._steps) // 2]
         # Each pair of neighbours once: draws that share no word are independent.
@@ -149,53 +143,33 @@ class NoiseCounts:
         self, tests: MultipleTests, mechanism: NoiseMechanism, ids: Ids, alarm: float
     ) -> None:
         """Test all counts; of lengths that are only bounded no long one is a fault."""
-        levels, total = LEVELS, int(self._draws.sum())
-        at = f"epsilon {self.epsilon:.6g}"
-        exact = mechanism.has_standard_noise
+        levels, at = LEVELS, f"epsilon {self.epsilon:.6g}"
 
-        def capped(hits: Ints, n: Ints) -> Ints:
-            # A bound from above: fewer short lengths than at most is no deviation.
-            return hits if exact else np.maximum(hits, np.floor(n * levels).astype(int))
+        def of_all(i: int) -> str:
+            return f"noise below its quantile {levels[i]:g}, {at}"
 
-        every, each = np.array([total]), self._draws[:, None]
-        tests.take(
-            capped(self._amounts.sum(axis=0), every),
-            every,
-            levels,
-            alarm / 4.0,
-            lambda i: f"noise below its quantile {levels[i]:g}, {at}",
-        )
-        tests.take(
-            capped(self._amounts, each),
-            each,
-            levels,
-            alarm / 4.0,
-            lambda i: (
-                f"noise of {label(mechanism, ids[i // len(levels)])!r} below its "
-                f"quantile {levels[i % len(levels)]:g}, {at}"
-            ),
-        )
+        def of_word(i: int) -> str:
+            word = label(mechanism, ids[i // len(levels)])
+            quantile = f"{levels[i % len(levels)]:g}, {at}"
+            return f"noise of {word!r} below its quantile {quantile}"
+
+        total = self._draws.sum(keepdims=True)
+        for hits, n, named in (
+            (self._amounts.sum(axis=0), total, of_all),
+            (self._amounts, self._draws[:, None], of_word),
+        ):
+            if not mechanism.has_standard_noise:
+                # A bound from above: fewer short lengths than that are no deviation.
+                hits = np.maximum(hits, np.floor(n * levels).astype(int))
+            tests.take(hits, n, levels, alarm / 4.0, named)
         level = alarm / 8.0 / len(levels)
-        tests.finds(f"noise below its median, {at}", 0.5, total, level)
-        if self._directions:
-            self._test_directions(tests, alarm / 6.0, at)
-
-    def _test_directions(self, tests: MultipleTests, alarm: float, at: str) -> None:
+        tests.finds(f"noise below its median, {at}", 0.5, int(total[0]), level)
         for below in self._directions:
-            chances = turns_below(len(below.quantiles))
-            named = _named(f"{below.event}, {at}")
-            tests.take(below.hits, below.draws, chances, alarm, named)
-        every = self._directions[0]
-        tests.finds(
-            f"one side of a coordinate of the direction, {at}",
-            0.5,
-            every.draws,
-            alarm / 2.0 / every.hits.size,
-        )
-
-
-def _named(event: str) -> Callable[[int], str]:
-    return lambda _: event
+            name = f"{below.event}, {at}"
+            tests.take(below.hits, below.draws, self._turns, alarm / 6.0, name)
+        for every in self._directions[:1]:
+            side = f"one side of a coordinate of the direction, {at}"
+            tests.finds(side, 0.5, every.draws, alarm / 12.0 / every.hits.size)
 
 
 _BATCH = 2**14
@@ -211,9 +185,8 @@ def audit_noise(
     draw: DrawPoints,
     number: int,
     progress: Progress,
-    tests: MultipleTests,
 ) -> ProgramTest:
-    """Test the noise by so many draws; the tests stays open for tests of pairs."""
+    """Test the noise by so many draws."""
     exact = mechanism.has_standard_noise
     # Else the claim must be epsilon times the distance of the space.
     promise = mechanism.guarantee(epsilon)
@@ -230,8 +203,9 @@ def audit_noise(
         ids = np.unique(np.concatenate((ids, extreme)))
     progress(f"drawing {len(ids)} words {number:,} times, epsilons mixed")
     tallies = _tallied(mechanism, epsilon, draw, ids, number)
+    tests = MultipleTests()
     for tally in tallies:
-        tally.test(tests, mechanism, ids, ALARM / 2.0 / len(tallies))
+        tally.test(tests, mechanism, ids, ALARM / len(tallies))
     method = (
         f"amount and direction of the noise of {len(ids)} words"
         if exact
@@ -239,7 +213,8 @@ def audit_noise(
         "at every distance allows (noise of one density for all words)"
     )
     epsilons = tuple(tally.epsilon for tally in tallies)
-    return ProgramTest(True, False, method, draws=number, epsilons=epsilons)
+    program = ProgramTest(True, False, method, draws=number, epsilons=epsilons)
+    return tests.concluded(program)
 
 
 def _standard(
@@ -299,7 +274,6 @@ def _tallied(
                 ]
             for each, tally in enumerate(tallies):
                 mine = which[at] == each
-                tally.take_amounts(rows[at][mine], amounts[mine])
-                if directions is not None:
-                    tally.take_directions(directions[mine], amounts[mine])
+                turned = None if directions is None else directions[mine]
+                tally.take(rows[at][mine], amounts[mine], turned)
     return tallies

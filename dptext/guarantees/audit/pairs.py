@@ -3,10 +3,7 @@
 Of a noise mechanism:
 - formula: where it gives `log_density`, the loss at the vectors themselves, where noise
   of one peak loses most;
-- ratios, with it: of the draws from x and from x' with ln p'/p = t a share of
-  1 / (1 + e^-t) comes from x', bin by bin, also at an epsilon at which draws of the two
-  meet; with a delta, the mean of max(0, 1 - e^(epsilon - t)) is at most delta;
-- black box, without it: how well the side of a plane across the line between two words
+- black box: how well the side of a plane across the line between two words
   shows which of them was there (Clopper-Pearson, thresholds from half of the draws).
 
 Of a mechanism that can only be drawn from: the words that tell a pair apart most.
@@ -22,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.errors import UsageError
+from dptext.guarantees import binomial
 from dptext.guarantees.audit.exact import LossTally
 from dptext.guarantees.audit.findings import (
     ALARM,
@@ -30,128 +28,34 @@ from dptext.guarantees.audit.findings import (
     AuditResult,
     DrawPoints,
     DrawWords,
-    MultipleTests,
     chosen,
-    label,
     points_of,
     with_samples,
 )
-from dptext.guarantees.binomial import log_ratio
 from dptext.mechanisms import Mechanism, NoiseMechanism
-from dptext.types import Floats, Ids, Ints, Points
+from dptext.types import Floats, Ids, Points
 
-_BINS = 32
 _SEED = 5
-
-
-def check_ratios(
-    tests: MultipleTests,
-    mechanism: NoiseMechanism,
-    epsilon: float,
-    pair: tuple[int, int],
-    first_points: Points,
-    second_points: Points,
-    alarm: float,
-) -> float:
-    """Test the density ratio of a pair against its draws; return its log's spread."""
-    words = np.array(pair, np.int32)
-    eps = np.full(len(first_points), epsilon)
-    logs = [
-        mechanism.log_density(points.astype(np.float64), eps, words).astype(np.float64)
-        for points in (first_points, second_points)
-    ]
-    first, second = (each[:, 1] - each[:, 0] for each in logs)
-    part = len(first) // 4
-    pooled = np.concatenate((first[:part], second[:part]))
-    inner = np.unique(np.quantile(pooled, np.linspace(0.0, 1.0, _BINS + 1)[1:-1]))
-    mine = np.concatenate((first[part:], second[part:]))
-    counts, totals, chances = _shares(mine, inner)
-    names = f"{label(mechanism, pair[0])!r} and {label(mechanism, pair[1])!r}"
-    claim = f"the density ratio of {names}, epsilon {epsilon:.6g}"
-    tests.take(counts, totals, chances, alarm / 2.0, lambda _: claim)
-    delta = mechanism.guarantee(epsilon).delta
-    if delta > 0.0:
-        name = f"a loss of {names} above epsilon {epsilon:.6g} (delta)"
-        for losses in (-first, second):
-            _beyond(tests, losses, epsilon, delta, alarm / 4.0, name)
-    # Noise of a normal kind has a mean of half the variance; other noise may have more.
-    return float(max(first.std(), math.sqrt(2.0 * abs(first.mean()))))
-
-
-def _beyond(
-    tests: MultipleTests,
-    losses: Floats,
-    epsilon: float,
-    delta: float,
-    alarm: float,
-    name: str,
-) -> None:
-    """Test that losses leave at most delta above epsilon.
-
-    max(0, 1 - e^(epsilon - loss)) has a mean of at most delta; taken as the chance of a
-    success, by public coins, it makes a binomial count of it.
-    """
-    coins = np.random.default_rng(_SEED).random(len(losses))
-    above = -np.expm1(np.minimum(epsilon - losses, 0.0))
-    count = int((coins < above).sum())
-    if count > delta * len(losses):
-        tests.take(
-            np.array([count]), len(losses), np.array([delta]), alarm, lambda _: name
-        )
-
-
-def _shares(logs: Floats, edges: Floats) -> tuple[Ints, Ints, Floats]:
-    """Count the draws from x', all draws, and the share that is due, bin by bin.
-
-    logs (2 n,), those of x' in the second half; of all bins below an edge together as
-    well. Every bin has a draw at least, or a share of a half of none.
-    """
-    due = 0.5 * (1.0 + np.tanh(logs / 2.0))
-    bins, size = np.searchsorted(edges, logs, side="right"), len(edges) + 1
-    ours = np.bincount(bins[len(logs) // 2 :], minlength=size)
-    total = np.bincount(bins, minlength=size)
-    expected = np.bincount(bins, weights=due, minlength=size)
-    ours, total, expected = (
-        np.concatenate((each, np.cumsum(each))) for each in (ours, total, expected)
-    )
-    share = np.divide(expected, total, out=np.full(2 * size, 0.5), where=total > 0)
-    return ours, total, np.clip(share, 0.0, 1.0)
-
-
 _PAIRS, _FAR, _CANDIDATES, _PILOT = 8, 2, 24, 256
 _EVENTS, _WORDS = 4, 400
 # Shares of the draws at whose quantiles a plane is tried.
 _SHARES = np.concatenate((np.linspace(0.02, 0.98, 49), [0.99, 0.995, 0.999]))
-# Spreads of log ratios, in nats, beyond which draws of two words hardly meet.
-_WIDE = 2.0
 # Rounding of density ratios: relative, for pairs that are not much nearer than most.
 _SLACK, _NEAREST = 1e-6, 1e-3
 Pair = tuple[int, int]
 
 
 def audit_pairs(
-    mechanism: NoiseMechanism,
-    epsilon: float,
-    draw: DrawPoints,
-    runs: int,
-    tests: MultipleTests,
+    mechanism: NoiseMechanism, epsilon: float, draw: DrawPoints, runs: int
 ) -> AuditResult:
-    """Bound the loss of pairs from below; tests of ratios go into the tests."""
+    """Bound the loss of pairs from below."""
     if mechanism.space.size < 2:
         raise UsageError("audit: a lower bound from draws needs a lexicon of two words")
     pairs = _pairs(mechanism, epsilon, draw)
-    share = ALARM / 4.0 / len(pairs)
     tally = LossTally(mechanism, epsilon)
     for pair in pairs:
         first, second = (points_of(draw, row, epsilon, runs) for row in pair)
         _black_box(tally, mechanism, epsilon, pair, first, second, len(pairs))
-        if mechanism.has_log_density:
-            spread = check_ratios(tests, mechanism, epsilon, pair, first, second, share)
-            if spread > _WIDE:
-                # Words too far from each other to meet do so at a smaller epsilon.
-                less = epsilon / spread
-                first, second = (points_of(draw, row, less, runs) for row in pair)
-                check_ratios(tests, mechanism, less, pair, first, second, share)
     method = f"lower bound: {len(pairs)} pairs, {runs:,} draws of each word"
     plane = "a side of a plane between them"
     sampled = replace(
@@ -171,16 +75,13 @@ def _by_formula(
     vectors = mechanism.output_vectors[ids].astype(np.float64)
     eps = np.full(len(ids), epsilon)
     density = mechanism.log_density(vectors, eps, ids)
-    losses = np.diag(density)[:, None] - density
+    losses = (np.diag(density)[:, None] - density).ravel() * (1.0 - _SLACK)
+    a, b = np.repeat(ids, len(ids)), np.tile(ids, len(ids))
+    claim = mechanism.claimed_loss(a, b, epsilon)
+    clear = (a != b) & (claim > _NEAREST * float(np.median(claim)))
     tally = LossTally(mechanism, epsilon)
-    for row in range(len(ids)):
-        others = np.delete(np.arange(len(ids)), row)
-        a, b = np.repeat(ids[row], len(others)), ids[others]
-        claim = mechanism.claimed_loss(a, b, epsilon)
-        clear = claim > _NEAREST * float(np.median(claim))
-        others, a, b = others[clear], a[clear], b[clear]
-        if len(others):
-            tally.take(a, b, losses[row, others] * (1.0 - _SLACK), a)
+    if clear.any():
+        tally.take(a[clear], b[clear], losses[clear], a[clear])
     if not tally.pairs:
         return None
     method = "formula: density ratios at the vectors of chosen words"
@@ -295,8 +196,10 @@ def _best(
     best = (0.0, events[0])
     for event in events:
         mine, theirs = hits(event)
-        counts = int(mine.sum()), int(theirs.sum())
-        best = max(best, (log_ratio(*counts, len(mine), alpha, delta), event))
+        low = binomial.limits(int(mine.sum()), len(mine), alpha)[0]
+        high = binomial.limits(int(theirs.sum()), len(theirs), alpha)[1]
+        if low > delta:
+            best = max(best, (math.log((low - delta) / high), event))
     return best
 
 

@@ -7,16 +7,16 @@ counts are compared with the exact distribution of each input:
 - relations: copies of the input, of its neighbours in the vocabulary, in the batch and
   by meaning, where a mistake or a leak would show;
 - levels: the share of outputs below given probabilities (a wrong epsilon).
-At small epsilons a copy is rare, so that one in ten thousand shows; in a small
-vocabulary more words are drawn until it does. Every input is drawn a few times; those
-that stand out most are chosen, too, and drawn anew. Small batches come first: the many
-draws after them would show a fault that begins late.
+At small epsilons a copy is rare, so that one in ten thousand shows. Every input is
+drawn a few times; those that stand out most are chosen, too, and drawn anew. Small
+batches come first: the many draws after them would show a fault that begins late.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,12 +30,11 @@ from dptext.guarantees.audit.findings import (
     Progress,
     all_inputs,
     chosen,
-    excess,
     label,
     shuffled,
 )
 from dptext.mechanisms import Mechanism
-from dptext.types import Floats, Ids, Ints
+from dptext.types import Eps, Floats, Ids, Ints
 
 _SEED = 2
 # Parts of the epsilon that is audited, and of the draws that each gets.
@@ -85,53 +84,59 @@ def standing_out(
     return np.concatenate(picked)
 
 
+def _in_batches(
+    draws: AuditDraws, ids: Ids, batches: Iterable[tuple[Ints, Eps]]
+) -> list[NDArray[Any]]:
+    """Draw batches of positions and epsilons; return these and the rest of a group."""
+    drawn = []
+    for rows, eps in batches:
+        words = ids[rows]
+        outputs = draws.words(words, eps)
+        first = words[:1].repeat(len(words))
+        drawn.append((eps, rows, outputs, np.roll(words, -1), first))
+    return [np.concatenate(column) for column in zip(*drawn, strict=True)]
+
+
 def mixed(
     ladder: tuple[float, ...], draws: AuditDraws, ids: Ids, number: int
 ) -> Iterator[DrawnGroup]:
     """Draw words at random from the chosen ones, epsilons mixed in each batch."""
     rng = np.random.default_rng(_SEED + 1)
     shares = np.array([part for _, part in PARTS[: len(ladder)]])
-    batches = []
-    for begin in range(0, number, BATCH):
-        size = min(BATCH, number - begin)
-        rows = rng.integers(0, len(ids), size)
-        which = rng.choice(len(ladder), size, p=shares / shares.sum())
-        words = ids[rows]
-        drawn = draws.words(words, np.array(ladder)[which])
-        first = np.full(size, words[0])
-        batches.append((which, rows, drawn, np.roll(words, -1), first))
-    which, *columns = (np.concatenate(each) for each in zip(*batches, strict=True))
-    for each, epsilon in enumerate(ladder):
-        at = np.flatnonzero(which == each)
-        parts = (column[at] for column in columns)
+    sizes = (min(BATCH, number - begin) for begin in range(0, number, BATCH))
+    batches = (
+        (
+            rng.integers(0, len(ids), size),
+            np.array(ladder)[rng.choice(len(ladder), size, p=shares / shares.sum())],
+        )
+        for size in sizes
+    )
+    eps, *columns = _in_batches(draws, ids, batches)
+    for epsilon in ladder:
+        parts = (column[eps == epsilon] for column in columns)
         yield DrawnGroup(f"epsilon {epsilon:.6g}", epsilon, *parts, power=True)
 
 
 def few(ids: Ids, epsilon: float, draws: AuditDraws) -> DrawnGroup:
     """Draw in batches of one to four words."""
     rng = np.random.default_rng(_SEED + 2)
-    batches = []
-    for each in range(_SMALL_BATCHES):
-        rows = rng.integers(0, len(ids), 1 + each % 4)
-        outputs = draws.words(ids[rows], np.full(len(rows), epsilon))
-        batches.append((rows, outputs, np.roll(ids[rows], -1)))
-    rows, outputs, following = (
-        np.concatenate(each) for each in zip(*batches, strict=True)
+    sizes = (1 + number % 4 for number in range(_SMALL_BATCHES))
+    batches = (
+        (rng.integers(0, len(ids), size), np.full(size, epsilon)) for size in sizes
     )
-    name = f"epsilon {epsilon:.6g}, small batches"
-    return DrawnGroup(name, epsilon, rows, outputs, following, following)
+    _, *columns = _in_batches(draws, ids, batches)
+    return DrawnGroup(f"epsilon {epsilon:.6g}, small batches", epsilon, *columns)
 
 
 def as_released(draws: AuditDraws, ids: Ids, epsilon: float, number: int) -> DrawnGroup:
     """Draw as the strategy does, each word once for a record or a run."""
     assert draws.released is not None
     times = max(1, number // len(ids))
-    outputs = draws.released(ids, epsilon, times)
+    outputs = draws.released(ids, epsilon, times).reshape(-1)
     rows = np.tile(np.arange(len(ids)), times)
-    following = np.roll(ids, -1)[rows]
-    first = np.full(len(rows), ids[0])
+    following, first = np.roll(ids, -1)[rows], ids[:1].repeat(len(rows))
     name = f"epsilon {epsilon:.6g}, strategy {draws.strategy}"
-    return DrawnGroup(name, epsilon, rows, outputs.reshape(-1), following, first)
+    return DrawnGroup(name, epsilon, rows, outputs, following, first)
 
 
 _LEVELS = -np.array([0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0, 12.0, 16.0])
@@ -140,136 +145,30 @@ _RARE = 1e-3
 _RARE_COPIES = "copies of the input where at most one in a thousand is due"
 
 
-@dataclass(frozen=True, slots=True)
-class InputBlock:
-    """Some of the chosen inputs (m,), and what a group has drawn of them.
+def _relations(mechanism: Mechanism, ids: Ids, group: DrawnGroup) -> dict[str, Ints]:
+    """Return the outputs that a mistake or a leak would show, -1 for none: (n,) each.
 
-    probs (m, V) exact; counts (m,) of draws; draws (n,) positions in the group, with
-    the rows in probs and the outputs of each.
+    Where a copy is rare follows from the exact distributions; none is named yet.
     """
-
-    inputs: Ids
-    probs: Floats
-    counts: Ints
-    draws: NDArray[np.intp]
-    rows: Ints
-    outputs: Ids
-
-
-@dataclass(slots=True)
-class _Relation:
-    """An output for each draw, -1 for none: targets (n,); chance, what they sum to."""
-
-    name: str
-    targets: Ids
-    chance: float = 0.0
-
-
-class PooledCounts:
-    """Events over all chosen inputs together: counts and expectations.
-
-    The outputs that a mistake or a leak would show, one relation each; expected (V,) of
-    the outputs; below and below_hits of the levels.
-    """
-
-    def __init__(self, mechanism: Mechanism, ids: Ids, group: DrawnGroup) -> None:
-        size = mechanism.space.size
-        words = ids[group.inputs].astype(np.int64)
-        orders = mechanism.space.lexicon.orders
-        after = np.where(words + 1 < size, words + 1, -1)
-        relations: dict[str, NDArray[np.integer]] = {
-            COPIES: words,
-            "copies of the next word in the batch": group.next_in_batch,
-            "copies of the first word in the batch": group.first_in_batch,
-            "the word after the input in the vocabulary": after,
-            "the word before the input in the vocabulary": words - 1,
-        }
-        for rank in range(1, min(3, orders.shape[1])):
-            relations[f"the word at rank {rank + 1} of the input"] = orders[words, rank]
-        self._group = group
-        self._relations = [
-            _Relation(name, targets.astype(np.int32))
-            for name, targets in relations.items()
-        ]
-        self._rare = _Relation(_RARE_COPIES, np.full(len(words), -1, np.int32))
-        self._expected = np.zeros(size)
-        self._below = np.zeros(len(_LEVELS))
-        self._below_hits = np.zeros(len(_LEVELS), np.int64)
-
-    def take(self, block: InputBlock) -> None:
-        """Take in the exact rows of some inputs, and their draws."""
-        probs, counts = block.probs, block.counts
-        self._expected += counts @ probs
-        drawn = probs[block.rows, block.outputs]
-        for number, level in enumerate(np.exp(_LEVELS)):
-            inside = np.where(probs <= level, probs, 0.0).sum(axis=1)
-            self._below[number] += counts @ np.minimum(inside, 1.0)
-            self._below_hits[number] += int((drawn <= level).sum())
-        for relation in self._relations:
-            targets = relation.targets[block.draws]
-            known = targets >= 0
-            chances = probs[block.rows[known], targets[known]]
-            relation.chance += float(chances.sum())
-            if relation.name == COPIES:
-                # Where a copy is rare one in ten thousand shows at any epsilon.
-                rare = block.draws[np.flatnonzero(known)[chances <= _RARE]]
-                self._rare.targets[rare] = relation.targets[rare]
-                self._rare.chance += float(chances[chances <= _RARE].sum())
-
-    def test(self, tests: MultipleTests, mechanism: Mechanism, alarm: float) -> None:
-        """Test outputs, relations and levels, with a third of the alarms each."""
-        group, third = self._group, alarm / 3.0
-        total = len(group.outputs)
-        tests.take(
-            np.bincount(group.outputs, minlength=len(self._expected)),
-            total,
-            np.clip(self._expected / total, 0.0, 1.0),
-            third,
-            lambda at: f"outputs {label(mechanism, at)!r}, {group.name}",
-        )
-        self._test_relations(tests, third)
-        below = self._below / total
-        # Rounding of a sum over V, where an output is always or never so rare.
-        sure = np.abs(below - np.round(below)) < 1e-9
-        tests.take(
-            self._below_hits,
-            total,
-            np.where(sure, np.round(below), below),
-            third,
-            lambda at: f"outputs rarer than {np.exp(_LEVELS[at]):.2g}, {group.name}",
-        )
-        if group.power:
-            level = third / (2.0 * len(self._expected))
-            tests.finds_missing(f"a word never written, {group.name}", total, level)
-
-    def _test_relations(self, tests: MultipleTests, alarm: float) -> None:
-        group, relations = self._group, [*self._relations, self._rare]
-        draws = [int((each.targets >= 0).sum()) for each in relations]
-        hits = [int((each.targets == group.outputs).sum()) for each in relations]
-        rates = [
-            min(each.chance / max(n, 1), 1.0)
-            for each, n in zip(relations, draws, strict=True)
-        ]
-        tests.take(
-            np.array(hits),
-            np.array(draws),
-            np.array(rates),
-            alarm,
-            lambda at: f"{relations[at].name}, {group.name}",
-        )
-        if group.power:
-            level = alarm / (2.0 * len(relations))
-            for each, rate, n in zip(relations, rates, draws, strict=True):
-                if each.name in (COPIES, _RARE_COPIES) and n:
-                    tests.finds(f"{each.name}, {group.name}", rate, n, level)
+    words = ids[group.inputs].astype(np.int64)
+    orders = mechanism.space.lexicon.orders
+    relations: dict[str, NDArray[np.integer]] = {
+        COPIES: words,
+        "copies of the next word in the batch": group.next_in_batch,
+        "copies of the first word in the batch": group.first_in_batch,
+        "the word after the input in the vocabulary": np.where(
+            words + 1 < mechanism.space.size, words + 1, -1
+        ),
+        "the word before the input in the vocabulary": words - 1,
+    }
+    for rank in range(1, min(3, orders.shape[1])):
+        relations[f"the word at rank {rank + 1} of the input"] = orders[words, rank]
+    relations[_RARE_COPIES] = np.full(len(words), -1)
+    return {name: targets.astype(np.int64) for name, targets in relations.items()}
 
 
 # Up to this many rows of probabilities are held at once.
 _ROWS = 256
-# Copies that often beyond the formula show: one in ten thousand of words that the
-# formula itself does not copy.
-_SHOWS = 9e-5
-_LEAST_MORE, _MOST_MORE = 2**20, 2**25
 
 
 def audit_sampler(
@@ -279,88 +178,44 @@ def audit_sampler(
     inputs: int,
     number: int,
     progress: Progress,
-    *,
-    until_copies_show: bool = False,
 ) -> ProgramTest:
-    """Hold the program against its formula by so many draws of chosen words.
-
-    until_copies_show: draw more words where copies of one input in ten thousand would
-    not be found, up to a limit.
-    """
-    ladder = _epsilons(mechanism, epsilon)
+    """Hold the program against its formula by so many draws of chosen words."""
+    # The epsilon to audit, and smaller ones for which the mechanism is defined.
+    ladder: tuple[float, ...] = (epsilon,)
+    if not mechanism.params.needs_one_epsilon:
+        smaller = (epsilon * part for part, _ in PARTS[1:])
+        ladder += tuple(each for each in smaller if mechanism.is_defined(each))
     tests = MultipleTests()
-    screened = mechanism.space.size + 1 > inputs
     ids = chosen(mechanism, inputs)
-    if screened:
-        progress(f"drawing every word {SCREEN} times at {_listed(ladder)}")
+    screening = ""
+    if mechanism.space.size + 1 > inputs:
+        listed = " and ".join(f"{value:.4g}" for value in ladder)
+        progress(f"drawing every word {SCREEN} times at epsilon {listed}")
         ids = np.unique(np.concatenate((ids, standing_out(mechanism, draws, ladder))))
+        screening = (
+            f", {SCREEN} draws of each of the {mechanism.space.size + 1:,} inputs to "
+            "find those that stand out"
+        )
     progress(f"drawing {len(ids):,} words {number:,} times, epsilons mixed")
     first = few(ids, ladder[-1], draws)
     groups = [*mixed(ladder, draws, ids, number), first]
+    strategy = ""
     if draws.released is not None:
         groups.append(as_released(draws, ids, epsilon, number // 8))
+        strategy = f", also by the strategy {draws.strategy}"
     progress("comparing the counts with the exact output distributions")
-    alarm = ALARM / (len(groups) + until_copies_show)
     for group in groups:
-        _hold(tests, mechanism, ids, group, alarm)
-    more = 0
-    smallest = (each.smallest for each in tests.power if each.event.startswith(COPIES))
-    if until_copies_show and min(smallest, default=1.0) > _SHOWS:
-        more = _further(tests, mechanism, ids, ladder[-1], draws, alarm, progress)
+        _hold(tests, mechanism, ids, group, ALARM / len(groups))
+    inputs_said = f"{len(ids):,} inputs against their exact output distributions"
     return tests.concluded(
         ProgramTest(
             tested=True,
             refuted=False,
-            method=_method(mechanism, ids, screened, draws),
-            draws=sum(len(group.outputs) for group in groups) + more,
+            method=inputs_said + screening + strategy,
+            draws=sum(len(group.outputs) for group in groups),
             epsilons=ladder,
             untested=("how a budget other than uniform spreads epsilon over a text",),
         )
-    )
-
-
-def further(chance: float, alarm: float) -> int:
-    """Return how many draws show copies in excess of a chance; at most as many."""
-    number = _LEAST_MORE
-    while number < _MOST_MORE and excess(chance, number, alarm / 2.0) > _SHOWS:
-        number *= 2
-    return number
-
-
-def _further(
-    tests: MultipleTests,
-    mechanism: Mechanism,
-    ids: Ids,
-    epsilon: float,
-    draws: AuditDraws,
-    alarm: float,
-    progress: Progress,
-) -> int:
-    """Draw the chosen words again, and count copies alone; return the draws."""
-    ids = ids[ids >= 0]
-    probs = (mechanism.probs(ids[at : at + 1], epsilon)[0] for at in range(len(ids)))
-    chance = sum(float(row[word]) for row, word in zip(probs, ids, strict=True))
-    chance = min(chance / len(ids), 1.0)
-    number = further(chance, alarm)
-    progress(f"drawing {len(ids):,} words {number:,} times more, to find rarer copies")
-    rng, hits = np.random.default_rng(_SEED + 3), 0
-    for _ in range(number // BATCH):
-        words = ids[rng.integers(0, len(ids), BATCH)]
-        hits += int((draws.words(words, np.full(BATCH, epsilon)) == words).sum())
-    name = f"{COPIES}, epsilon {epsilon:.6g}, {number:,} draws more"
-    tests.take(np.array([hits]), number, np.array([chance]), alarm, lambda _: name)
-    tests.finds(name, chance, number, alarm / 2.0)
-    return number
-
-
-def _epsilons(mechanism: Mechanism, epsilon: float) -> tuple[float, ...]:
-    """Return the epsilon to audit and smaller ones for which it is defined."""
-    if mechanism.params.needs_one_epsilon:
-        return (epsilon,)
-    return tuple(
-        epsilon * part
-        for part, _ in PARTS
-        if part == 1.0 or mechanism.is_defined(epsilon * part)
     )
 
 
@@ -371,70 +226,121 @@ def _hold(
     group: DrawnGroup,
     alarm: float,
 ) -> None:
-    """Hold the draws of a group against the exact distribution of each input."""
-    size = mechanism.space.size
+    """Hold the draws of a group against the exact distribution of each input.
+
+    Pairs have two fifths of the alarms; outputs, relations and levels a fifth each.
+    """
+    size, total, fifth = mechanism.space.size, len(group.outputs), alarm / 5.0
     outside = (group.outputs < 0) | (group.outputs >= size)
     if outside.any():
-        tests.fail("an output that is no word", len(outside), int(outside.sum()))
+        tests.fail("an output that is no word", total, int(outside.sum()))
         return
-    pooled = PooledCounts(mechanism, ids, group)
+    relations = _relations(mechanism, ids, group)
+    due = dict.fromkeys(relations, 0.0)
+    levels = np.exp(_LEVELS)
+    expected, below = np.zeros(size), np.zeros(len(levels))
+    chances_of_drawn = np.empty(total)
     counts = np.bincount(group.inputs, minlength=len(ids))
     for begin in range(0, len(ids), _ROWS):
-        inputs = ids[begin : begin + _ROWS]
-        end = begin + len(inputs)
-        draws = np.flatnonzero((group.inputs >= begin) & (group.inputs < end))
-        block = InputBlock(
-            inputs,
-            mechanism.probs(inputs, group.epsilon),
-            counts[begin:end],
-            draws,
-            group.inputs[draws] - begin,
-            group.outputs[draws],
+        part = slice(begin, begin + _ROWS)
+        probs = mechanism.probs(ids[part], group.epsilon)
+        draws = np.flatnonzero(group.inputs // _ROWS == begin // _ROWS)
+        rows = group.inputs[draws] - begin
+        outputs, share = group.outputs[draws], 2.0 * fifth * len(probs) / len(ids)
+        _test_pairs(
+            tests, mechanism, ids[part], probs, rows, outputs, share, group.name
         )
-        pooled.take(block)
-        share = alarm * 0.4 * len(inputs) / len(ids)
-        _test_pairs(tests, mechanism, group, block, share)
-    pooled.test(tests, mechanism, alarm * 0.6)
+        expected += counts[part] @ probs
+        chances_of_drawn[draws] = probs[rows, outputs]
+        for number, level in enumerate(levels):
+            inside = np.where(probs <= level, probs, 0.0).sum(axis=1)
+            below[number] += counts[part] @ np.minimum(inside, 1.0)
+        for relation, targets in relations.items():
+            known = targets[draws] >= 0
+            at = draws[known]
+            chances = probs[rows[known], targets[at]]
+            due[relation] += float(chances.sum())
+            if relation == COPIES:
+                # Where a copy is rare one in ten thousand shows at any epsilon.
+                at = at[chances <= _RARE]
+                relations[_RARE_COPIES][at] = targets[at]
+    tests.take(
+        np.bincount(group.outputs, minlength=size),
+        total,
+        np.clip(expected / total, 0.0, 1.0),
+        fifth,
+        lambda at: f"outputs {label(mechanism, at)!r}, {group.name}",
+    )
+    _test_relations(tests, group, relations, due, fifth)
+    below /= total
+    # Rounding of a sum over V, where an output is always or never so rare.
+    sure = np.abs(below - np.round(below)) < 1e-9
+    tests.take(
+        (chances_of_drawn <= levels[:, None]).sum(axis=1),
+        total,
+        np.where(sure, np.round(below), below),
+        fifth,
+        lambda at: f"outputs rarer than {levels[at]:.2g}, {group.name}",
+    )
     if group.power:
-        n = int(np.median(counts))
-        level = alarm * 0.4 / (2.0 * len(ids) * size)
+        missing = f"a word never written, {group.name}"
+        tests.finds_missing(missing, total, fifth / (2.0 * size))
         rare = f"one output of one input that should be rare, {group.name}"
-        tests.finds(rare, 1.0 / size, n, level)
+        of_pair = 2.0 * fifth / (2.0 * len(ids) * size)
+        tests.finds(rare, 1.0 / size, int(np.median(counts)), of_pair)
+
+
+def _test_relations(
+    tests: MultipleTests,
+    group: DrawnGroup,
+    relations: dict[str, Ints],
+    due: dict[str, float],
+    alarm: float,
+) -> None:
+    """Test how often outputs are those of the relations; due, how often they should."""
+    names = list(relations)
+    draws = [int((targets >= 0).sum()) for targets in relations.values()]
+    hits = [int((targets == group.outputs).sum()) for targets in relations.values()]
+    rates = [
+        min(due[name] / max(n, 1), 1.0) for name, n in zip(names, draws, strict=True)
+    ]
+    tests.take(
+        np.array(hits),
+        np.array(draws),
+        np.array(rates),
+        alarm,
+        lambda at: f"{names[at]}, {group.name}",
+    )
+    for name, rate, n in zip(names, rates, draws, strict=True):
+        if group.power and n and name in (COPIES, _RARE_COPIES):
+            tests.finds(f"{name}, {group.name}", rate, n, alarm / (2.0 * len(names)))
 
 
 def _test_pairs(
     tests: MultipleTests,
     mechanism: Mechanism,
-    group: DrawnGroup,
-    block: InputBlock,
+    inputs: Ids,
+    probs: Floats,
+    rows: Ints,
+    outputs: Ids,
     alarm: float,
+    group: str,
 ) -> None:
-    """Test every output of some inputs: those drawn, and those expected but not."""
-    probs, size = block.probs, mechanism.space.size
-    hits = np.bincount(block.rows * size + block.outputs, minlength=probs.size)
+    """Test every output of some inputs: those drawn, and those expected but not.
+
+    probs (m, V) exact; rows (n,) which of the inputs was drawn for, outputs (n,).
+    """
+    size = probs.shape[1]
+    counts = np.bincount(rows, minlength=len(inputs))
+    hits = np.bincount(rows * size + outputs, minlength=probs.size)
     # What was never drawn can only be too rare if it was expected often.
-    often = (probs * block.counts[:, None]).ravel() > 10.0
+    often = (probs * counts[:, None]).ravel() > 10.0
     looked = np.flatnonzero((hits > 0) | often)
-    rows, words = looked // size, looked % size
 
     def named(at: int) -> str:
-        word, other = label(mechanism, block.inputs[rows[at]]), words[at]
-        return f"{word!r} becomes {label(mechanism, other)!r}, {group.name}"
+        row, word = divmod(int(looked[at]), size)
+        before, after = label(mechanism, inputs[row]), label(mechanism, word)
+        return f"{before!r} becomes {after!r}, {group}"
 
-    chances = probs.ravel()[looked]
-    draws = block.counts[rows]
+    draws, chances = counts[looked // size], probs.ravel()[looked]
     tests.take(hits[looked], draws, chances, alarm, named, among=probs.size)
-
-
-def _method(mechanism: Mechanism, ids: Ids, screened: bool, draws: AuditDraws) -> str:
-    text = f"{len(ids):,} inputs against their exact output distributions"
-    if screened:
-        text += f", {SCREEN} draws of each of the {mechanism.space.size + 1:,} inputs"
-        text += " to find those that stand out"
-    if draws.released is not None:
-        text += f", also by the strategy {draws.strategy}"
-    return text
-
-
-def _listed(values: tuple[float, ...]) -> str:
-    return "epsilon " + " and ".join(f"{value:.4g}" for value in values)

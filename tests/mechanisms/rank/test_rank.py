@@ -473,7 +473,7 @@ def test_a_small_lexicon_lists_a_part_in_proportion(
     table: tuple[tuple[int, float], ...], outputs: int
 ) -> None:
     """Each rank has the step of the rank as far down in the table, and they fall."""
-    found = rank.scaled(table, outputs)
+    found = rank.scaled(table, outputs, table[-1][0])
     rank.check(found)
     part = min(1.0, outputs / rank.OUTPUTS)
     listed = math.ceil(table[-1][0] * part)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
@@ -36,8 +35,7 @@ Floats = NDArray[np.float64]
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(NamedTuple):
     """Tokens that stand in a text; whether their ln p counts."""
 
     tokens: Tokens
@@ -61,15 +59,18 @@ class Branches(NamedTuple):
 Search = Generator[Branches, tuple[Floats, Floats], T]
 
 
-@cache
-def tokenizer(path: str, digest: str) -> Library:
-    """Load the tokenizer of a model, once for a digest."""
-    return language.load_tokenizer(path, SETTING, language.CAUSAL)
+class CausalModel(NamedTuple):
+    """Where a model is: its path, the digest of its content, the device it runs on."""
+
+    path: str
+    digest: str
+    device: str = "cpu"
 
 
 @cache
-def load(path: str, digest: str, device: str) -> Network:
+def load(model: CausalModel) -> Network:
     """Load a model, once for a digest."""
+    path, _, device = model
     return Network(language.load_network(path, SETTING, device, language.CAUSAL))
 
 
@@ -233,7 +234,9 @@ class _Lines:
         self._mask = self._mask[rows]
         most = columns = _AT_ONCE
         if self._cache is None or self._mask.shape[1] + most > _MOST:
-            self._mask, self._cache = self._mask[:, :0], _new_cache(self._network)
+            library = models.package("transformers", "causal-lm", "semantic")
+            self._cache = library.DynamicCache() if self._network.cached else None
+            self._mask = self._mask[:, :0]
             for line in lines:
                 line.shorten()
             # A mask without any padding would be left out, and sums made otherwise.
@@ -290,8 +293,3 @@ class _Lines:
 
     def _on_device(self, array: NDArray[np.generic]) -> Library:
         return self._torch.from_numpy(array).to(self._network.model.device)
-
-
-def _new_cache(network: Network) -> Library:
-    transformers = models.package("transformers", "causal-lm", "semantic")
-    return transformers.DynamicCache() if network.cached else None

@@ -3,24 +3,31 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from dptext import models, settings
-from dptext.readers.causal import network
-from dptext.readers.causal.reader import CausalModel, CausalReader, SearchSettings
-from dptext.readers.causal.search import texts_of
+from dptext.readers import causal_network
+from dptext.readers.causal import CausalReader, Speller
+from dptext.readers.causal_network import CausalModel
+from dptext.readers.layout import Piece, texts_of
 from dptext.readers.pairs import PairReader
-from dptext.tokens.joining import Releaser
+from dptext.tokens import joining
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Released
 from tests import language_models
 from tests.readers import models as pairs
-from tests.readers.test_posterior import EPSILON, POLICIES, SIZE, channel_of, release
+from tests.readers.test_posterior import (
+    ENGLISH,
+    EPSILON,
+    POLICIES,
+    SIZE,
+    channel_of,
+    release,
+)
 
 TEXTS = ["cat dog, the runs.", "", "zq the", "(the 42 cat!\nzq", "... cat", "the, of"]
 
@@ -32,20 +39,21 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> CausalModel:
     return CausalModel(path, settings.digest_of_path(path))
 
 
-def line_of(reader: CausalReader, text: Any, words: dict[int, int]) -> tuple[Any, Any]:
+def line_of(
+    reader: CausalReader, pieces: list[Piece], words: dict[int, int]
+) -> tuple[list[int], list[bool]]:
     """Return the tokens of a text with these words, and which of them count."""
     spell = reader.speller
     tokens, counted = list(spell.start), [False] * len(spell.start)
-    parts = [(known.tokens, known.counts) for known in text.before]
-    for drawn in text.drawn:
-        shown = reader.channel.lexicon.words[words[drawn.index]]
-        shown = "10" if shown == "<number>" else shown
-        shown = shown[:1].upper() + shown[1:] if drawn.capital else shown
-        parts.append((spell.of(" " + shown if drawn.spaced else shown), True))
-        parts += [(known.tokens, known.counts) for known in drawn.after]
-    for more, counts in parts:
-        tokens += more
-        counted += [counts] * len(more)
+    for piece in pieces:
+        text = piece.text
+        if piece.drawn >= 0:
+            shown = reader.channel.lexicon.words[words[piece.drawn]]
+            shown = "10" if shown == "<number>" else shown
+            shown = shown[:1].upper() + shown[1:] if piece.capital else shown
+            text = " " + shown if piece.spaced else shown
+        tokens += (more := spell.of(text))
+        counted += [piece.shown] * len(more)
     return tokens, counted
 
 
@@ -54,12 +62,12 @@ def brute(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return posteriors (n, V) and the likeliest texts (n,), by reading all texts."""
     torch = models.package("torch", "the test", "semantic")
-    model = network.load(source.path, source.digest, "cpu").model
-    rows, evidence = reader._evidence(batch)
+    model = causal_network.load(source).model
+    rows, evidence, _ = reader._evidence(batch)
     posterior = np.zeros((len(batch.drawn), SIZE))
     best = np.array(batch.drawn, np.int64)
-    for text in texts_of(batch, reader.speller):
-        index = [drawn.index for drawn in text.drawn]
+    for text in texts_of(batch):
+        index = [piece.drawn for piece in text if piece.drawn >= 0]
         possible = [np.flatnonzero(np.isfinite(evidence[:, i])) for i in index]
         logs, guesses = [], []
         for choice in product(*possible):
@@ -96,7 +104,7 @@ def test_with_beams_for_all_texts_both_are_exact(
     """The likeliest text and the posterior are those of reading every text."""
     channel = channel_of(policy)
     other = PairReader(channel, pairs.model(channel.lexicon)) if together else None
-    reader = CausalReader(channel, source, SearchSettings(300, 3, 0.7), other)
+    reader = CausalReader(channel, source, other, beam=300, candidates=3, weight=0.7)
     batch = release(policy, TEXTS)
     wanted, best = brute(reader, source, batch, 0.7)
     read = reader.read(batch)
@@ -114,7 +122,9 @@ def test_a_narrow_beam_finds_good_texts(source: CausalModel) -> None:
     channel, right = channel_of(Policy()), np.zeros(2)
     for seed in range(3):
         batch = release(Policy(), ["cat dog the, runs"], seed)
-        readers = [CausalReader(channel, source, SearchSettings(n, 3)) for n in (1, 4)]
+        readers = [
+            CausalReader(channel, source, beam=beam, candidates=3) for beam in (1, 4)
+        ]
         best = brute(readers[0], source, batch, 1.0)[1]
         right += [(reader.read(batch).best == best).mean() / 3 for reader in readers]
     assert right[1] > 0.7
@@ -130,14 +140,14 @@ def test_texts_are_read_by_themselves(length: int, source: CausalModel) -> None:
         " ".join(rng.choice(["cat", "dog", "the", "runs.", "zq,", "7"], size))
         for size in rng.integers(0, length, 13)
     ]
-    reader = CausalReader(channel_of(policy), source, SearchSettings(3, 4))
+    reader = CausalReader(channel_of(policy), source, beam=3, candidates=4)
     whole = release(policy, texts)
     together = reader.read(whole)
     for row in (0, 5, 12):
         words = Tokenizer(reader.channel.lexicon, policy).words([texts[row]])
         mine = whole.texts == row
         alone = reader.read(
-            Releaser(policy).released(words, whole.drawn[mine], whole.eps[mine])
+            joining.released(policy, words, whole.drawn[mine], whole.eps[mine])
         )
         np.testing.assert_array_equal(alone.likely, together.likely[:, mine])
         np.testing.assert_array_equal(alone.best, together.best[mine])
@@ -147,7 +157,7 @@ def test_long_texts_go_on_with_what_they_ended_in(source: CausalModel) -> None:
     """A text longer than what is read at once is read in parts that overlap."""
     policy = Policy(unknown="keep")
     text = "zq " * 700 + "cat dog, the runs. " * 150 + "zq " * 300 + "cat"
-    reader = CausalReader(channel_of(policy), source, SearchSettings(2, 3))
+    reader = CausalReader(channel_of(policy), source, beam=2, candidates=3)
     batch = release(policy, [text, "cat dog"])
     read = reader.read(batch)
     np.testing.assert_allclose(read.likely.sum(axis=0), 1.0)
@@ -170,12 +180,12 @@ def test_families_are_read_exactly_each_in_its_way(
     """Learnt, rotary, relative positions, and a Mamba, which has no keys and values."""
     path = make(tmp_path)
     source = CausalModel(path, settings.digest_of_path(path))
-    reader = CausalReader(channel_of(Policy()), source, SearchSettings(100, 3))
+    reader = CausalReader(channel_of(Policy()), source, beam=100, candidates=3)
     batch = release(Policy(), TEXTS[:3])
     np.testing.assert_array_equal(
         reader.read(batch).best, brute(reader, source, batch, 1.0)[1]
     )
-    assert network.load(path, source.digest, "cpu").cached == cached
+    assert causal_network.load(source).cached == cached
 
 
 def test_a_word_without_candidates_stays(
@@ -183,11 +193,32 @@ def test_a_word_without_candidates_stays(
 ) -> None:
     """Where only unknown words are likely, what was drawn is left as it is."""
     channel = channel_of(Policy())
-    reader = CausalReader(channel, source, SearchSettings(2, 3))
+    reader = CausalReader(channel, source, beam=2, candidates=3)
     batch = release(Policy(), ["cat dog"])
-    table = reader.inputs._table(EPSILON)
+    table = reader.inputs.table(EPSILON)
     table.rows[batch.drawn[0]] = SIZE
-    monkeypatch.setattr(reader.inputs, "_table", lambda epsilon: table)
+    monkeypatch.setattr(reader.inputs, "table", lambda epsilon: table)
     read = reader.read(batch)
     assert read.best[0] == batch.drawn[0]
     assert read.likely[0, 0] == 1.0
+
+
+def test_pieces_are_divided_as_they_stand() -> None:
+    """A word has one spelling for each place; what it is worth sums to one."""
+    cat = ENGLISH.words.index("cat")
+    split = language_models.byte_tokenizer()
+    speller = Speller(split, ENGLISH)
+    assert speller.words[cat] == "cat"
+    assert split.decode(speller.of(" cat")) == " cat"
+    assert split.decode(speller.of(",")) == ","
+    assert speller.start == tuple(split.encode("\n"))
+    first: dict[int, list[float]] = {}
+    for row in range(len(ENGLISH.words)):
+        tokens = speller.of(" " + speller.words[row])
+        value = float(speller.ahead(True, False)[row])
+        assert value <= 0.0
+        if len(tokens) == 1:
+            assert value == 0.0
+        else:
+            first.setdefault(tokens[0], []).append(value)
+    assert first
