@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from dptext import lexicons, pipeline
 from dptext import profile as profiles
-from dptext.engine import identifying
-from dptext.engine.language import Language, is_asked_for
+from dptext.engine import survey
+from dptext.engine.survey import Language, is_asked_for
 from dptext.engine.tally import Tally
 from dptext.errors import UsageError
 from dptext.measures.public import PublicMeasures
@@ -262,7 +262,7 @@ def privatize(
         )
         private: object = frame.privatized(names, replaced, 0)
         if kinds := frame.identifying(selection):
-            warn(identifying.warning(kinds, "columns="))
+            warn(survey.warning(kinds, "columns="))
         return (private, call.report(selection)) if report else private
     if id is not None or missing != "fail":
         raise UsageError("id and missing are for tables: name the columns, too")

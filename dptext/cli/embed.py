@@ -114,7 +114,7 @@ def command(
     Example: dptext embed tickets.jsonl -f text --epsilon 8 -o tickets.npy
     """
     from dptext import streams
-    from dptext.engine import language
+    from dptext.engine import survey
     from dptext.engine.job import Job
     from dptext.report import build, document, signatures
     from dptext.vectors import columns, job, release
@@ -142,7 +142,7 @@ def command(
         quarantine=records.quarantine,
         batch_size=work.batch_size,
         jobs=work.jobs,
-        any_language=language.is_asked_for(over),
+        any_language=survey.is_asked_for(over),
     )
     reports = reported.reports(keys.key_file)
     outputs.planned(chosen, None, reports, context.meta[outputs.READ])

@@ -14,11 +14,9 @@ import numpy as np
 
 from dptext import lexicons, pipeline, streams
 from dptext.engine import pool
-from dptext.engine.fields import Fields
-from dptext.engine.identifying import Kind
 from dptext.engine.job import Job, Progress, Warn
-from dptext.engine.language import Language
 from dptext.engine.source import Source
+from dptext.engine.survey import Fields, Kind, Language
 from dptext.engine.worker import Task
 from dptext.errors import LexiconError, RefusedError, UsageError
 from dptext.randomness import RunKey
