@@ -23,9 +23,9 @@ from dptext.cli.parser import MOST_JOBS, Number, one_of
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
-    from dptext.engine.identifying import Kind
     from dptext.engine.job import Progress as Counted
     from dptext.engine.run import Reports
+    from dptext.engine.survey import Kind
     from dptext.evaluation.run import EvaluationSettings
     from dptext.profile import Choices
     from dptext.randomness import RunKey
@@ -445,11 +445,11 @@ class Answer:
         copied: Mapping[str, Kind],
     ) -> None:
         """Say what was done; copied are the identifying fields that were copied."""
-        from dptext.engine import identifying
+        from dptext.engine import survey
         from dptext.report import answer
 
         if copied:
-            self._waiting[identifying.warning(copied)] = None
+            self._waiting[survey.warning(copied)] = None
         if self._work.verbose:
             from dptext.report import signatures, views
 

@@ -164,8 +164,7 @@ def command(
     """
     from dptext import lexicons, pipeline, streams
     from dptext import profile as profiles
-    from dptext.engine import language
-    from dptext.engine.fields import SAMPLE
+    from dptext.engine import survey
     from dptext.engine.job import Job
     from dptext.engine.run import Opened, Run
 
@@ -187,7 +186,7 @@ def command(
         flush=outs.line_buffered,
         jobs=work.jobs,
         resume=outs.resume,
-        any_language=language.is_asked_for(over),
+        any_language=survey.is_asked_for(over),
     )
     reports = reported.reports(keys.key_file)
     recipe = profiles.load(profile, over)
@@ -254,6 +253,6 @@ def command(
             charging.leave()
             release.commit()
     exact = all(each.copied is not None for each in written)
-    most = 0 if exact or run.tally.records <= SAMPLE else SAMPLE
+    most = 0 if exact or run.tally.records <= survey.SAMPLE else survey.SAMPLE
     released = outputs.released(planned, reports, run.tally.copied, most)
     answer.show(result, released, run.tally.identifying)

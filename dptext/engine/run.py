@@ -16,11 +16,10 @@ from pathlib import Path
 from dptext import formats, streams
 from dptext.engine import charging
 from dptext.engine.charging import FREE, Account, Charging
-from dptext.engine.fields import Fields, HeldBack
 from dptext.engine.job import Job, Progress, Warn, Written
-from dptext.engine.language import Language
 from dptext.engine.manifest import Manifest
 from dptext.engine.source import Source
+from dptext.engine.survey import Fields, HeldBack, Language
 from dptext.engine.tally import BEGIN, Start, Tally
 from dptext.engine.worker import Done, Task, Worker
 from dptext.errors import InputError

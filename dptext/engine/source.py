@@ -20,8 +20,8 @@ from typing import BinaryIO, cast
 
 from dptext import formats, streams
 from dptext import pipeline as pipelines
-from dptext.engine.fields import SAMPLE
 from dptext.engine.job import Job, Warn
+from dptext.engine.survey import SAMPLE
 from dptext.engine.tally import Start
 from dptext.engine.worker import FilePart, Task
 from dptext.errors import InputError, UsageError

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import metrics
-from dptext.engine.identifying import Kind
+from dptext.engine.survey import Kind
 from dptext.measures.kept import AllMetrics, Partials
 from dptext.metrics import Batch, Figure
 from dptext.pipeline import Privatized
