@@ -25,7 +25,6 @@ from dptext.errors import UsageError
 if TYPE_CHECKING:
     from dptext.engine.job import Progress as Counted
     from dptext.engine.run import Reports
-    from dptext.engine.survey import Kind
     from dptext.evaluation.run import EvaluationSettings
     from dptext.profile import Choices
     from dptext.randomness import RunKey
@@ -442,7 +441,7 @@ class Answer:
         self,
         document: Document,
         released: Released,
-        copied: Mapping[str, Kind],
+        copied: Mapping[str, str],
     ) -> None:
         """Say what was done; copied are the identifying fields that were copied."""
         from dptext.engine import survey
