@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from dptext import lexicons, pipeline
 from dptext import profile as profiles
-from dptext.engine import identifying
-from dptext.engine.language import Language, is_asked_for
+from dptext.engine import survey
+from dptext.engine.survey import Language, is_asked_for
 from dptext.engine.tally import Tally
 from dptext.errors import UsageError
 from dptext.measures.public import PublicMeasures
@@ -262,7 +262,7 @@ def privatize(
         )
         private: object = frame.privatized(names, replaced, 0)
         if kinds := frame.identifying(selection):
-            warn(identifying.warning(kinds, "columns="))
+            warn(survey.warning(kinds, "columns="))
         return (private, call.report(selection)) if report else private
     if id is not None or missing != "fail":
         raise UsageError("id and missing are for tables: name the columns, too")
@@ -317,7 +317,6 @@ def embed(
     Randomness and errors are those of `privatize`.
     """
     from dptext.vectors import release
-    from dptext.vectors import settings as settings_
 
     run_key = open_key(key)
     over = overrides_of(
@@ -328,7 +327,7 @@ def embed(
         lexicon=None if lexicon is None else os.fspath(lexicon),
     )
     options = {"pool": pool, "model": model}
-    ready = release.of(settings_.parse(over, options, clip=clip, mu=mu))
+    ready = release.of(release.parse(over, options, clip=clip, mu=mu))
     tokenizer = None if is_asked_for(over) else ready.tokenizer
     language = Language(tokenizer, ready.lexicon.name, warn)
     values = _vectors(ready, _checked(texts), run_key, language)

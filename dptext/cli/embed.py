@@ -9,7 +9,7 @@ import typer
 
 from dptext.cli import options, outputs
 from dptext.cli.options import rare_measure, rare_setting, setting_option
-from dptext.cli.values import Number, one_of
+from dptext.cli.parser import Number, one_of
 from dptext.errors import UsageError
 
 
@@ -114,11 +114,10 @@ def command(
     Example: dptext embed tickets.jsonl -f text --epsilon 8 -o tickets.npy
     """
     from dptext import streams
-    from dptext.engine import language
+    from dptext.engine import survey
     from dptext.engine.job import Job
     from dptext.report import build, document, signatures
     from dptext.vectors import columns, job, release
-    from dptext.vectors.settings import check_text, parse
 
     if pooled.subject is not None and records.id is not None:
         raise UsageError("give --id or --subject, not both: an id names one record")
@@ -129,9 +128,9 @@ def command(
         mechanism=noise.mechanism,
         lexicon=noise.lexicon,
     )
-    settings = parse(over, asdict(pooled), clip=noise.clip, mu=noise.mu)
+    settings = release.parse(over, asdict(pooled), clip=noise.clip, mu=noise.mu)
     answer = options.Answer(work, context)
-    check_text("--delimiter", records.delimiter)
+    release.check_text("--delimiter", records.delimiter)
     columns.find(output)
     chosen = Job(
         inputs=tuple(files or ("-",)),
@@ -142,7 +141,7 @@ def command(
         quarantine=records.quarantine,
         batch_size=work.batch_size,
         jobs=work.jobs,
-        any_language=language.is_asked_for(over),
+        any_language=survey.is_asked_for(over),
     )
     reports = reported.reports(keys.key_file)
     outputs.planned(chosen, None, reports, context.meta[outputs.READ])

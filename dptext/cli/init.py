@@ -16,9 +16,8 @@ from dptext.cli import configuration, options, outputs, preview, screen
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
-    from dptext.engine.identifying import Kind
     from dptext.engine.job import Job
-    from dptext.engine.survey import Column
+    from dptext.engine.survey import Column, Kind
     from dptext.types import JsonObject
 
 Answer = TypeVar("Answer")
@@ -78,7 +77,7 @@ def _ask(
     layout: options.Layout,
 ) -> None:
     """Show fields and previews, ask for choices, and write the file."""
-    from dptext.engine import identifying
+    from dptext.engine import survey
     from dptext.settings import share
 
     def risk_of(text: str) -> str:
@@ -112,7 +111,7 @@ def _ask(
     _note(f"next: dptext sanitize {source} -o OUTPUT, then dptext check OUTPUT")
     copied = _identifying(columns, chosen.selection.fields)
     if copied:
-        _note(f"dptext: {identifying.warning(copied)}")
+        _note(f"dptext: {survey.warning(copied)}")
 
 
 def _note(line: str) -> None:
@@ -171,7 +170,7 @@ def _chosen(job: Job, columns: Sequence[Column], names: Sequence[str]) -> Job:
 def _preview(job: Job) -> None:
     """Show what becomes of some records at several risks."""
     from dptext import lexicons, pipeline, profile, progress
-    from dptext.engine import language
+    from dptext.engine import survey
     from dptext.randomness import RunKey
 
     lexicon = lexicons.find(profile.load(profile.DEFAULT).lexicon)
@@ -181,8 +180,8 @@ def _preview(job: Job) -> None:
         with progress.step(f"making settings ready for a risk of {risk}"):
             pipelines[f"risk {risk}"] = pipeline.build(recipe, lexicon)
     ready = pipelines[f"risk {_USUAL}"]
-    batch = preview.first_records(job, language.RECORDS)
-    texts = language.Language(ready.tokenizer, lexicon.name, _note)
+    batch = preview.first_records(job, survey.SAMPLE)
+    texts = survey.Language(ready.tokenizer, lexicon.name, _note)
     texts.look(batch)
     texts.close()
     preview.show(batch[:_RECORDS], pipelines, RunKey.fresh())

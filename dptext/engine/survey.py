@@ -1,32 +1,420 @@
-"""What the fields of a file look like, by its first records: for `dptext init`.
+"""What the first records show: fields, what they hold, and whether words are known.
 
-Counts are functions of the private text: for the terminal of its owner alone.
+A selected field that is in no record was mistyped: its texts would leave as they are.
+Output that cannot be taken back waits until that is ruled out (`HeldBack`). Copied
+fields are named in warnings: where their words stand in the private text of the same
+record far more often than in that of the record before, and where they look as if they
+identify people, by their names and first values. A lexicon that does not know the words
+of the texts is one of another language: all unknown words are one input of a mechanism,
+so that the output is private and means nothing.
+
+All of it is a function of the private text, for the terminal of its owner alone.
+Warnings name fields and kinds, never a value.
 """
 
 from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cache
 from itertools import islice
+from typing import BinaryIO
+
+import numpy as np
 
 from dptext import formats, streams
-from dptext.engine.identifying import Identifying, Kind
-from dptext.engine.job import Job
-from dptext.errors import InputError
+from dptext.engine.job import Job, Warn
+from dptext.errors import InputError, UsageError
+from dptext.formats import Format, Input
+from dptext.tokens import forms, kinds, language_data
+from dptext.tokens.policy import Form
+from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Fault, Record, Selection, Verbatim
 
+SAMPLE = 200  # records that a run looks at
+_CHARACTERS = 20_000  # of a text that are looked at
+
+
+class Kind(StrEnum):
+    """How a field identifies people."""
+
+    NAME = "names of people"
+    EMAIL = "e-mail addresses"
+    PHONE = "telephone numbers"
+    ACCOUNT = "bank accounts or cards"
+    NUMBER = "personal numbers"
+    ADDRESS = "addresses"
+    BIRTH = "dates of birth"
+
+
 _TEXT = "text"
-RECORDS = 1000  # that are looked at
-_LONGEST = 20_000  # characters of a value that are looked at
-_WORDS = 4  # make a value a text, unless all are of few
+_SHORT = 200  # characters of a value that tell what it is
+_MOST = 0.5  # of the values must look like a kind
+# E-mail addresses may stand among other text.
+_SHARES = {Kind.EMAIL: 0.2} | dict.fromkeys(
+    (Kind.ACCOUNT, Kind.PHONE, Kind.NUMBER, Kind.NAME), _MOST
+)
+_FEW = 3  # different values tell that they are no states of few
+_DIFFERENT = 0.7  # of the values must differ where they hold no digits
+_LONG = 4  # words make a value a text, unless all are of few
 _TEXTS = 0.2  # of the values must be texts
 _REPEATED = 0.2  # of the values differ at most where they are a few states
-_MOST = 0.9  # of the values of a kind
-_NUMBER = re.compile(r"[-+]?[0-9][0-9.,' ]*%?")
-_DATE = re.compile(r"[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}([T ][0-9:.]+.*)?")
-_WORD = re.compile(r"[^\W\d_]")
+_NEARLY_ALL = 0.9  # of the values are numbers or dates
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[\W_]+")
+_WORD = re.compile(r"[^\W\d_]\S*")  # from its first letter on
+_LOOKS = {
+    "numbers": re.compile(r"[-+]?[0-9][0-9.,' ]*%?"),
+    "dates": re.compile(r"[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}([T ][0-9:.]+.*)?"),
+    "codes": re.compile(r"[\w.@-]+"),
+    "codes with digits": re.compile(r"(?=\D*\d)[\w.@-]+"),
+    # Two to four words, each with a capital; initials, and particles as in "van der".
+    "full names": re.compile(
+        r"[^\W\d_a-z][\w'’.-]*"
+        r"(?:,? (?:[^\W\d_a-z][\w'’.-]*|de|da|van|von|der|bin|al)){1,3}"
+    ),
+}
+_SOCIAL_SECURITY = re.compile(r"[0-9]{3}-[0-9]{2}-[0-9]{4}")
+
+
+class FieldValues:
+    """Counts the texts of a field: all, their words, and those of each look."""
+
+    def __init__(self) -> None:
+        self.texts = self.words = 0
+        self.different: set[int] = set()
+        self._looks: Counter[str] = Counter()
+
+    def add(self, text: str) -> None:
+        """Count a value, "" for one of no text."""
+        value = text.strip()[:_CHARACTERS]
+        if not value:
+            return
+        words, short = len(_WORD.findall(value)), value[:_SHORT]
+        self.texts += 1
+        self.words += words
+        self.different.add(hash(value))
+        looks = [name for name, like in _LOOKS.items() if like.fullmatch(short)]
+        looks += [*_kinds(short), *["long"] * (words >= _LONG)]
+        if short.replace(",", " ").split(" ")[0].capitalize() in _given_names():
+            looks += ["known names", *[Kind.NAME] * ("full names" in looks)]
+        self._looks.update(looks)
+
+    def share(self, look: str) -> float:
+        """Return how many of the texts look like something, 0 of none."""
+        return self._looks[look] / max(self.texts, 1)
+
+    def looks(self) -> str:
+        """Say what the values are."""
+        if not self.texts:
+            return "not text"
+        for look in ("dates", "numbers"):
+            if self.share(look) >= _NEARLY_ALL:
+                return look
+        different = len(self.different)
+        if different <= _REPEATED * self.texts:
+            return "few values"
+        if self.share("long") >= _TEXTS:
+            return _TEXT
+        every = different == self.texts > 2
+        return "different in each record" if every else "short values"
+
+    def kind(self, name: str) -> Kind | None:
+        """Return how the field, which has this name, identifies people, if it does."""
+        for kind, least in _SHARES.items():
+            if self.share(kind) >= least:
+                return kind
+        words = [word.lower() for word in _HUMP.split(name) if word]
+        sections = _sections()
+        for end in {"".join(words[-2:]), *words[-1:]}:
+            for kind in Kind:
+                if end in sections[kind.name.lower()]:
+                    return kind
+        of_person = not sections["person"].isdisjoint(words[:-1])
+        if of_person and words[-1] in sections["number of"]:
+            return Kind.NUMBER
+        if (of_person and words[-1] == "name") or sections["person"] & {*words[-1:]}:
+            return self._kind_of_person()
+        return None
+
+    def _kind_of_person(self) -> Kind | None:
+        """Return the kind of the values of a field that is named after people."""
+        if max(self.share("full names"), self.share("known names")) >= _MOST:
+            return Kind.NAME
+        different = len(self.different)
+        varied = different >= _DIFFERENT * self.texts
+        look = "codes" if varied else "codes with digits"
+        return Kind.NUMBER if different >= _FEW and self.share(look) >= _MOST else None
+
+
+def _kinds(value: str) -> Iterator[Kind]:
+    """Give the kinds of which the characters of a value are."""
+    if any(forms.spans(Form.EMAIL, value)):
+        yield Kind.EMAIL
+    elif forms.layout_of(value, (Form.CARD, Form.IBAN)):
+        yield Kind.ACCOUNT
+    elif _SOCIAL_SECURITY.fullmatch(value):
+        yield Kind.NUMBER
+    elif not value.isdigit() and forms.layout_of(value, (Form.PHONE,)):
+        yield Kind.PHONE
+
+
+@cache
+def _sections() -> Mapping[str, frozenset[str]]:
+    sections = language_data.sections("identifying_fields")
+    return {heading: frozenset(words) for heading, words in sections}
+
+
+@cache
+def _given_names() -> frozenset[str]:
+    """Return common English given names."""
+    sections = dict(language_data.sections("english_names"))
+    return frozenset(sections["man"] + sections["woman"])
+
+
+def identifying(
+    names: Iterable[str], values: Mapping[str, FieldValues]
+) -> dict[str, Kind]:
+    """Return the kind of each of these fields that looks identifying."""
+    kinds = {name: values.get(name, FieldValues()).kind(name) for name in names}
+    return {name: kind for name, kind in kinds.items() if kind is not None}
+
+
+def warning(kinds: Mapping[str, str], option: str = "--field") -> str:
+    """Say which copied fields look identifying, and what to do.
+
+    option is what names private fields.
+    """
+    named = ", ".join(f"{name!r} ({kind})" for name, kind in kinds.items())
+    return f"copied, but looks identifying: {named}; add {option}, or leave it out"
+
+
+_FIELDS = 500  # fields of which values are looked at
+_SHARED = 0.25  # of its words that a field must share to be named
+_LEAST = 5  # words that it must share in all
+_COMPARED = re.compile(r"\w{4,}")
+_HELD = 2**26  # bytes that wait for each field to be in a record
+
+
+class Fields:
+    """Counts the records, and in how many of them each selected field is."""
+
+    def __init__(self, selection: Selection, format: Format, warn: Warn) -> None:
+        self.records = 0
+        self._selection, self._format, self._warn = selection, format, warn
+        self._present: Counter[tuple[str, ...] | None] = Counter()
+        self._copied: dict[str, None] = {}
+        self._values: dict[str, FieldValues] = {}
+        # Words of each copied field: all, those that the private texts of the record
+        # hold too, and those that the private texts of the record before hold.
+        self._words = defaultdict[str, np.ndarray](lambda: np.zeros(3, np.int64))
+        self._before: set[str] = set()
+
+    def add(self, record: Record) -> None:
+        """Count a record that was read."""
+        self.records += 1
+        self._present[record.present] += 1
+        if self.records > SAMPLE:
+            return
+        private = _compared(*record.texts)
+        for name, text in self._format.others(record, self._selection):
+            self._copied[name] = None
+            if name in self._values or len(self._values) < _FIELDS:
+                self._values.setdefault(name, FieldValues()).add(text)
+                words = _compared(text)
+                counts = len(words), len(words & private), len(words & self._before)
+                self._words[name] += counts
+        self._before = private
+        if self.records == SAMPLE:
+            self._warn_of_copies()
+
+    def merge(self, present: Counter[tuple[str, ...] | None]) -> None:
+        """Count records after the sample that others have read, by their fields."""
+        self.records += present.total()
+        self._present.update(present)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Return in how many records each field is; empty for texts without fields."""
+        if self._present.keys() <= {None}:
+            return {}
+        counts = dict.fromkeys(self._selection.fields, 0)
+        for present, count in self._present.items():
+            for name in present or ():
+                counts[name] += count
+        return counts
+
+    @property
+    def absent(self) -> str | None:
+        """Return the name of a field that no record so far has, if there is one."""
+        return next((name for name, count in self.counts.items() if not count), None)
+
+    @property
+    def copied(self) -> list[str]:
+        """Return the names of the copied fields in the sample of records, in order."""
+        return list(self._copied)
+
+    def identifying(self, copied: Sequence[str]) -> dict[str, Kind]:
+        """Return which copied fields look identifying, by the sample of records."""
+        subject = self._selection.subject_field
+        named = {subject: Kind.NUMBER} if subject in copied and subject else {}
+        return named | identifying(copied, self._values)
+
+    def check(self) -> None:
+        """Refuse records none of which has a selected field. Raises InputError."""
+        if self.records < SAMPLE:
+            self._warn_of_copies()
+        if self.absent is not None:
+            raise InputError(
+                f"field {self.absent!r} is in none of the {self.records} records, so "
+                "there is no output; give the name of a field that some of them have"
+            )
+
+    def _warn_of_copies(self) -> None:
+        names = [
+            name
+            for name, (words, shared, by_chance) in self._words.items()
+            if shared >= max(_LEAST, _SHARED * words, 2 * by_chance)
+        ]
+        if names:
+            shown = ", ".join(map(repr, names))
+            self._warn(
+                f"the output will hold copies of {shown}, which repeat words of the "
+                "private text; make them private too (--field), or leave them out"
+            )
+
+
+def _compared(*texts: str) -> set[str]:
+    """Return the words of texts that tell whether one repeats another."""
+    return {
+        word for text in texts for word in _COMPARED.findall(text[:_CHARACTERS].lower())
+    }
+
+
+class HeldBack:
+    """A stream that keeps what is written until each field was in some record."""
+
+    def __init__(self, stream: BinaryIO, fields: Fields) -> None:
+        self._stream = stream
+        self._fields = fields
+        self._waiting: list[bytes] | None = []
+        self._size = 0
+
+    @property
+    def closed(self) -> bool:
+        """Tell whether the stream below is closed."""
+        return self._stream.closed
+
+    def write(self, data: bytes) -> int:
+        """Write, or keep. Raises InputError when too much is kept."""
+        if self._waiting is None:
+            return self._stream.write(data)
+        self._waiting.append(bytes(data))
+        self._size += len(data)
+        absent = self._fields.absent
+        if self._fields.records and absent is None:
+            self.release()
+        elif self._size > _HELD and absent is not None:
+            raise InputError(
+                f"field {absent!r} is in none of the first {self._fields.records} "
+                "records; with -o FILE all are read before there is an output"
+            )
+        return len(data)
+
+    def release(self) -> None:
+        """Write all that was kept."""
+        waiting, self._waiting = self._waiting or [], None
+        for data in waiting:
+            self._stream.write(data)
+
+    def flush(self) -> None:
+        """Send on what was written."""
+        if self._waiting is None:
+            self._stream.flush()
+
+
+_UNKNOWN = 1 / 3  # of the words make a warning
+_FEWEST = 6  # unknown words below which nothing is said
+# Thai, Lao, Tibetan, Burmese, Khmer, Japanese syllables, Han.
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u0f00-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9d\U00020000-\U000323af]"
+)
+_LETTER = re.compile(r"[^\W\d_]")
+
+
+class Language:
+    """Looks at the first records of a job, and says once what is wrong with them.
+
+    tokenizer finds words by the lexicon of that name; without one nothing is looked at.
+    """
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer | None = None,
+        lexicon: str = "",
+        warn: Callable[[str], None] = lambda line: None,
+    ) -> None:
+        self._tokenizer, self._lexicon, self._warn = tokenizer, lexicon, warn
+        self._records = self._letters = self._unspaced = 0
+        self._pieces = np.zeros(kinds.COUNT, np.int64)
+
+    def look(self, records: Iterable[Record]) -> None:
+        """Take in records that come next, before anything of them is written.
+
+        Raises UsageError for texts in a script without spaces between words, in which
+        a whole sentence counts as one word.
+        """
+        if self._tokenizer is None or self._records >= SAMPLE:
+            return
+        real = (record for record in records if record.texts)
+        first = list(islice(real, SAMPLE - self._records))
+        texts = [text[:_CHARACTERS] for record in first for text in record.texts]
+        flags = self._tokenizer.words(texts).flags
+        self._pieces += np.bincount(flags & kinds.KIND, minlength=kinds.COUNT)
+        self._letters += sum(len(_LETTER.findall(text)) for text in texts)
+        self._unspaced += sum(len(_UNSPACED.findall(text)) for text in texts)
+        self._records += len(first)
+        if self._unspaced > _UNKNOWN * self._letters and self._are_unknown:
+            raise UsageError(
+                "the first records are in a script without spaces between words "
+                f"(Chinese, Japanese, Thai, ...), and lexicon {self._lexicon} does "
+                "not know their words; put spaces between words and give a lexicon "
+                "of the language (--lexicon), or choose what happens to unknown "
+                "words: --set tokens.unknown=mask (or drop, perturb, keep)"
+            )
+        if self._records == SAMPLE:
+            self._say()
+
+    def close(self) -> None:
+        """Say what there is to say where there were fewer records."""
+        if self._records < SAMPLE:
+            self._say()
+
+    @property
+    def _are_unknown(self) -> bool:
+        words = self._pieces[[kinds.WORD, kinds.STOP_WORD, kinds.UNKNOWN]].sum()
+        return bool(self._pieces[kinds.UNKNOWN] > _UNKNOWN * words)
+
+    def _say(self) -> None:
+        if self._pieces[kinds.UNKNOWN] >= _FEWEST and self._are_unknown:
+            self._warn(
+                f"over a third of the first words are not in lexicon {self._lexicon}: "
+                "another language? Then make a lexicon for it: dptext lexicon adapt "
+                "(private)"
+            )
+
+
+def is_asked_for(overrides: Mapping[str, object]) -> bool:
+    """Tell whether settings beside a profile say what becomes of unknown words."""
+    tokens = overrides.get("tokens")
+    return isinstance(tokens, Mapping) and "unknown" in tokens
+
+
+_RECORDS = 1000  # that `dptext init` looks at
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,44 +438,6 @@ class Column:
         return self.texts > 0 and (self.looks == _TEXT or self.identifies is not None)
 
 
-@dataclass(slots=True)
-class _Values:
-    texts: int = 0
-    words: int = 0
-    long: int = 0
-    numbers: int = 0
-    dates: int = 0
-    different: set[int] = field(default_factory=set)
-
-    def add(self, text: str) -> None:
-        value = text.strip()[:_LONGEST]
-        if not value:
-            return
-        self.texts += 1
-        words = sum(_WORD.search(part) is not None for part in value.split())
-        self.words += words
-        self.long += words >= _WORDS
-        self.numbers += _NUMBER.fullmatch(value) is not None
-        self.dates += _DATE.fullmatch(value) is not None
-        self.different.add(hash(value))
-
-    def looks(self) -> str:
-        """Say what the values are."""
-        count = self.texts
-        if not count:
-            return "not text"
-        for number, name in ((self.dates, "dates"), (self.numbers, "numbers")):
-            if number >= _MOST * count:
-                return name
-        repeat = len(self.different) <= _REPEATED * count
-        if self.long >= _TEXTS * count and not repeat:
-            return _TEXT
-        if repeat:
-            return "few values"
-        different = count > 2 and len(self.different) == count
-        return "different in each record" if different else "short values"
-
-
 def survey(job: Job) -> list[Column]:
     """Return the fields of the file of a job; none where each line is a text.
 
@@ -95,29 +445,25 @@ def survey(job: Job) -> list[Column]:
     """
     name, every = job.inputs[0], Selection(fields=())
     module = formats.find(name, job.format)
-    if module.name == "text":
+    if module.name == _TEXT:
         return []
     selection = replace(job.selection, fields=())
-    identifying, values = Identifying(), dict[str, _Values]()
+    values = defaultdict[str, FieldValues](FieldValues)
     with streams.open_input(name, selection.encoding) as stream:
-        items = module.read(formats.Input(stream, selection, name))
-        for record in islice(_records(items), RECORDS):
-            fields = list(module.others(record, every))
-            identifying.add(fields)
-            for path, text in fields:
-                values.setdefault(path, _Values()).add(text)
+        for record in islice(_records(module, stream, selection, name), _RECORDS):
+            for path, text in module.others(record, every):
+                values[path].add(text)
     with streams.open_input(name, selection.encoding) as stream:
         names = dict.fromkeys([*values, *module.copied(stream, selection)])
-    kinds = identifying.kinds(names)
     columns = []
-    for each in names:
-        counts, kind = values.get(each, _Values()), kinds.get(each)
-        words = counts.words / counts.texts if counts.texts else 0.0
-        looks = counts.looks()
+    for path in names:
+        each, kind = values[path], values[path].kind(path)
+        looks = each.looks()
         if kind is not None and looks != _TEXT:
             looks = kind
-        different = len(counts.different)
-        columns.append(Column(each, looks, counts.texts, different, words, kind))
+        words = each.words / max(each.texts, 1)
+        shape = each.texts, len(each.different), words
+        columns.append(Column(path, looks, *shape, kind))
     return columns
 
 
@@ -134,15 +480,17 @@ def with_missing(job: Job) -> Job:
             contextlib.suppress(InputError),
             streams.open_input(name, selection.encoding) as stream,
         ):
-            for _ in _records(module.read(formats.Input(stream, selection, name))):
+            for _ in _records(module, stream, selection, name):
                 pass
             return replace(job, selection=selection)
     return job
 
 
-def _records(items: Iterator[formats.Item]) -> Iterator[Record]:
-    """Give the records. Raises InputError for one that cannot be read."""
-    for item in items:
+def _records(
+    module: Format, stream: BinaryIO, selection: Selection, name: str
+) -> Iterator[Record]:
+    """Give the records of a file. Raises InputError for one that cannot be read."""
+    for item in module.read(Input(stream, selection, name)):
         if isinstance(item, Fault):
             raise InputError(f"{item.location}: {item.reason}")
         if not isinstance(item, Verbatim):

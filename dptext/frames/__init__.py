@@ -13,8 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
-from dptext.engine.fields import SAMPLE
-from dptext.engine.identifying import Identifying, Kind
+from dptext.engine.survey import SAMPLE, FieldValues, Kind, identifying
 from dptext.errors import InputError, UsageError
 from dptext.formats import _arrow, _fields
 from dptext.frames.columns import Columns as Columns
@@ -49,11 +48,11 @@ class Frame(ABC):
         private = {_fields.parse(path)[0] for path in selection.fields}
         every = [name for name in self.names if isinstance(name, str)]
         names = [name for name in every if name not in private]
-        fields = Identifying()
+        values = {name: FieldValues() for name in names}
         for name in names if len(set(every)) == len(every) else ():
             for value in self.values(name, SAMPLE):
-                fields.add([(name, value if isinstance(value, str) else "")])
-        return fields.kinds(names)
+                values[name].add(value if isinstance(value, str) else "")
+        return identifying(names, values)
 
     def selected(
         self, paths: Sequence[str], id: str | None, missing: str

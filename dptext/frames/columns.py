@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from dptext import pipeline as pipelines
-from dptext.engine.language import Language
+from dptext.engine.survey import Language
 from dptext.engine.tally import Tally
 from dptext.errors import InputError, MissingExtra
 from dptext.formats import _arrow

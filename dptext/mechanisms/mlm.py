@@ -37,10 +37,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Annotated, Any, ClassVar, Literal
+from itertools import pairwise
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 from msgspec import Meta
@@ -56,7 +56,8 @@ from dptext.spaces import Space
 from dptext.tokens import kinds, numbers
 from dptext.types import Eps, Floats, Guarantee, Ids, Ints, VaryingEpsilon, Words
 
-Tokenizer = Any  # Hugging Face's, which has no types
+Untyped = Any  # of torch and of Hugging Face
+T = TypeVar("T")
 # Tokens and their types (2, n), and where the mask is.
 Sequence = tuple[Ints, int]
 
@@ -95,7 +96,7 @@ class TokenBatch:
     ends: Ints
 
 
-def masked_frame(tokenizer: Tokenizer, pair: bool) -> ModelFrame:
+def masked_frame(tokenizer: Untyped, pair: bool) -> ModelFrame:
     """Take the frame from how the tokenizer puts two short public texts together."""
     encoded = tokenizer("a", "b") if pair else tokenizer("a")
     text = np.array([-1 if each is None else each for each in encoded.sequence_ids()])
@@ -112,7 +113,7 @@ def masked_frame(tokenizer: Tokenizer, pair: bool) -> ModelFrame:
     )
 
 
-def tokens_of(tokenizer: Tokenizer, words: Words) -> TokenBatch:
+def tokens_of(tokenizer: Untyped, words: Words) -> TokenBatch:
     """Turn the pieces of a batch into tokens, each distinct one once."""
     kind = words.flags & kinds.KIND
     space = kind == kinds.SPACE
@@ -121,11 +122,10 @@ def tokens_of(tokenizer: Tokenizer, words: Words) -> TokenBatch:
     led[1:] |= space[:-1]
     led[begins[begins < len(led)]] = True
     # A piece with a lead has its space already.
+    parts = zip(words.pieces, led.tolist(), space.tolist(), strict=True)
     shown = [
         "" if blank else " " + piece.removeprefix(" ") if lead else piece
-        for piece, lead, blank in zip(
-            words.pieces, led.tolist(), space.tolist(), strict=True
-        )
+        for piece, lead, blank in parts
     ]
     distinct = list(dict.fromkeys(shown))
     known = dict(zip(distinct, tokenize(tokenizer, distinct), strict=True))
@@ -136,7 +136,7 @@ def tokens_of(tokenizer: Tokenizer, words: Words) -> TokenBatch:
     return TokenBatch(np.array(flat, np.int64), starts, begins, words.ends)
 
 
-def tokenize(tokenizer: Tokenizer, texts: list[str]) -> list[list[int]]:
+def tokenize(tokenizer: Untyped, texts: list[str]) -> list[list[int]]:
     """Return the tokens of each text; "[MASK]" in a text is only its characters."""
     if not texts:
         return []
@@ -183,7 +183,6 @@ SETTING = "mechanism.model"
 _RESERVED = 2
 _SHORTEST = 16
 Logits = NDArray[np.float32]
-Untyped = Any  # of torch and of Hugging Face
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,14 +192,14 @@ class Model:
     masks.positions, in each thread: rows and positions that its last layer looks at.
     """
 
-    tokenizer: Tokenizer
+    tokenizer: Untyped
     network: Untyped
     masks: threading.local
     longest: int
 
 
 @cache
-def tokenizer(folder: str, digest: str = "") -> Tokenizer:
+def tokenizer(folder: str, digest: str = "") -> Untyped:
     """Load the tokenizer of a model, once for a digest of its folder."""
     loaded = language.load_tokenizer(folder, SETTING, language.MASKED)
     if not loaded.is_fast:
@@ -210,48 +209,38 @@ def tokenizer(folder: str, digest: str = "") -> Tokenizer:
 
 @cache
 def load(folder: str, device: str, digest: str = "") -> Model:
-    """Load a model, once for a digest of its folder."""
+    """Load a model, once for a digest of its folder.
+
+    Its last layer, a row per token of the vocabulary, sees only the masks.
+    """
     network = language.load_network(folder, SETTING, device, language.MASKED)
     split = tokenizer(folder, digest)
-    positions = getattr(network.config, "max_position_embeddings", None) or 2**30
-    longest = min(int(split.model_max_length), positions - _RESERVED)
-    return Model(split, network, _only_masks(network), longest)
-
-
-def _only_masks(network: Untyped) -> threading.local:
-    """Let the last layer, a row per token of the vocabulary, see only the masks."""
+    limit = getattr(network.config, "max_position_embeddings", None) or 2**30
+    longest = min(int(split.model_max_length), limit - _RESERVED)
     masks = threading.local()
-    last = network.get_output_embeddings()
 
     def only(_: Untyped, inputs: tuple[Untyped, ...]) -> tuple[Untyped, ...] | None:
         positions = getattr(masks, "positions", None)
         return None if positions is None else (inputs[0][positions], *inputs[1:])
 
-    if last is not None:
+    if (last := network.get_output_embeddings()) is not None:
         last.register_forward_pre_hook(only)
-    return masks
+    return Model(split, network, masks, longest)
 
 
 def _blocks(words: Words, most: int) -> list[Ints]:
     """Return the words of each block: neighbours in one text, at most so many."""
-    blocks: list[Ints] = []
-    begin = 0
     ends = np.searchsorted(words.texts, np.arange(len(words.ends)), side="right")
-    for end in ends.tolist():
-        firsts = range(begin, end, most)
-        blocks += [np.arange(first, min(first + most, end)) for first in firsts]
-        begin = end
-    return blocks
+    return [
+        np.arange(first, min(first + most, end))
+        for begin, end in pairwise([0, *ends.tolist()])
+        for first in range(begin, end, most)
+    ]
 
 
-def _logits(
-    torch: Untyped,
-    model: Model,
-    sequences: list[Sequence],
-    wanted: Untyped,
-    device: str,
-) -> Logits:
+def _logits(model: Model, sequences: list[Sequence], wanted: Untyped) -> Logits:
     """Run a block of sequences, padded to the longest: (b, m) float32."""
+    torch, device = models.package("torch", "mlm", "semantic"), wanted.device
     longest = max(tokens.shape[1] for tokens, _ in sequences)
     pad = model.tokenizer.pad_token_id or 0
     ids = np.full((len(sequences), longest), pad, np.int64)
@@ -391,11 +380,11 @@ class Mlm(TextMechanism):
             )
         return np.array(list(rows.values()), np.int32), np.array(list(rows), np.int64)
 
-    def _ask(self, words: Words, use: Callable[[Ints, Logits], None]) -> None:
-        """Mask each word in turn and call use with the scores of the outputs (m,).
+    def _ask(self, words: Words, use: Callable[[Ints, Logits], T]) -> list[T]:
+        """Mask each word in turn and return what use makes of the scores of each block.
 
-        use gets, block by block and from several threads, which of the words (b,) a
-        block holds and their logits (b, m) float32.
+        use gets, from several threads, which of the words (b,) a block holds and the
+        logits of the outputs (b, m) float32.
         """
         params = self.params
         model = load(self.folder, params.device, self.digest)
@@ -410,24 +399,15 @@ class Mlm(TextMechanism):
         mask = int(model.tokenizer.mask_token_id)
         wanted = torch.from_numpy(self._outputs[1]).to(params.device)
 
-        def one(block: Ints) -> None:
-            texts, positions = words.texts[block], words.positions[block]
+        def one(block: Ints) -> T:
+            texts, positions = words.texts[block].tolist(), words.positions[block]
             sequences = [
                 sequence(batch, text, position, mask, frame, longest)
-                for text, position in zip(
-                    texts.tolist(), positions.tolist(), strict=True
-                )
+                for text, position in zip(texts, positions.tolist(), strict=True)
             ]
-            use(block, _logits(torch, model, sequences, wanted, params.device))
+            return use(block, _logits(model, sequences, wanted))
 
-        threads = torch.get_num_threads()
-        torch.set_num_threads(1)
-        try:
-            with ThreadPoolExecutor(threads) as pool:
-                for _ in pool.map(one, _blocks(words, params.batch)):
-                    pass
-        finally:
-            torch.set_num_threads(threads)
+        return models.on_one_thread(one, _blocks(words, params.batch))
 
     @property
     def outputs(self) -> Ids:
@@ -436,28 +416,20 @@ class Mlm(TextMechanism):
 
     def scores(self, words: Words) -> Floats:
         """Return s of every output for each word, all in memory: (n, m) in [0, 1]."""
-        scores = np.empty((len(words.positions), len(self.outputs)))
-
-        def keep(block: Ints, logits: Logits) -> None:
-            scores[block] = self.params.scores(logits)
-
-        self._ask(words, keep)
-        return scores
+        rows = self._ask(words, lambda block, logits: self.params.scores(logits))
+        return np.concatenate([np.empty((0, len(self.outputs))), *rows])
 
     def sample(self, words: Words, eps: Eps, bits: RandomBits) -> Ids:
         """Draw a word for each word: eps (n,) nats -> (n,) ids, by one uniform each."""
-        drawn = np.empty(len(words.positions), np.int32)
-        if not len(drawn):
-            return drawn
+        if not len(words.positions):
+            return np.empty(0, np.int32)
         uniform = bits.uniform(0)[:, 0]
 
-        def draw(block: Ints, logits: Logits) -> None:
+        def draw(block: Ints, logits: Logits) -> Ids:
             scores = self.params.scores(logits)
-            columns = pick(scores, eps[block], uniform[block])
-            drawn[block] = self.outputs[columns]
+            return self.outputs[pick(scores, eps[block], uniform[block])]
 
-        self._ask(words, draw)
-        return drawn
+        return np.concatenate(self._ask(words, draw))
 
     def example_log_probs(self, epsilon: float) -> Floats:
         """Return ln P(y|text) of one word in each of EXAMPLES, (m, V)."""

@@ -9,8 +9,13 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.guarantees.audit import AuditResult, Power, ProgramTest
-from dptext.guarantees.audit.findings import BATCH, AuditDraws
+from dptext.guarantees.audit.findings import (
+    BATCH,
+    AuditDraws,
+    AuditResult,
+    Power,
+    ProgramTest,
+)
 from dptext.guarantees.sentences import measured
 from dptext.mechanisms import NoiseMechanism
 from dptext.pipeline import Pipeline

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 from dptext import profile as profiles
 from dptext import registry
 from dptext.api import Call, CallChoices, Missing, Path, warn
-from dptext.engine import identifying
-from dptext.engine.pool import Recipe
+from dptext.engine import survey
+from dptext.engine.job import Recipe
 from dptext.engine.tally import Start, Tally, Totals
 from dptext.errors import InputError, UsageError
 from dptext.metrics import FIRST_TEXTS
@@ -206,7 +206,7 @@ def privatize(
     call = Call(profile, overrides, choices)
     Columns(call.pipeline, call.key, selection).selected(schema)
     if kinds := empty.identifying(selection):
-        warn(identifying.warning(kinds, "columns="))
+        warn(survey.warning(kinds, "columns="))
     context = df.sparkSession.sparkContext
     archive = _SENT.enter_context(session.sent(context, call.pipeline.lexicon))
     with_numbers = df.withColumn(NUMBER, functions.monotonically_increasing_id())

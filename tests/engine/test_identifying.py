@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import dptext
-from dptext.engine.identifying import Identifying, Kind, warning
+from dptext.engine.survey import FieldValues, Kind, identifying, warning
 from tests.cli.running import here
 
 GIVEN = ("Mary", "James", "Aino", "Priya", "Wei", "Jürgen", "Fatima", "Linda")
@@ -20,10 +20,10 @@ ENGLISH = ("Mary", "James", "Linda", "Robert", "Susan", "Priya", "Karen", "Wei")
 
 def kind(name: str, *values: str) -> Kind | None:
     """Return how a field with these values identifies people."""
-    fields = Identifying()
+    field = FieldValues()
     for value in values:
-        fields.add([(name, value)])
-    return fields.kinds([name]).get(name)
+        field.add(value)
+    return identifying([name], {name: field}).get(name)
 
 
 def _names(given: tuple[str, ...]) -> list[str]:
@@ -98,9 +98,10 @@ def test_other_fields_are_left_alone(name: str, values: list[str]) -> None:
 
 def test_the_warning_names_fields_and_no_value() -> None:
     """The message holds names and kinds of fields alone."""
-    fields = Identifying()
-    fields.add([("customer", "Mary Zqxjk"), ("email", "zqxjk@example.org")])
-    said = warning(fields.kinds(["customer", "email", "absent"]))
+    fields = {"customer": FieldValues(), "email": FieldValues()}
+    fields["customer"].add("Mary Zqxjk")
+    fields["email"].add("zqxjk@example.org")
+    said = warning(identifying([*fields, "absent"], fields))
     assert "'customer' (names of people), 'email' (e-mail addresses)" in said
     assert "qxjk" not in said.lower()
 

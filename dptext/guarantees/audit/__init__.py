@@ -1,6 +1,6 @@
 """Whether a claim is true, and whether the program does what its formula says.
 
-The claim against the formula, the first that fits:
+The claim against the formula (`losses`), the first that fits:
 - identity: for P(y|x) ~ exp(-eta t(x, y) / 2) with a metric t, all pairs of V and the
   unknown word;
 - rows: exact output distributions of chosen inputs, every ordered pair of them;
@@ -8,8 +8,8 @@ The claim against the formula, the first that fits:
   draws that needs no density;
 - samples: a lower bound from the words drawn; it can refute a claim, never prove one.
 
-The program against the formula, by draws: sampler where the output distribution is
-exact, noise for noise mechanisms.
+The program against the formula, by draws (`program`): of words where the output
+distribution is exact, of noise for noise mechanisms.
 
 Where the mechanism promises nothing, the claim of its paper is audited as well
 (`published`), beside the loss that is proven (`least_loss`).
@@ -23,13 +23,10 @@ from dataclasses import replace
 import numpy as np
 
 from dptext.errors import UsageError
-from dptext.guarantees.audit import exact, noise, pairs, sampler
+from dptext.guarantees.audit import losses, program
 from dptext.guarantees.audit.findings import (
     AuditDraws,
     AuditResult,
-    Deviation,
-    Power,
-    ProgramTest,
     Progress,
     Published,
     label,
@@ -41,16 +38,7 @@ from dptext.mechanisms import (
     TextMechanism,
 )
 
-__all__ = [
-    "DRAWS",
-    "AuditDraws",
-    "AuditResult",
-    "Deviation",
-    "Power",
-    "ProgramTest",
-    "Published",
-    "audit",
-]
+__all__ = ["DRAWS", "AuditDraws", "AuditResult", "audit"]
 # Draws of words in a test of the program; of points, which take longer, a tenth.
 DRAWS = 4_000_000
 
@@ -76,85 +64,58 @@ def audit(
     that can only be drawn from where draws is None.
     """
     if isinstance(mechanism, TextMechanism):
-        log_probs = mechanism.example_log_probs(epsilon)
-        if log_probs is None:
-            raise UsageError(
-                f"{mechanism.name} looks at the whole text, so there is no table of "
-                "words to audit: its epsilon rests on the range to which it cuts its "
-                f"scores (see dptext list mechanisms {mechanism.name})"
-            )
-        result = exact.audit_texts(mechanism, epsilon, log_probs)
-    elif isinstance(mechanism, NoiseMechanism):
-        points = number // 10
-        result = _of_noise(mechanism, epsilon, draws, runs, points, progress)
-    elif not mechanism.has_log_probs:
-        result = _of_samples(mechanism, epsilon, draws, runs, progress)
+        result = losses.audit_texts(mechanism, epsilon)
+    elif isinstance(mechanism, NoiseMechanism) or not mechanism.has_log_probs:
+        result = _by_draws(mechanism, epsilon, draws, runs, number, progress)
     else:
-        result = _of_rows(mechanism, epsilon, inputs, progress)
+        if isinstance(mechanism, ExponentialMechanism):
+            progress("computing the losses of all pairs of words")
+            result = losses.audit_all_pairs(mechanism, epsilon)
+        else:
+            progress(f"computing the losses of all pairs of {inputs} words")
+            result = losses.audit_rows(mechanism, epsilon, inputs)
         if draws is not None:
-            program = sampler.audit_sampler(
+            tested = program.audit_words(
                 mechanism, epsilon, draws, inputs, number, progress
             )
-            result = replace(result, program=program)
+            result = replace(result, program=tested)
     result = _proven(mechanism, epsilon, result)
     if result.program is None or draws is None:
         return result
     batches = draws.batches()
     later = f"a fault that begins after the first {batches:,} batches of words"
     untested = (*result.program.untested, later)
-    program = replace(result.program, batches=batches, untested=untested)
-    return replace(result, program=program)
+    tested = replace(result.program, batches=batches, untested=untested)
+    return replace(result, program=tested)
 
 
-def _of_rows(
-    mechanism: Mechanism, epsilon: float, inputs: int, progress: Progress
-) -> AuditResult:
-    """Audit exact output distributions."""
-    if isinstance(mechanism, ExponentialMechanism):
-        progress("computing the losses of all pairs of words")
-        return exact.audit_all_pairs(mechanism, epsilon)
-    progress(f"computing the losses of all pairs of {inputs} words")
-    return exact.audit_rows(mechanism, epsilon, inputs)
-
-
-def _of_samples(
+def _by_draws(
     mechanism: Mechanism,
-    epsilon: float,
-    draws: AuditDraws | None,
-    runs: int,
-    progress: Progress,
-) -> AuditResult:
-    """Audit a mechanism that can only be drawn from, by pairs of words."""
-    if draws is None:
-        raise UsageError(f"audit: {mechanism.name} can only be judged by draws")
-    progress(f"drawing pairs of words, {runs:,} draws of each")
-    result = pairs.audit_samples(mechanism, epsilon, draws.words, runs)
-    program = ProgramTest(
-        False,
-        False,
-        "there is no exact output distribution of a vocabulary of this size",
-        untested=("the program: there is nothing exact to hold it against",),
-    )
-    return replace(result, program=program)
-
-
-def _of_noise(
-    mechanism: NoiseMechanism,
     epsilon: float,
     draws: AuditDraws | None,
     runs: int,
     number: int,
     progress: Progress,
 ) -> AuditResult:
-    """Audit noise: the program first, then pairs of words."""
-    if draws is None or draws.points is None:
+    """Audit a mechanism that can only be drawn from, by pairs of words.
+
+    Of noise the program comes first.
+    """
+    noisy = isinstance(mechanism, NoiseMechanism)
+    if draws is None or (noisy and draws.points is None):
         raise UsageError(f"audit: {mechanism.name} can only be judged by draws")
-    program = noise.audit_noise(mechanism, epsilon, draws.points, number, progress)
-    progress(f"drawing pairs of words, {runs:,} draws of each")
-    result = pairs.audit_pairs(mechanism, epsilon, draws.points, runs)
+    drawing = f"drawing pairs of words, {runs:,} draws of each"
+    if not isinstance(mechanism, NoiseMechanism) or draws.points is None:
+        progress(drawing)
+        return losses.audit_samples(mechanism, epsilon, draws.words, runs)
+    tested = program.audit_noise(
+        mechanism, epsilon, draws.points, number // 10, progress
+    )
+    progress(drawing)
+    result = losses.audit_pairs(mechanism, epsilon, draws.points, runs)
     mapping = "the mapping: it sees the noisy vector alone and can lose no more"
-    program = replace(program, untested=(*program.untested, mapping))
-    return replace(result, program=program)
+    tested = replace(tested, untested=(*tested.untested, mapping))
+    return replace(result, program=tested)
 
 
 def _proven(mechanism: Mechanism, epsilon: float, result: AuditResult) -> AuditResult:
@@ -170,7 +131,7 @@ def _proven(mechanism: Mechanism, epsilon: float, result: AuditResult) -> AuditR
             result,
             worst=least,
             worst_pair=pair,
-            worst_output=label(mechanism, a),
+            worst_output=pair[0],
             claim_of_worst=math.inf,
             infinite=result.infinite if math.isfinite(least) else 1.0,
         )

@@ -98,9 +98,8 @@ class MultipleTests:
         named: the event of each count, or of all; among: of how many events these were
         picked, m if not given.
         """
-        shape = np.broadcast_shapes(np.shape(counts), np.shape(chances))
-        counts, n = (np.broadcast_to(each, shape).ravel() for each in (counts, draws))
-        p = np.broadcast_to(chances, shape).ravel()
+        every = np.broadcast_arrays(counts, draws, chances)
+        counts, n, p = (each.ravel() for each in every)
         number = 2 * (among if among is not None else len(counts))
         self.count += number
         if not len(counts):
@@ -186,14 +185,6 @@ def excess(p: float, n: int, level: float) -> float:
     return most - p
 
 
-# Rounding that an exact audit forgives, relative to the claim and in nats (distances
-# of near words are differences of nearly equal numbers).
-TOLERANCE = ROUNDING = 1e-9
-# All limits of an audit by draws hold together with this confidence.
-CONFIDENCE = 1.0 - ALARM
-BY_SAMPLES = f"samples, {CONFIDENCE:.1%} confidence"
-
-
 @dataclass(frozen=True, slots=True)
 class Published:
     """What a paper claims, held against the losses; dptext does not claim it.
@@ -251,20 +242,6 @@ class AuditResult:
         if self.program is not None and self.program.refuted:
             return True
         return self.refuted or (self.published is not None and self.published.refuted)
-
-
-def with_samples(
-    result: AuditResult, sampled: AuditResult, output: str, pairs: int = 0
-) -> AuditResult:
-    """Take in what samples of some pairs alone show, and by which output."""
-    return replace(
-        result,
-        confidence=CONFIDENCE,
-        sampled=sampled.worst,
-        sampled_pair=sampled.worst_pair,
-        sampled_output=output,
-        sampled_pairs=pairs,
-    )
 
 
 def label(mechanism: Mechanism, row: int) -> str:
