@@ -17,7 +17,7 @@ from dptext.cli.options import (
     rare_output,
     rare_setting,
 )
-from dptext.cli.values import Number, one_of
+from dptext.cli.parser import Number, one_of
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
