@@ -10,9 +10,8 @@ from dptext import pipeline as pipelines
 from dptext.engine.survey import Language
 from dptext.engine.tally import Tally
 from dptext.errors import InputError, MissingExtra
-from dptext.formats import _arrow
+from dptext.formats import Unreadable, _arrow
 from dptext.formats._arrow import ROWS, Head, PageRow, RowPage
-from dptext.formats._lines import Unreadable
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.types import Record, Selection
