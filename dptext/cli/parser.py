@@ -26,7 +26,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.models import ParameterInfo
 
-from dptext.cli import configuration, faults, options, outputs
+from dptext.cli import configuration, faults, options
 from dptext.cli.configuration import Configuration, Setting
 from dptext.cli.options import BadValue
 from dptext.cli.screen import Screen
@@ -186,6 +186,8 @@ class Command(_Fitted, TyperCommand):
 
     def invoke(self, ctx: Parsed) -> Parsed:
         """Run the command, none of whose outputs may be a file that it reads."""
+        from dptext.cli import outputs
+
         set_ = ctx.meta.get(_SETTINGS, {})
         _check_together(self.params, ctx.params)
         _check_layout(ctx.params, set_)
