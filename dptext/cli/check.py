@@ -79,7 +79,7 @@ def command(
 
     Example: dptext check exports --set max_risk=15%
     """
-    from dptext import __version__, lexicons
+    from dptext import __version__, lexicons, progress
     from dptext.guarantees import policy as policies
     from dptext.report import verify
     from dptext.report.exports import GitIndex
@@ -91,7 +91,8 @@ def command(
         if not quiet:
             typer.echo(screen.one_line(line), err=True)
 
-    recomputer = Recomputer([lexicons.find(name) for name in lexicon or ()], note)
+    progress.on(not quiet)
+    recomputer = Recomputer([lexicons.find(name) for name in lexicon or ()])
     index = GitIndex() if staged else None
     configured = _configured(context, policy, index)
     asked = options.keys_of(set_)
