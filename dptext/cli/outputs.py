@@ -190,11 +190,13 @@ def internal(reports: Reports, release: Release) -> Callable[[Document], None]:
     )
 
     def write(result: Document) -> None:
-        from dptext.report import document, html, signatures, views
+        from dptext.report import document
 
         if opened is not None:
             opened.write(document.encode(result))
         if page is not None:
+            from dptext.report import html, signatures, views
+
             shown = views.report(result, signatures.of_signer(reports.key))
             page.write(html.render(shown))
 
