@@ -348,6 +348,14 @@ class VaryingEpsilon:
     drift: float
     most: float = math.inf
 
+    @classmethod
+    def exponential(cls, distance: float, most: float = math.inf) -> VaryingEpsilon:
+        """Return that of weights exp(-epsilon t / 2), t at most distance.
+
+        most: what no two words lose more than at any epsilon, where t is cut.
+        """
+        return cls(distance, distance, distance / 2.0, most / 2.0)
+
     def moved(self, low: float, high: float) -> float:
         """Return what a word loses at most whose epsilon alone differs, in nats."""
         if low >= high:

@@ -19,6 +19,7 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +36,7 @@ from dptext.exponential.losses import Scales, describe
 from dptext.exponential.sampling import Sampler
 from dptext.mechanisms import Bands, ExponentialMechanism, WordMechanism, log_normalised
 from dptext.randomness import RandomBits
-from dptext.types import Eps, Floats, Guarantee, Ids, Ints
+from dptext.types import Eps, Floats, Guarantee, Ids, Ints, Notion, VaryingEpsilon
 
 # Words tried together, and outputs whose lists are looked at together.
 _BLOCK, _LISTED = 128, 4096
@@ -236,12 +237,24 @@ class TruncatedMetricMechanism(DistanceMechanism, ExponentialMechanism):
     lists are those of every input; scales raise the scale above epsilon, None: not.
     """
 
+    source: ClassVar[str]
+
     lists: Lists
     scales: Scales | None
 
+    @property
+    def cut(self) -> float | None:
+        """Return the largest distance that counts, where it is given."""
+        return None
+
+    @property
+    def most(self) -> float:
+        """Return epsilon times that distance, where it follows from this; inf: none."""
+        return math.inf
+
     def truncation(self, epsilon: float) -> float:
         """Return the largest distance that counts; inf: all do."""
-        return math.inf
+        return self.most / epsilon if self.cut is None else self.cut
 
     def scale(self, epsilon: float) -> float:
         """Return the scale of the distances, epsilon itself or a raised one."""
@@ -269,13 +282,24 @@ class TruncatedMetricMechanism(DistanceMechanism, ExponentialMechanism):
         if self.scales is not None:
             self.scales.check(epsilon)
 
-    def with_scale(self, published: Guarantee, epsilon: float) -> Guarantee:
-        """Return the guarantee of the published scale, or of the raised one."""
+    def guarantee(self, epsilon: float) -> Guarantee:
+        """Return metric DP in the truncated distance of the space."""
+        farthest = min(self.space.geometry.diameter, self.cut or math.inf)
+        promise = Guarantee(
+            notion=Notion.METRIC,
+            metric=replace(self.space.distance, cut=self.cut),
+            unit="1/distance",
+            max_distance=farthest,
+            source=self.source,
+            varying_epsilon=VaryingEpsilon.exponential(farthest, self.most),
+            max_loss=self.most,
+            stretch=1.0,
+        )
         if self.scales is None:
-            return published
+            return promise
         return replace(
-            published,
-            source=f"{published.source}, recalibrated",
+            promise,
+            source=f"{self.source}, recalibrated",
             gaps=(describe(epsilon, self.scale(epsilon)),),
             # Raised scales of two epsilons may differ more than these do.
             varying_epsilon=None,

@@ -62,6 +62,11 @@ def of_known_words(bound: Floats | float, a: Ids, b: Ids) -> Floats:
     return np.where((a < 0) | (b < 0), np.inf, bound)
 
 
+def of_distance(space: Space, a: Ids, b: Ids, epsilon: float) -> Floats:
+    """Return epsilon times the distance of the space, as `of_known_words`: (n,)."""
+    return of_known_words(epsilon * of_ids(space, a, b), a, b)
+
+
 def at_each(curve: Callable[[float], float], eps: Eps) -> Floats:
     """Return a function's value at each epsilon, computed once for equal ones: (n,)."""
     values, which = np.unique(eps, return_inverse=True)
@@ -136,9 +141,6 @@ class RiskEstimate(Protocol):
 @dataclass(frozen=True, eq=False)
 class Mechanism(Prepared, ABC):
     """A mechanism made ready for a space; params are the settings that made it."""
-
-    # Whether `log_density` gives the density of `observe`.
-    has_log_density: ClassVar[bool] = False
 
     params: Params
     space: Space
@@ -221,7 +223,12 @@ class Mechanism(Prepared, ABC):
     @property
     def has_log_probs(self) -> bool:
         """Tell whether `log_probs` gives the exact output distribution of a word."""
-        return False
+        return type(self).log_probs is not Mechanism.log_probs
+
+    @property
+    def has_log_density(self) -> bool:
+        """Tell whether `log_density` gives the density of `observe`."""
+        return type(self).log_density is not Mechanism.log_density
 
     def _lacks(self, what: str) -> TypeError:
         return TypeError(f"mechanism {self.name} has no {what} to ask for")
@@ -308,11 +315,6 @@ class WordMechanism(Mechanism):
     @abstractmethod
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
         """Draw a word for each word: ids (n,), eps (n,) -> (n,) int32."""
-
-    @property
-    def has_log_probs(self) -> bool:
-        """Tell whether `log_probs` gives the exact output distribution of a word."""
-        return True
 
 
 @dataclass(frozen=True, eq=False)

@@ -76,7 +76,7 @@ class OneSet(DistanceMechanism):
         """Return epsilon-LDP over V and the unknown word."""
         return Guarantee.ldp(
             "Chen et al. 2023, algorithms 1 and 2",
-            varying_epsilon=VaryingEpsilon(word=1.0, total=1.0, drift=0.5),
+            varying_epsilon=VaryingEpsilon.exponential(1.0),
         )
 
     def numerical_slack(self, epsilon: float) -> float:

@@ -40,6 +40,7 @@ from numpy.typing import NDArray
 
 from dptext import cache, geometry, mechanisms
 from dptext.mechanisms import Aim, Bands, WordMechanism
+from dptext.mechanisms.tem import product
 from dptext.noise import leading_zeros
 from dptext.randomness import RandomBits
 from dptext.spaces import Geometry, Space
@@ -434,11 +435,10 @@ class TemDiffractor(Diffractor):
     """The truncated exponential mechanism on the positions of each chain."""
 
     @property
-    def product(self) -> float:
+    def most(self) -> float:
         """Return epsilon times gamma where gamma follows from beta, in nats."""
-        beta = self.params.beta
-        odds = (1.0 - beta) * (self.space.size - 1) / beta
-        return 2.0 * math.log(max(odds, 1.0 + 1e-9))
+        params = self.params
+        return math.inf if params.gamma else product(params.beta, self.space.size)
 
     def rate(self, eps: Eps) -> Floats:
         """Return half of epsilon, the other half is for the normaliser: (n,)."""
@@ -447,7 +447,7 @@ class TemDiffractor(Diffractor):
     def cut(self, eps: Eps) -> Floats:
         """Return gamma: (n,)."""
         gamma = self.params.gamma
-        return self.product / eps if gamma is None else np.full(len(eps), gamma)
+        return self.most / eps if gamma is None else np.full(len(eps), gamma)
 
     def log_totals(self, inputs: Ints, eps: Eps) -> Floats:
         """Return ln total(i), inputs (n,), eps (n,) or (1,): (n,)."""
@@ -487,22 +487,13 @@ class TemDiffractor(Diffractor):
 
     def guarantee(self, epsilon: float) -> Guarantee:
         """Return metric DP in the truncated distance of positions."""
-        promise, gamma = super().guarantee(epsilon), self.params.gamma
-        largest, most = (
-            promise.max_distance,
-            self.product if gamma is None else math.inf,
-        )
+        promise = super().guarantee(epsilon)
+        varying = VaryingEpsilon.exponential(promise.max_distance, self.most)
+        metric = replace(promise.metric, cut=self.params.gamma)
         return replace(
-            promise,
-            metric=replace(promise.metric, cut=gamma),
-            varying_epsilon=VaryingEpsilon(
-                word=largest, total=largest, drift=largest / 2.0, most=most / 2.0
-            ),
-            max_loss=most,
+            promise, metric=metric, varying_epsilon=varying, max_loss=self.most
         )
 
     @property
     def _max_distance(self) -> float:
-        gamma = self.params.gamma
-        largest = super()._max_distance
-        return largest if gamma is None else min(largest, gamma)
+        return min(super()._max_distance, self.params.gamma or math.inf)

@@ -191,8 +191,6 @@ class Params(ClippedParams):
 class Gaussian(Clipped):
     """Normal noise on the clipped vectors."""
 
-    has_log_density = True
-
     params: Params
 
     def guarantee(self, epsilon: float) -> Guarantee:

@@ -212,8 +212,7 @@ class Gumbel(WordMechanism):
 
     def published_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats:
         """Return what the paper claims of pairs of words, epsilon d: (n,) nats."""
-        bound = epsilon * geometry.of_ids(self.space, a, b)
-        return mechanisms.of_known_words(bound, a, b)
+        return mechanisms.of_distance(self.space, a, b, epsilon)
 
     @property
     def least_epsilon(self) -> float:

@@ -65,14 +65,16 @@ class RadialNoise(NoiseMechanism):
     measured: the space whose distance epsilon counts.
     """
 
-    has_log_density = True
-
     measured: Space
     stretch: float
 
     def whitened(self, rows: NDArray[np.floating]) -> NDArray[np.floating]:
         """Return w of rows, (n, d), in their precision."""
         return rows
+
+    def guarantee(self, epsilon: float) -> Guarantee:
+        """Return metric DP between words."""
+        return self.guarantee_over(Inputs.WORDS, epsilon)
 
     def noise(self, eps: Eps, bits: RandomBits) -> Floats:
         """Return noise: eps (n,) -> (n, d)."""
@@ -119,12 +121,11 @@ class Laplace(RadialNoise):
         """Return how often epsilon counts the distance of inputs."""
         return max(1.0, self.constant(inputs).over(inputs) / self.stretch)
 
-    def guarantee(self, epsilon: float) -> Guarantee:
-        """Return metric DP in the distance that epsilon counts."""
-        return self.guarantee_over(Inputs.WORDS, epsilon)
-
     def guarantee_over(self, inputs: Inputs, epsilon: float) -> Guarantee:
-        """Return the same for other inputs: means are no farther apart than words."""
+        """Return metric DP in the distance that epsilon counts.
+
+        Means are no farther apart than words.
+        """
         times, metric = self.factor(inputs), self.measured.distance
         if times > 1.0:
             metric = Metric(

@@ -121,12 +121,11 @@ class Mahalanobis(RadialNoise):
         key = cache.key_of("euclidean", digest, identity, *self._key)
         return lipschitz_of(key, "factor", self.space.vectors, self.vectors)
 
-    def guarantee(self, epsilon: float) -> Guarantee:
-        """Return metric DP in the Mahalanobis distance, with its Euclidean factor."""
-        return self.guarantee_over(Inputs.WORDS, epsilon)
-
     def guarantee_over(self, inputs: Inputs, epsilon: float) -> Guarantee:
-        """Return the same for other inputs: means are no farther apart than words."""
+        """Return metric DP in the Mahalanobis distance, with its Euclidean factor.
+
+        Means are no farther apart than words.
+        """
         factor = math.ceil(self.euclidean_factor(inputs).over(inputs) * 1e4) / 1e4
         return Guarantee(
             notion=Notion.METRIC,

@@ -26,7 +26,7 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from dptext import geometry, mechanisms
+from dptext import mechanisms
 from dptext.errors import UsageError
 from dptext.mechanisms import Aim, WordMechanism, laplace
 from dptext.randomness import RandomBits
@@ -61,8 +61,6 @@ class Params(mechanisms.Params):
 class Vickrey(WordMechanism):
     """The output distribution, an integral over cells, has no closed form."""
 
-    has_log_density = True
-
     params: Params
     noise: laplace.Laplace
 
@@ -71,11 +69,6 @@ class Vickrey(WordMechanism):
         from dptext.mappings import Index
 
         return Index(self.space.vectors, self.space.size)
-
-    @property
-    def has_log_probs(self) -> bool:
-        """Return False: it can only be sampled."""
-        return False
 
     def guarantee(self, epsilon: float) -> Guarantee:
         """Return none, with the reason."""
@@ -97,8 +90,7 @@ class Vickrey(WordMechanism):
 
     def published_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats:
         """Return what the paper claims of pairs of words, epsilon d: (n,) nats."""
-        bound = epsilon * geometry.of_ids(self.space, a, b)
-        return mechanisms.of_known_words(bound, a, b)
+        return mechanisms.of_distance(self.space, a, b, epsilon)
 
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
         """Draw a word for each word: ids (n,), eps (n,) 1/distance -> (n,) ids."""
