@@ -142,6 +142,9 @@ class RiskEstimate(Protocol):
 class Mechanism(Prepared, ABC):
     """A mechanism made ready for a space; params are the settings that made it."""
 
+    # Above it an epsilon is too large to mean anything.
+    largest_epsilon: ClassVar[float] = LARGEST_EPSILON
+
     params: Params
     space: Space
 
@@ -172,6 +175,11 @@ class Mechanism(Prepared, ABC):
 
     def supports(self, epsilon: float) -> None:
         """Raise UsageError at an epsilon for which the mechanism is not defined."""
+        if epsilon > self.largest_epsilon:
+            raise UsageError(
+                f"epsilon: {epsilon:g} is too large to mean anything; {self.name} "
+                f"takes up to {self.largest_epsilon:g}"
+            )
 
     def is_defined(self, epsilon: float) -> bool:
         """Tell whether a word can be drawn at an epsilon."""
@@ -396,11 +404,6 @@ class NoiseMechanism(Mechanism):
     def observe(self, ids: Ids, eps: Eps, bits: RandomBits) -> NDArray[np.float32]:
         """Return the noisy vectors: (n, d)."""
         return self.sample(ids, eps, bits)
-
-    @property
-    def has_standard_noise(self) -> bool:
-        """Tell whether `standard_noise` knows the noise."""
-        return type(self).standard_noise is not NoiseMechanism.standard_noise
 
     def standard_noise(
         self, ids: Ids, points: Points, eps: Eps

@@ -20,7 +20,7 @@ Example: dptext sanitize reviews.jsonl --field text --mechanism gaussian --epsil
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, ClassVar, Literal
 
@@ -34,7 +34,6 @@ from dptext.noise import mu_of
 from dptext.randomness import RandomBits
 from dptext.spaces import Geometry, Space, geometry_of
 from dptext.types import (
-    ONE,
     Constant,
     Eps,
     Floats,
@@ -196,15 +195,9 @@ class Gaussian(Clipped):
     def guarantee(self, epsilon: float) -> Guarantee:
         """Return (epsilon, delta)-LDP over the whole vocabulary."""
         delta = self.params.delta
-        return Guarantee(
-            notion=Notion.APPROXIMATE,
-            metric=ONE,
-            unit="nats",
-            max_distance=1.0,
-            source="Balle and Wang 2018, theorem 8",
-            delta=delta,
-            mu=mu_of(epsilon, delta),
-        )
+        promise = Guarantee.ldp("Balle and Wang 2018, theorem 8")
+        mu = mu_of(epsilon, delta)
+        return replace(promise, notion=Notion.APPROXIMATE, delta=delta, mu=mu)
 
     def sigma(self, epsilon: float) -> float:
         """Return the standard deviation of the noise in each coordinate."""

@@ -16,7 +16,7 @@ Example: dptext sanitize reviews.jsonl --field text --mechanism mahalanobis --ep
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, ClassVar
 
@@ -35,7 +35,6 @@ from dptext.types import (
     Floats,
     Guarantee,
     Inputs,
-    Metric,
     MetricKind,
     Notion,
 )
@@ -126,14 +125,16 @@ class Mahalanobis(RadialNoise):
 
         Means are no farther apart than words.
         """
+        lam = self.params.lam
         factor = math.ceil(self.euclidean_factor(inputs).over(inputs) * 1e4) / 1e4
         return Guarantee(
             notion=Notion.METRIC,
-            metric=Metric(
-                MetricKind.MAHALANOBIS,
-                f"regularised Mahalanobis distance (lambda {self.params.lam:g}), which "
-                f"is at most {factor:.4f} times the {self.space.metric}",
-                f"{self.space.identity}, lambda {self.params.lam!r}",
+            metric=replace(
+                self.space.distance,
+                kind=MetricKind.MAHALANOBIS,
+                name=f"regularised Mahalanobis distance (lambda {lam:g}), which is at "
+                f"most {factor:.4f} times the {self.space.metric}",
+                identity=f"{self.space.identity}, lambda {lam!r}",
             ),
             unit="1/distance",
             max_distance=self.geometry.diameter,

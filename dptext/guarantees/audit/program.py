@@ -468,7 +468,7 @@ class NoiseCounts:
             (self._amounts.sum(axis=0), total, of_all),
             (self._amounts, self._draws[:, None], of_word),
         ):
-            if not mechanism.has_standard_noise:
+            if not self._directions:
                 # A bound from above: fewer short lengths than that are no deviation.
                 hits = np.maximum(hits, np.floor(n * levels).astype(int))
             tests.take(hits, n, levels, alarm / 4.0, named)
@@ -497,7 +497,7 @@ def audit_noise(
     progress: Progress,
 ) -> ProgramTest:
     """Test the noise by so many draws."""
-    exact = mechanism.has_standard_noise
+    exact = type(mechanism).standard_noise is not NoiseMechanism.standard_noise
     # Else the claim must be epsilon times the distance of the space.
     promise = mechanism.guarantee(epsilon)
     if not exact and not promise.counts(mechanism.space.distance):
