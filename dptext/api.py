@@ -317,7 +317,6 @@ def embed(
     Randomness and errors are those of `privatize`.
     """
     from dptext.vectors import release
-    from dptext.vectors import settings as settings_
 
     run_key = open_key(key)
     over = overrides_of(
@@ -328,7 +327,7 @@ def embed(
         lexicon=None if lexicon is None else os.fspath(lexicon),
     )
     options = {"pool": pool, "model": model}
-    ready = release.of(settings_.parse(over, options, clip=clip, mu=mu))
+    ready = release.of(release.parse(over, options, clip=clip, mu=mu))
     tokenizer = None if is_asked_for(over) else ready.tokenizer
     language = Language(tokenizer, ready.lexicon.name, warn)
     values = _vectors(ready, _checked(texts), run_key, language)

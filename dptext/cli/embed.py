@@ -118,7 +118,6 @@ def command(
     from dptext.engine.job import Job
     from dptext.report import build, document, signatures
     from dptext.vectors import columns, job, release
-    from dptext.vectors.settings import check_text, parse
 
     if pooled.subject is not None and records.id is not None:
         raise UsageError("give --id or --subject, not both: an id names one record")
@@ -129,9 +128,9 @@ def command(
         mechanism=noise.mechanism,
         lexicon=noise.lexicon,
     )
-    settings = parse(over, asdict(pooled), clip=noise.clip, mu=noise.mu)
+    settings = release.parse(over, asdict(pooled), clip=noise.clip, mu=noise.mu)
     answer = options.Answer(work, context)
-    check_text("--delimiter", records.delimiter)
+    release.check_text("--delimiter", records.delimiter)
     columns.find(output)
     chosen = Job(
         inputs=tuple(files or ("-",)),

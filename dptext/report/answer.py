@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import shlex
 import textwrap
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,13 +26,13 @@ from dptext.guarantees.rounding import (
 )
 from dptext.guarantees.statement import Statement
 from dptext.measures.bayes_risk import Risk
-from dptext.report.blocks import Badge, Block, Cell, Code, Figures, Tone
+from dptext.report.blocks import Badge, Block, Figures, Tone
 from dptext.report.document import Document, Private, ReaderFigures
 from dptext.report.exports import SIDECAR
 from dptext.report.figures import bound, count, of_third_party, short, whole
 from dptext.report.signatures import UNSIGNED
 from dptext.types import JsonObject, Level, Notion
-from dptext.vectors.figures import Measures
+from dptext.vectors import Measures
 
 # The answer fits on 12 lines of 80 columns, of which names of lines take 11.
 _LINES, _WIDTH = 12, 68
@@ -44,6 +45,7 @@ _SHORTENED = (
 _LONGEST = 30  # characters of the name of a field
 _LONG_PATH = 44  # characters of the path of an output
 _SEEDED = "not measured: with the seed, every draw can be repeated"
+NOT_MEASURED = "not measured: no word of a rewritten text stands for another"
 _BY_SEED = "anyone who knows or guesses the seed can repeat every draw"
 _WORDS = {
     Strength.STRONG: "well protected",
@@ -51,6 +53,14 @@ _WORDS = {
     Strength.WEAK: "weakly protected",
 }
 
+# Classes of token in words.
+_CLASSES = {
+    "kept": "words of keep lists",
+    "stop_word": "stop words",
+    "number": "numbers",
+    "identifier": "identifiers",
+    "unknown": "unknown words",
+}
 _NOTIONS = {Notion.APPROXIMATE: "approximate LDP", Notion.METRIC: "metric DP"}
 
 
@@ -90,29 +100,21 @@ def answer(document: Document, released: Released | None = None) -> list[Line]:
 
     Without released, files are those that the document names.
     """
-    output = document.output
-    if released is None:
-        released = Released((), copied=None)
-        if output is not None:
-            named = [output.file]
-            released = Released(named, public=output.file, copied=output.copied)
-    words, vectors, private = document.words, document.vectors, document.private
-    of = "text" if vectors and document.guarantee.level is Level.TEXT else "word"
+    output, words, private = document.output, document.words, document.private
+    if released is None and output is not None:
+        released = Released([output.file], public=output.file, copied=output.copied)
+    released = released or Released((), copied=None)
     lines = [_private(document, released), _copied(document, released)]
-    lines += protected(document.guarantee, of, document)
+    lines += protected(document.guarantee, document)
     if words is not None:
         seeded = document.run.key == "seed"
         lines.append(reader(words.risk, words.risk_note, words.readers, seeded=seeded))
+        lines += [] if private is None else [_kept(private)]
     else:
-        assert vectors is not None
-        lines.append(_ruler(vectors.measures))
-    if private is not None and private.words is not None:
-        lines.append(_kept(private))
-    elif vectors is not None and vectors.measures is not None:
-        lines.append(_distances(vectors.measures))
+        assert document.vectors is not None
+        lines += _of_vectors(document.vectors.measures)
     sent = [*_third_party(document)]
-    lines += [*sent, _send(document), _repeat(document, bool(sent)), _report(released)]
-    return lines
+    return [*lines, *sent, _send(document), _repeat(document, sent), _report(released)]
 
 
 def verdict(promise: Statement) -> Badge:
@@ -150,9 +152,13 @@ def blocks(lines: Sequence[Line], warnings: Sequence[str] = ()) -> tuple[Block, 
         if name in said and sum(map(_height, said.values())) + wanted > _LINES:
             said[name] = _cut(said[name], 1)
     left = _LINES - sum(map(_height, said.values()))
-    rows: list[tuple[str | Code, Cell]] = list(said.items())
-    rows += [("warning", Badge(line, Tone.FAIR)) for line in _fitting(warnings, left)]
-    return (Figures(rows),) if rows else ()
+    shown = [("warning", Badge(each, Tone.FAIR)) for each in _fitting(warnings, left)]
+    return (Figures([*said.items(), *shown]),) if said or shown else ()
+
+
+def rows(lines: Sequence[Line]) -> Figures:
+    """Return the lines in full, as pages show them."""
+    return Figures([(line.name, line.sentence) for line in lines])
 
 
 def data(lines: Sequence[Line], warnings: Sequence[str] = ()) -> JsonObject:
@@ -168,8 +174,7 @@ def to_html(document: Document, released: Released | None = None) -> str:
     """Return the answer as a part of another page, such as a notebook."""
     from dptext.report import html
 
-    lines = answer(document, released)
-    return html.fragment([Figures([(line.name, line.sentence) for line in lines])])
+    return html.fragment([rows(answer(document, released))])
 
 
 def _height(sentence: str) -> int:
@@ -204,29 +209,25 @@ def _some(number: int, one: str) -> str:
 def _private(document: Document, released: Released) -> Line:
     """Say how much became private, and where it is."""
     layout, private = document.run.layout, document.private
-    names = " and ".join(f'"{_name(each)}"' for each in layout.fields or ())
-    named = f" of {names}" * bool(names)
+    named = " and ".join(f'"{_name(each)}"' for each in layout.fields or ())
+    named = f" of {named}" * bool(named)
+    sentence = f"vectors{named}" if document.words is None else f"words{named} replaced"
     figures: JsonObject = {}
     if private is not None:
         sentence, figures = _counted(private, layout.format == "text", named)
-    elif document.words is not None:
-        sentence = f"words{named} replaced"
-    else:
-        sentence = f"vectors{named}"
     figures["fields"] = layout.fields
     figures["outputs"] = [each or "-" for each in released.outputs]
     where = ""
     if len(released.outputs) == 1:
         where = released.outputs[0] or "standard output"
         if len(where) > _LONG_PATH:
-            name = Path(where).name
-            cut = len(name) > _LONG_PATH
-            where = f"...{name[-_LONG_PATH:]}" if cut else f".../{name}"
+            name = f"/{Path(where).name}"
+            where = f"...{name if len(name) <= _LONG_PATH else name[-_LONG_PATH:]}"
     elif released.outputs:
         folder = released.folder
         where = f"{count(len(released.outputs))} files"
         where += (
-            f" in {folder}" if folder is not None else ", in the place of the originals"
+            ", in the place of the originals" if folder is None else f" in {folder}"
         )
     return Line("private", f"{sentence}: {where}" if where else sentence, figures)
 
@@ -240,11 +241,10 @@ def _counted(private: Private, is_text: bool, named: str) -> tuple[str, JsonObje
         parts.append(f"{_some(private.faults, unit)} left out as unreadable")
     words, vectors = private.words, private.vectors
     if words is not None:
-        treated: dict[str, int] = {}
+        treated: Counter[str] = Counter()
         for name, tokens in words.tokens.items():
             if name not in ("punctuation", "space"):
-                treatment = words.treatment.get(name, "not stated")
-                treated[treatment] = treated.get(treatment, 0) + tokens
+                treated[words.treatment.get(name, "not stated")] += tokens
         replaced = treated.pop("replaced", 0)
         parts.append(f"{_some(replaced, 'word')}{named} replaced")
         parts += [
@@ -252,7 +252,7 @@ def _counted(private: Private, is_text: bool, named: str) -> tuple[str, JsonObje
             for name, each in treated.items()
             if each
         ]
-        figures |= {"words_replaced": replaced, "other_words": treated}
+        figures |= {"words_replaced": replaced, "other_words": {**treated}}
     elif vectors is not None:
         parts.append(f"{_some(vectors.vectors, 'vector')}{named}")
         figures |= {"vectors": vectors.vectors, "words": vectors.words}
@@ -267,7 +267,7 @@ def _name(name: str) -> str:
 
 def _copied(document: Document, released: Released) -> Line:
     """Name what is copied as it is: fields, and parts of the texts."""
-    names, fields = released.copied, document.run.layout.fields
+    names, inside = released.copied, _inside(document)
     parts = []
     if names:
         listed: list[str] = []
@@ -276,13 +276,13 @@ def _copied(document: Document, released: Released) -> Line:
                 break
             listed.append(name)
         more = len(names) - len(listed)
-        parts.append(", ".join(listed) + f" and {count(more)} more" * bool(more))
+        shown = ", ".join(listed) + f" and {count(more)} more" * bool(more)
         if released.first:
             each = " of each file" * (len(released.outputs) > 1)
-            parts[0] += f" (in the first {count(released.first)} records{each})"
-    elif fields is not None:
-        parts.append("no other field" if names is not None else "every other field")
-    inside = _inside(document)
+            shown += f" (in the first {count(released.first)} records{each})"
+        parts.append(shown)
+    elif document.run.layout.fields is not None:
+        parts.append("every other field" if names is None else "no other field")
     if inside:
         parts.append(f"in the texts: {', '.join(inside)}")
     figures: JsonObject = {
@@ -296,13 +296,6 @@ def _copied(document: Document, released: Released) -> Line:
 def _inside(document: Document) -> list[str]:
     """Name the classes of token that are copied inside of texts, if there were any."""
     counts = None if document.private is None else document.private.words
-    as_said = {
-        "kept": "words of keep lists",
-        "stop_word": "stop words",
-        "number": "numbers",
-        "identifier": "identifiers",
-        "unknown": "unknown words",
-    }
     if counts is not None:
         names = [
             name
@@ -317,16 +310,16 @@ def _inside(document: Document) -> list[str]:
         classes = ("punctuation", "stop_word", "number", "unknown")
         names = [name for name in classes if policy.get(name) == "keep"]
         names += ["kept"] * ("keep-list" in document.guarantee.unprotected)
-    return [as_said.get(name, name.replace("_", " ")) for name in names]
+    return [_CLASSES.get(name, name.replace("_", " ")) for name in names]
 
 
-def protected(
-    promise: Statement, of: str = "word", document: Document | None = None
-) -> list[Line]:
+def protected(promise: Statement, document: Document | None = None) -> list[Line]:
     """Say what is guaranteed for one word or text, then for all about a person.
 
     document holds what is known of a run beside its promise.
     """
+    of_text = document is not None and _is_of_texts(document)
+    of = "text" if of_text else "word"
     figures: JsonObject = {
         "notion": str(promise.notion),
         "level": str(promise.level),
@@ -334,49 +327,55 @@ def protected(
         "delta": promise.delta,
         "loss": _finite(promise.loss.farthest),
     }
-    sentence = ""
     if promise.notion is Notion.NONE:
         figures |= {"epsilon": None, "loss": None}
         sentence = promise.sentence[:1].lower() + promise.sentence[1:]
         if document is not None and document.run.key == "seed":
             sentence = f"no guarantee: {_BY_SEED}"
-    else:
-        proves = "hardly ever proves a" if promise.delta else "proves no"
-        worth = {
-            Strength.NOT_MEANINGFUL: "no meaningful protection",
-            Strength.VARIES: f"protected from similar {of}s only, not from very "
-            "different ones",
-            Strength.GROWS: f"the longer its text, the less the {of} is protected",
-            **{
-                strength: f"{words}: the output {proves} {of}"
-                for strength, words in _WORDS.items()
-            },
-        }
-        per = " per unit of distance" * (promise.notion is Notion.METRIC)
-        per += " for a text" * (promise.level is Level.TEXT and of == "word")
-        notion = _NOTIONS.get(promise.notion, str(promise.notion))
-        delta = f", delta {number(promise.delta)}" if promise.delta else ""
-        terms = f"{notion}, epsilon {number(promise.epsilon)}{delta}{per}"
-        sentence = f"{worth[promise.strength.word]} ({terms})"
+        none = Line("a person", "no guarantee", _of_person(promise))
+        return [Line(f"one {of}", sentence, figures), none]
+    proves = "hardly ever proves a" if promise.delta else "proves no"
+    worth = {
+        Strength.NOT_MEANINGFUL: "no meaningful protection",
+        Strength.VARIES: f"protected from similar {of}s only, not from very "
+        "different ones",
+        Strength.GROWS: f"the longer its text, the less the {of} is protected",
+        **{
+            strength: f"{words}: the output {proves} {of}"
+            for strength, words in _WORDS.items()
+        },
+    }
+    per = " per unit of distance" * (promise.notion is Notion.METRIC)
+    per += " for a text" * (promise.level is Level.TEXT and not of_text)
+    notion = _NOTIONS.get(promise.notion, str(promise.notion))
+    delta = f", delta {number(promise.delta)}" if promise.delta else ""
+    terms = f"{notion}, epsilon {number(promise.epsilon)}{delta}{per}"
+    sentence = f"{worth[promise.strength.word]} ({terms})"
     return [Line(f"one {of}", sentence, figures), _person(promise, document)]
 
 
-def _finite(nats: float) -> float | None:
-    return nats if math.isfinite(nats) else None
+def _is_of_texts(document: Document) -> bool:
+    """Tell whether a released vector is one of a whole text."""
+    return document.vectors is not None and document.guarantee.level is Level.TEXT
+
+
+def _finite(nats: float | None) -> float | None:
+    return nats if nats is not None and math.isfinite(nats) else None
+
+
+def _of_person(promise: Statement) -> JsonObject:
+    return {
+        "protected_as_a_whole": False,
+        "loss_of_a_text": _finite(promise.text_loss.total),
+        "limit": None,
+    }
 
 
 def _person(promise: Statement, document: Document | None) -> Line:
     """Say what is guaranteed for all words of a person."""
     recorded = None if document is None else document.run.recorded
     private = None if document is None else document.private
-    total = promise.text_loss.total
-    figures: JsonObject = {
-        "protected_as_a_whole": False,
-        "loss_of_a_text": None if total is None else _finite(total),
-        "limit": None,
-    }
-    if promise.notion is Notion.NONE:
-        return Line("a person", "no guarantee", figures)
+    total, figures = promise.text_loss.total, _of_person(promise)
     rare = ", apart from rare exceptions" * bool(promise.delta)
     if recorded is not None:
         limit = recorded.limits
@@ -423,19 +422,17 @@ def reader(
         }
         of_rare = f" (rare ones {_between(rare)})" if rare else ""
         parts.append(f"finds {_between(every)} of words{of_rare}, or more")
-    figures["one_word"] = None if risk is None else risk.success
-    figures["without_output"] = None if risk is None else risk.baseline
-    if seeded:
-        return Line("a reader", _SEEDED, figures)
     if risk is None:
+        figures |= {"one_word": None, "without_output": None}
         parts.append(f"one guess from one word: {risk_note}")
     else:
+        figures |= {"one_word": risk.success, "without_output": risk.baseline}
         most = "at most " * (risk.low is not None)
         parts.append(
             f"one guess from one word finds {most}{whole(risk.success)}, without the "
             f"output {whole(risk.baseline)}"
         )
-    return Line("a reader", "; ".join(parts), figures)
+    return Line("a reader", _SEEDED if seeded else "; ".join(parts), figures)
 
 
 def _between(shares: Sequence[float]) -> str:
@@ -443,13 +440,14 @@ def _between(shares: Sequence[float]) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _ruler(measures: Measures | None) -> Line:
-    """Say how often the original of a vector is found."""
+def _of_vectors(measures: Measures | None) -> Iterator[Line]:
+    """Say how often the original of a vector is found, and what distances keep."""
     if measures is None:
-        return Line("a reader", _SEEDED, {"found": None})
-    ruler = measures.ruler
+        yield Line("a reader", _SEEDED, {"found": None})
+        return
+    ruler, errors = measures.ruler, measures.distortion
     best = max(ruler.nearest, ruler.best or 0.0)
-    return Line(
+    yield Line(
         "a reader",
         f"finds {whole(best)} of originals among {count(ruler.choices)} {ruler.of}, "
         f"or more; without the vector {whole(ruler.baseline)}",
@@ -460,17 +458,22 @@ def _ruler(measures: Measures | None) -> Line:
             "choices": ruler.choices,
         },
     )
+    names = ("distance", "distance_error", "corrected_error")
+    yield Line(
+        "kept",
+        f"distances between vectors: mean {short(errors.distance)}, mean error "
+        f"{short(errors.distance_error)}",
+        {name: getattr(errors, name) for name in names},
+    )
 
 
 def _kept(private: Private) -> Line:
     """Say how much changed and how much of the meaning is left."""
     assert private.words is not None
     metrics = private.words.metrics
-    changed, meaning = (
-        metrics.get(name, {}).get(key)
-        for name, key in (("PP", "share_changed"), ("CS", "share_kept"))
-    )
-    near = metrics.get("CS", {}).get("mean_cosine")
+    of_meaning = metrics.get("CS", {})
+    changed = metrics.get("PP", {}).get("share_changed")
+    meaning, near = of_meaning.get("share_kept"), of_meaning.get("mean_cosine")
     parts, mark = [], "private"
     if isinstance(changed, float):
         parts.append(f"{whole(changed)} of words changed")
@@ -481,10 +484,9 @@ def _kept(private: Private) -> Line:
         parts.append(f"similarity of meaning {near:.2f} of 1")
     said = ", ".join(parts) or "there was no word to replace"
     if private.words.describes == "rewritten texts":
-        said = "not measured: no word of a rewritten text stands for another"
-    figures: JsonObject = {"changed": changed, "meaning": meaning, "private": True}
-    figures["similarity"] = near
-    return Line("kept", f"{said} ({mark})", figures)
+        said = NOT_MEASURED
+    figures = {"changed": changed, "meaning": meaning, "private": True}
+    return Line("kept", f"{said} ({mark})", {**figures, "similarity": near})
 
 
 def _third_party(document: Document) -> Iterator[Line]:
@@ -494,35 +496,21 @@ def _third_party(document: Document) -> Iterator[Line]:
     if private is not None and private.words is not None:
         used = private.words.used
     if used is not None:
-        figures: JsonObject = msgspec.to_builtins(used)
-        yield Line("third party", of_third_party(used), figures)
-
-
-def _distances(measures: Measures) -> Line:
-    """Say what is left of distances between vectors."""
-    errors = measures.distortion
-    names = ("distance", "distance_error", "corrected_error")
-    return Line(
-        "kept",
-        f"distances between vectors: mean {short(errors.distance)}, mean error "
-        f"{short(errors.distance_error)}",
-        {name: getattr(errors, name) for name in names},
-    )
+        yield Line("third party", of_third_party(used), msgspec.to_builtins(used))
 
 
 def _send(document: Document) -> Line:
     """Say under which conditions the output may leave, and what to do first."""
     if document.guarantee.notion is Notion.NONE:
         return Line("send it", "no, unless the original could be sent as well")
-    of_texts = document.vectors and document.guarantee.level is Level.TEXT
-    unit = "texts" if of_texts else "words"
+    unit = "texts" if _is_of_texts(document) else "words"
     first = "run dptext check" if document.vectors else "read some records"
     sentence = f"if what is copied may leave and protecting single {unit} is enough; "
     sentence += f"first {first}; publish only output and public report"
     return Line("send it", sentence)
 
 
-def _repeat(document: Document, sent: bool) -> Line:
+def _repeat(document: Document, sent: Sequence[Line]) -> Line:
     """Say whether another run may give the same output; not if draws were sent."""
     drawn = "noise" if document.vectors else "words"
     sentence = {

@@ -30,10 +30,11 @@ from dptext.report.document import (
     WordCounts,
     WordSection,
 )
+from dptext.settings import digest_of_data
 from dptext.tokens import kinds, lists
 from dptext.tokens.policy import Policy
 from dptext.types import Selection
-from dptext.vectors.figures import Measures
+from dptext.vectors import Measures
 
 if TYPE_CHECKING:
     from dptext.streams import Output as File
@@ -56,20 +57,15 @@ def layout(selection: Selection, formats: Collection[str]) -> Layout:
     )
 
 
-def promised(pipeline: Pipeline, key: str = "system") -> Statement:
-    """Return what a run would promise, before any input and layout is known."""
-    return _promised(
-        pipeline,
-        key,
-        lexicon_is_custom=pipeline.profile.lexicon not in ("builtin", "english"),
-    )
-
-
-def _promised(pipeline: Pipeline, key: str, **known: Any) -> Statement:
-    adapted = lexicons.adapted_from(pipeline.lexicon)
-    known = {"identified": False, "fields": None, "adapted": adapted, **known}
+def promised(pipeline: Pipeline, key: str = "system", **known: Any) -> Statement:
+    """Return what a run promises, known beside the pipeline (see RunTerms) or not."""
+    terms = {
+        "lexicon_is_custom": pipeline.profile.lexicon not in ("builtin", "english"),
+        "adapted": lexicons.adapted_from(pipeline.lexicon),
+        **known,
+    }
     recipe, budget = pipeline.profile, pipeline.budget.description
-    run = RunTerms(key=key, **known)
+    run = RunTerms(key=key, **terms)
     return statement.statement_of(recipe, pipeline.mechanism, budget, run)
 
 
@@ -91,7 +87,7 @@ def stated(
     recipe, lexicon = pipeline.profile, pipeline.lexicon
     if key == "seed":
         measures = measures.seeded()
-    promise = _promised(
+    promise = promised(
         pipeline,
         key,
         lexicon_is_custom=lexicon.digest != lexicons.builtin_digest(),
@@ -100,18 +96,6 @@ def stated(
         finder=finder,
         detected=layout.detected,
         subjects=None if recorded is None else recorded.limits,
-    )
-    run = Run(
-        dptext=__version__,
-        algorithm=ALGORITHM.decode(),
-        profile=recipe.name,
-        settings=recipe.settings(),
-        settings_digest=recipe.digest(),
-        lexicon=lexicon.name,
-        lexicon_digest=lexicon.digest,
-        key=key,  # type: ignore[arg-type]
-        layout=layout,
-        recorded=recorded,
     )
     words = WordSection(
         risk=measures.risk,
@@ -125,7 +109,9 @@ def stated(
         decoder_files=dict(pipeline.decoder.content),
         list_files=lists.digests(recipe.tokens),
     )
-    return _public(run, promise, words=words)
+    names = recipe.name, lexicon.name, lexicon.digest
+    run = _run(recipe.settings(), *names, key, layout, recorded)
+    return _public(run, promise, words, None)
 
 
 def stated_vectors(
@@ -139,23 +125,11 @@ def stated_vectors(
     from dptext.vectors import measures as vector_measures
     from dptext.vectors import statement as vector_statement
 
-    settings = release.settings
     promise = vector_statement.build(
         release,
         key=key,
         identified=layout.id_field is not None,
         lexicon_is_custom=release.base_digest != lexicons.builtin_digest(),
-    )
-    run = Run(
-        dptext=__version__,
-        algorithm=ALGORITHM.decode(),
-        profile=settings.recipe.name,
-        settings=settings.plain(),
-        settings_digest=settings.digest(),
-        lexicon=release.lexicon.name,
-        lexicon_digest=release.base_digest,
-        key=key,  # type: ignore[arg-type]
-        layout=layout,
     )
     # Whoever knows the seed needs no guess.
     measured = None if key == "seed" else measures or vector_measures.of(release)
@@ -166,28 +140,42 @@ def stated_vectors(
         step=release.mechanism.step(release.epsilon),
         table_digest=release.lexicon.digest,
     )
-    return _public(run, promise, vectors=section)
+    settings = release.settings
+    names = settings.recipe.name, release.lexicon.name, release.base_digest
+    return _public(_run(settings.plain(), *names, key, layout), promise, None, section)
+
+
+def _run(
+    settings: dict[str, Any],
+    profile: str,
+    lexicon: str,
+    lexicon_digest: str,
+    key: str,
+    layout: Layout,
+    recorded: Recorded | None = None,
+) -> Run:
+    return Run(
+        dptext=__version__,
+        algorithm=ALGORITHM.decode(),
+        profile=profile,
+        settings=settings,
+        settings_digest=digest_of_data(settings),
+        lexicon=lexicon,
+        lexicon_digest=lexicon_digest,
+        key=key,  # type: ignore[arg-type]
+        layout=layout,
+        recorded=recorded,
+    )
 
 
 def _public(
     run: Run,
     promise: Statement,
-    words: WordSection | None = None,
-    vectors: VectorSection | None = None,
+    words: WordSection | None,
+    vectors: VectorSection | None,
 ) -> Document:
-    return Document(
-        report="dptext",
-        version=VERSION,
-        audience="public",
-        success=True,
-        run=run,
-        guarantee=promise,
-        words=words,
-        vectors=vectors,
-        output=None,
-        private=None,
-        signature=None,
-    )
+    sections = run, promise, words, vectors, None, None, None
+    return Document("dptext", VERSION, "public", True, *sections)
 
 
 def finished(
@@ -206,12 +194,8 @@ def finished(
         (one,) = written
         name = Path(job.output).name if job.output else None
         output = Output(name, one.bytes, one.sha256, one.copied, used=one.used)
-    return replace(
-        stated(pipeline, key.origin, shape, measures, recorded),
-        audience="internal",
-        output=output,
-        private=_private(pipeline, job.inputs, tally),
-    )
+    document = stated(pipeline, key.origin, shape, measures, recorded)
+    return _internal(document, _private(pipeline, job.inputs, tally), output)
 
 
 def called(
@@ -230,11 +214,8 @@ def called(
     shape = layout(selection, {"text"} if finder else set())
     if finder:
         shape = replace(shape, format=None)
-    return replace(
-        stated(pipeline, key.origin, shape, measures, finder=finder),
-        audience="internal",
-        private=_private(pipeline, (), tally),
-    )
+    document = stated(pipeline, key.origin, shape, measures, finder=finder)
+    return _internal(document, _private(pipeline, (), tally))
 
 
 def finished_vectors(
@@ -254,28 +235,18 @@ def finished_vectors(
     assert job.output is not None
     assert file.digest is not None
     name = Path(job.output).name
-    return replace(
+    vectors = VectorCounts(counts.words, counts.vectors, most, lost)
+    return _internal(
         stated_vectors(release, key, layout(job.selection, {counts.format})),
-        audience="internal",
-        output=Output(name, file.size, file.digest, None, writer.names, writer.rows),
-        private=Private(
-            inputs=_shown(job.inputs),
-            records=counts.records,
-            faults=counts.faults,
-            texts=counts.texts,
-            seconds=counts.seconds,
-            words=None,
-            vectors=VectorCounts(counts.words, counts.vectors, most, lost),
-        ),
+        _counted(job.inputs, counts, None, vectors),
+        Output(name, file.size, file.digest, None, writer.names, writer.rows),
     )
 
 
-def _shown(paths: Sequence[str]) -> tuple[str, ...]:
-    """Return paths as JSON can hold them: what is no UTF-8 is escaped."""
-    return tuple(
-        path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-        for path in paths
-    )
+def _internal(
+    document: Document, private: Private, output: Output | None = None
+) -> Document:
+    return replace(document, audience="internal", private=private, output=output)
 
 
 _COPIED = (kinds.STOP_WORD, kinds.UNKNOWN, kinds.IDENTIFIER, kinds.NUMBER, kinds.KEPT)
@@ -309,40 +280,41 @@ def treatment(policy: Policy) -> dict[str, str]:
 
 def _private(pipeline: Pipeline, inputs: Sequence[str], tally: Tally) -> Private:
     """Return what was counted in the texts of a run."""
-    counted = tally.counted
-    named = {
-        kinds.NAMES[kind]: int(count)
-        for kind, count in enumerate(counted.tokens[: len(kinds.NAMES)])
-    }
+    counted, meters = tally.counted, tally.meters
+    tokens = dict(zip(kinds.NAMES, counted.tokens.tolist(), strict=False))
     treated = treatment(pipeline.profile.tokens)
-    wordlike = sum(
-        count for name, count in named.items() if name not in ("punctuation", "space")
-    )
-    copied = sum(
-        named[kinds.NAMES[kind]]
-        for kind in _COPIED
-        if treated[kinds.NAMES[kind]] == "copied"
-    )
-    describes = "decoded words" if pipeline.profile.decoder.params.reads else ""
+    wordlike = sum(tokens.values()) - tokens["punctuation"] - tokens["space"]
+    named = [kinds.NAMES[kind] for kind in _COPIED]
+    copied = sum(tokens[name] for name in named if treated[name] == "copied")
+    describes = "drawn words"
     if pipeline.rewrites:
         describes = "rewritten texts"
+    elif pipeline.profile.decoder.params.reads:
+        describes = "decoded words"
     words = WordCounts(
-        tokens=named,
+        tokens=tokens,
         treatment=treated,
         share_copied=copied / wordlike if wordlike else 0.0,
-        metrics={} if pipeline.rewrites else tally.meters.results(counted),
-        describes=describes or "drawn words",  # type: ignore[arg-type]
-        epsilon_per_text=tally.meters.epsilons.result(counted.epsilons),
+        metrics={} if pipeline.rewrites else meters.results(counted),
+        describes=describes,  # type: ignore[arg-type]
+        epsilon_per_text=meters.epsilons.result(counted.epsilons),
         words_per_second=counted.words / tally.seconds if tally.seconds else 0.0,
         fields=dict(tally.fields),
         used=pipeline.decoder.used,
     )
-    return Private(
-        inputs=_shown(inputs),
-        records=tally.records,
-        faults=tally.faults,
-        texts=tally.texts,
-        seconds=tally.seconds,
-        words=words,
-        vectors=None,
+    return _counted(inputs, tally, words, None)
+
+
+def _counted(
+    inputs: Sequence[str],
+    counts: Tally | Counts,
+    words: WordCounts | None,
+    vectors: VectorCounts | None,
+) -> Private:
+    """Return counts; paths as JSON can hold them: what is no UTF-8 is escaped."""
+    shown = tuple(
+        path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+        for path in inputs
     )
+    numbers = counts.records, counts.faults, counts.texts, counts.seconds
+    return Private(shown, *numbers, words, vectors)

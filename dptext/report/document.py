@@ -28,7 +28,7 @@ from dptext.measures.context_risk import ALL, CONTENT, RARE, SAME_KIND, InContex
 from dptext.measures.public import Deniability, NoRisk
 from dptext.report.signatures import Signature
 from dptext.types import JsonObject, ServerUse
-from dptext.vectors.figures import Measures
+from dptext.vectors import Measures
 
 VERSION: Final = 5
 Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]

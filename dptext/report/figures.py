@@ -100,6 +100,11 @@ def bound(value: float | None) -> str:
     return f"{math.ceil(value):,}" if value >= _LARGE else rounding.above(value)
 
 
+def factor(nats: float) -> str:
+    """Write a bound in nats as a factor."""
+    return "unbounded" if math.isinf(nats) else rounding.factor(nats)
+
+
 def between(low: float | None, high: float | None) -> str:
     """Write the limits of a share."""
     return f"{share(low)} to {share(high)}"

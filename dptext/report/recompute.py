@@ -19,9 +19,7 @@ from dptext.report import build
 from dptext.report.document import Document, Run, public
 from dptext.settings import digest_of_path
 from dptext.types import Lexicon, Notion
-from dptext.vectors import measures, release
-from dptext.vectors import settings as vector_settings
-from dptext.vectors.settings import Pool
+from dptext.vectors import Pool, measures, release
 
 # Draws up the public report of a run, whose settings were made ready.
 _Stated = Callable[[Run], Document]
@@ -160,7 +158,7 @@ class Recomputer:
 
     def _of_vectors(self, run: Run, measured: bool, same_version: bool) -> _Stated:
         with _taken(same_version):
-            chosen = vector_settings.of_plain(run.settings, run.profile, run.lexicon)
+            chosen = release.of_plain(run.settings, run.profile, run.lexicon)
         sentence = chosen.options.pool is Pool.SENTENCE
         lexicon = None if sentence else self._lexicon(run)
         with _carried_out():

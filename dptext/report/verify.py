@@ -27,9 +27,8 @@ from dptext.report.recompute import Gap, Recomputer, risk_of
 from dptext.settings import digest_of_data
 from dptext.tokens.policy import Policy
 from dptext.types import Level, Notion, Strategy
-from dptext.vectors import columns
+from dptext.vectors import Pool, columns
 from dptext.vectors.columns import Shape
-from dptext.vectors.settings import Pool
 
 if TYPE_CHECKING:
     from dptext.types import JsonObject

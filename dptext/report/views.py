@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
 
 import msgspec
 
 from dptext import cache
-from dptext.guarantees.rounding import MAX_MEANINGFUL_LOSS, above, factor, number
+from dptext.guarantees.rounding import MAX_MEANINGFUL_LOSS, above, number
 from dptext.guarantees.statement import Statement
 from dptext.measures.bayes_risk import Risk
 from dptext.measures.context_risk import AT_LEAST, InContext
@@ -39,6 +38,7 @@ from dptext.report.blocks import (
     Point,
     Rows,
     Section,
+    Show,
     Table,
     paragraphs,
 )
@@ -57,11 +57,12 @@ from dptext.report.figures import (
     count,
     percent,
     share,
+    short,
     whole,
 )
 from dptext.report.signatures import UNSIGNED
 from dptext.types import Level, Notion
-from dptext.vectors.figures import Measures
+from dptext.vectors import Measures
 
 OWNER = "For the owner of the text only"
 _AUDIENCE = {
@@ -110,26 +111,22 @@ def report(document: Document, signed: str = UNSIGNED) -> Page:
         lead=(*failed, _AUDIENCE[document.audience]),
         footer=f"Written by dptext {document.run.dptext}. This page has no scripts and "
         "loads nothing.",
-        first=(
-            Figures([(line.name, line.sentence) for line in lines]),
-            *trade(document),
-        ),
+        first=(answer.rows(lines), *trade(document)),
     )
 
 
-def guarantee(promise: Statement) -> tuple[Section, ...]:
+def guarantee(promise: Statement) -> list[Section]:
     """Return what is promised, what is not, and under which conditions."""
     lines = paragraphs(
         promise.text_level, promise.translation, promise.decoding, promise.subjects
     )
     blocks = (Paragraph(promise.sentence, "lead"), *lines, *_loss(promise))
-    sections = [
+    held = (Bullets(promise.conditions),) if promise.conditions else ()
+    return [
         Section("Guarantee", blocks, (answer.verdict(promise),)),
         Section("Not covered", (Bullets(promise.not_covered),)),
+        *(Section("Holds if", (each,)) for each in held),
     ]
-    if promise.conditions:
-        sections.append(Section("Holds if", (Bullets(promise.conditions),)))
-    return tuple(sections)
 
 
 def _loss(promise: Statement) -> Iterator[Block]:
@@ -142,25 +139,20 @@ def _loss(promise: Statement) -> Iterator[Block]:
         name = "each replaced word of a text"
     elif promise.equal_parts:
         name = "one word differs, in a text of one word (in longer ones no more)"
-    rows = [("any two words", loss.farthest)]
+    rows, largest = [("any two words", loss.farthest)], None
     if promise.notion is Notion.METRIC:
         rows = [
             ("half of the words, nearest other word", loss.nearest),
             ("half of all pairs of words, about", loss.median),
             ("farthest pair of words", loss.farthest),
         ]
-    largest = max(nats for _, nats in rows)
-    bars = len(rows) > 1 and math.isfinite(largest)
-    yield Table(
-        [
-            Column(name),
-            Column("loss in nats, at most", figures.bound, largest if bars else None),
-            Column(
-                "factor", lambda nats: "unbounded" if nats == math.inf else factor(nats)
-            ),
-        ],
-        [(words, nats, nats) for words, nats in rows],
-    )
+        largest = loss.farthest if math.isfinite(loss.farthest) else None
+    columns = [
+        Column(name),
+        Column("loss in nats, at most", figures.bound, largest),
+        Column("factor", figures.factor),
+    ]
+    yield Table(columns, [(words, nats, nats) for words, nats in rows])
     limit = f" Delta is {number(promise.delta)}." if promise.delta else ""
     yield Paragraph(
         "A loss of x nats is a factor of e^x. A word is well protected up to 1 nat, in "
@@ -172,15 +164,13 @@ def _loss(promise: Statement) -> Iterator[Block]:
 
 def _words(words: WordSection) -> Iterator[Section]:
     """Yield what is measured of released words, by public data alone."""
-    blocks = list(reader_tables(words.risk, words.readers))
-    if words.risk is not None and words.risk.bands:
-        blocks.append(_bands(words.risk))
-    blocks.append(Paragraph(words.risk_note, "note"))
-    yield Section("What readers find", blocks)
+    bands = () if words.risk is None else _bands(words.risk)
+    found = *reader_tables(words.risk, words.readers), *bands
+    yield Section("What readers find", (*found, Paragraph(words.risk_note, "note")))
     if words.deniability is not None:
         deny = words.deniability
-        chance = figures.DRAWN_BY_CHANCE if deny.n_w_by_chance is not None else ""
-        note = Paragraph(f"Method: {deny.method}. {chance}".rstrip(), "note")
+        chance = f" {figures.DRAWN_BY_CHANCE}" * (deny.n_w_by_chance is not None)
+        note = Paragraph(f"Method: {deny.method}.{chance}", "note")
         rows = Figures(deniability(deny))
         yield Section("Plausible deniability", (rows, note))
 
@@ -191,20 +181,20 @@ def reader_tables(
     """Yield how often readers guess words, the strongest first."""
     rows: list[tuple[object, ...]] = []
     for each in readers:
-        texts = f"{count(each.words)} words of {each.corpus}"
-        if each.kind:
-            texts = f"{each.kind}: {texts}"
+        kind = f"{each.kind}: " * bool(each.kind)
+        texts = f"{kind}{count(each.words)} words of {each.corpus}"
         if each.counted:
             texts += f"; reader with {count(each.counted)} other words of the kind"
         name = _READERS.get(each.reader, each.reader)
         limits = between(each.low, each.high)
         rows.append((name, each.success, limits, each.content, each.rare, texts))
     if risk is not None:
-        guess = "one word, best possible guess"
-        of_guess = None if risk.low is None else between(risk.low, risk.high)
-        public = "public word frequencies"
-        rows.append((guess, risk.success, of_guess, None, None, public))
-        rows.append(("no output, best guess", risk.baseline, None, None, None, public))
+        limits_ = None if risk.low is None else between(risk.low, risk.high)
+        rest = None, None, "public word frequencies"
+        rows += [
+            ("one word, best possible guess", risk.success, limits_, *rest),
+            ("no output, best guess", risk.baseline, None, *rest),
+        ]
     columns = [
         Column("reader"),
         Column("all words", share, full=1.0),
@@ -219,30 +209,28 @@ def reader_tables(
         yield Paragraph(AT_LEAST, "note")
     if risk is not None:
         sure = f" The upper limit holds with {share(risk.confidence)} confidence."
-        yield Paragraph(
-            f"Best possible guess: {risk.method}.{sure if risk.confidence else ''}",
-            "note",
+        method = f"Best possible guess: {risk.method}.{sure * bool(risk.confidence)}"
+        yield Paragraph(method, "note")
+
+
+def _bands(risk: Risk) -> Iterator[Table]:
+    """Yield the best guess of words by their public frequency."""
+    columns = [
+        Column("best guess from one word, by frequency"),
+        Column("share of text", share),
+        Column("from output", share, full=1.0),
+        Column("knowing the band", share),
+        Column("without output", share),
+    ]
+    rows = [
+        (
+            *(f"{band.name} ({count(band.words)})", band.share, band.success),
+            *(band.success_band_known, band.baseline),
         )
-
-
-def _bands(risk: Risk) -> Table:
-    """Return the best guess of words by their public frequency."""
-    return Table(
-        [
-            Column("best guess from one word, by frequency"),
-            Column("share of text", share),
-            Column("from output", share, full=1.0),
-            Column("knowing the band", share),
-            Column("without output", share),
-        ],
-        [
-            (
-                *(f"{band.name} ({count(band.words)})", band.share, band.success),
-                *(band.success_band_known, band.baseline),
-            )
-            for band in risk.bands
-        ],
-    )
+        for band in risk.bands
+    ]
+    if rows:
+        yield Table(columns, rows)
 
 
 def deniability(deny: Deniability) -> Rows:
@@ -266,15 +254,13 @@ def _private_words(private: Private | None) -> Iterator[Section]:
     yield Section("Epsilon per text", (_spent(words.epsilon_per_text),), mark)
     changed: list[Block] = [Figures(list(_metrics(words)))]
     if not words.metrics:
-        changed = [
-            Paragraph("Not measured: no word of a rewritten text stands for another.")
-        ]
+        changed = [Paragraph(f"{answer.NOT_MEASURED.capitalize()}.")]
     elif "by_chance" in words.metrics.get("PP", {}):
         changed.append(Paragraph(figures.CHANGED_BY_CHANCE, "note"))
     yield Section("How much changed", changed, mark)
     rows = [
         ("Inputs", ", ".join(private.inputs)),
-        ("Records", f"{count(private.records)}, {count(private.faults)} set aside"),
+        _records(private),
         ("Texts", count(private.texts)),
         *((f"Records with field {name}", count(n)) for name, n in words.fields.items()),
         ("Time", f"{private.seconds:.3g} s, {count(words.words_per_second)} words/s"),
@@ -282,25 +268,23 @@ def _private_words(private: Private | None) -> Iterator[Section]:
     yield Section("What was read", (Figures(rows),), mark)
 
 
+def _records(private: Private) -> tuple[str, str]:
+    return "Records", f"{count(private.records)}, {count(private.faults)} set aside"
+
+
 def _tokens(words: WordCounts) -> Iterator[Block]:
-    total = sum(words.tokens.values())
-    yield Table(
-        [
-            Column("class of token"),
-            Column("treatment"),
-            Column("tokens", count),
-            Column("share", share, full=1.0),
-        ],
-        [
-            (
-                name.replace("_", " "),
-                words.treatment.get(name, "not stated"),
-                number,
-                number / total if total else None,
-            )
-            for name, number in words.tokens.items()
-        ],
-    )
+    total = sum(words.tokens.values()) or 1
+    columns = [
+        Column("class of token"),
+        Column("treatment"),
+        Column("tokens", count),
+        Column("share", share, full=1.0),
+    ]
+    rows = []
+    for name, tokens in words.tokens.items():
+        treatment = words.treatment.get(name, "not stated")
+        rows.append((name.replace("_", " "), treatment, tokens, tokens / total))
+    yield Table(columns, rows)
     how = " into the text that a third party then rewrote"
     how = how if words.describes == "rewritten texts" else " unchanged"
     yield Paragraph(
@@ -309,24 +293,17 @@ def _tokens(words: WordCounts) -> Iterator[Block]:
     )
 
 
-def _spent(spent: dict[str, float]) -> Block:
+def _spent(spent: Mapping[str, float]) -> Figures:
     """Return the epsilon of texts; what bounds is rounded up."""
-    names = {
-        "min": "least",
-        "median": "median",
-        "p95": "95 of 100 texts have at most about",
-        "max": "largest",
-        "total": "all texts together",
+    names: dict[str, tuple[str, Show]] = {
+        "min": ("least", short),
+        "median": ("median", short),
+        "p95": ("95 of 100 texts have at most about", short),
+        "max": ("largest", figures.bound),
+        "total": ("all texts together", figures.bound),
     }
-    rows = [
-        (
-            words,
-            above(spent[key], 6) if key in ("max", "total") else f"{spent[key]:.4g}",
-        )
-        for key, words in names.items()
-        if key in spent
-    ]
-    return Figures(rows) if rows else Paragraph("No text spent any.", "note")
+    shown = ((*names[key], nats) for key, nats in spent.items() if key in names)
+    return Figures([(name, show(nats)) for name, show, nats in shown])
 
 
 def _metrics(words: WordCounts) -> Iterator[tuple[str, str]]:
@@ -343,9 +320,8 @@ def _metrics(words: WordCounts) -> Iterator[tuple[str, str]]:
         what = figures.MEANINGS.get(name, key.replace("_", " "))
         if key == "mean_cosine":  # of older reports, or of a single text
             what = "mean cosine of texts before and after; 1 is an equal text"
-        unit = key if name == "CS" else name
-        shown = f"{figures.measure(unit, value)}: {what}"
-        yield name, f"{shown} ({about})" if about else shown
+        shown = figures.measure(key if name == "CS" else name, value)
+        yield name, f"{shown}: {what}{f' ({about})' * bool(about)}"
 
 
 def _vectors(section: VectorSection) -> Iterator[Section]:
@@ -357,35 +333,35 @@ def _vectors(section: VectorSection) -> Iterator[Section]:
     yield Section("Vectors", (Figures(rows),))
     if section.measures is not None:
         note = Paragraph("Measured on public words or texts alone.", "note")
-        measured = Figures(list(_measured(section.measures)))
-        yield Section("What is left of the vectors", (measured, note))
+        measured = _measured(section.measures)
+        yield Section("What is left of the vectors", (*measured, note))
 
 
-def _measured(measures: Measures) -> Iterator[tuple[str, str]]:
+def _measured(measures: Measures) -> Iterator[Block]:
     errors, ruler = measures.distortion, measures.ruler
-    low, middle, high = measures.noise_lengths
-    yield (
-        "Distances, without noise",
-        f"mean {errors.distance:.4g}; expected with noise "
-        f"{errors.expected_distance:.4g}",
-    )
-    yield (
-        "Error of a distance",
-        f"mean {errors.distance_error:.4g}; {errors.corrected_error:.4g} with the "
-        "noise's known part taken off",
-    )
-    yield (
-        "Error of an inner product",
-        f"mean {errors.product_error:.4g} (mean size {errors.product:.4g}); "
-        f"expected standard deviation {errors.expected_product_error:.4g}",
-    )
-    yield "Length of the noise", f"5% {low:.4g}, 50% {middle:.4g}, 95% {high:.4g}"
+    low, middle, high = map(short, measures.noise_lengths)
+    rows = {
+        "Mean distance without noise": errors.distance,
+        "Expected with noise": errors.expected_distance,
+        "Mean error of a distance": errors.distance_error,
+        "With the noise's known part taken off": errors.corrected_error,
+        "Mean size of an inner product": errors.product,
+        "Mean error of an inner product": errors.product_error,
+        "Expected standard deviation of that error": errors.expected_product_error,
+    }
     best = "" if ruler.best is None else f", by the best guess {share(ruler.best)}"
-    yield (
-        "Ruler: the original is found",
-        f"by the nearest of {count(ruler.choices)} {ruler.of} {share(ruler.nearest)}"
-        f"{best} (95% limits {between(ruler.low, ruler.high)}); without the "
-        f"vector {share(ruler.baseline)}",
+    yield Figures(
+        [
+            *((name, short(value)) for name, value in rows.items()),
+            ("Length of the noise", f"5% {low}, 50% {middle}, 95% {high}"),
+            (
+                "Ruler: the original is found",
+                f"by the nearest of {count(ruler.choices)} {ruler.of} "
+                f"{share(ruler.nearest)}{best} (95% limits "
+                f"{between(ruler.low, ruler.high)}); without the vector "
+                f"{share(ruler.baseline)}",
+            ),
+        ]
     )
 
 
@@ -395,16 +371,15 @@ def _private_vectors(private: Private | None) -> Iterator[Section]:
         return
     counts = private.vectors
     rows = [
-        ("Records", f"{count(private.records)}, {count(private.faults)} set aside"),
+        _records(private),
         ("Texts", f"{count(private.texts)}, {count(counts.words)} words"),
         ("Vectors", f"{count(counts.vectors)} in {private.seconds:.1f} s"),
     ]
     if counts.most_of_one is not None:
         together = counts.epsilon_of_one
         lost = "" if together is None else f", together at most {above(together)} nats"
-        rows.append(
-            ("Most vectors of one subject", f"{count(counts.most_of_one)}{lost}")
-        )
+        most = f"{count(counts.most_of_one)}{lost}"
+        rows.append(("Most vectors of one subject", most))
     yield Section("What was read", (Figures(rows),), (Badge(OWNER),))
 
 
@@ -420,14 +395,13 @@ def _run(document: Document) -> Section:
         assert vectors is not None
         name, pool = run.settings["mechanism"]["name"], run.settings["embed"]["pool"]
         head += [("Mechanism", f"{name}, {pool}"), ("Vectors of", run.lexicon)]
-        if output is not None and output.columns is not None:
-            head.append(("Columns", ", ".join(output.columns)))
         more = [("Digest of the vectors", Code(vectors.table_digest))]
-    if output is not None and output.used is not None:
-        head.append(("Third party", figures.of_third_party(output.used)))
+    if output is not None and output.columns is not None:
+        head.append(("Columns", ", ".join(output.columns)))
     if layout.id_field is not None:
         head.append(("Names a record (copied, too)", layout.id_field))
     head.append(("Source of randomness", _KEYS[run.key]))
+    epsilon = f"{number(promise.epsilon)} {promise.unit}, level: {promise.level}"
     facts: Rows = [
         ("Algorithm", run.algorithm),
         ("Lexicon digest", Code(run.lexicon_digest)),
@@ -435,10 +409,7 @@ def _run(document: Document) -> Section:
         ("Settings digest", Code(run.settings_digest)),
         ("Notion", str(promise.notion)),
         ("Metric", promise.distance),
-        (
-            "Epsilon",
-            f"{number(promise.epsilon)} {promise.unit}, level: {promise.level}",
-        ),
+        ("Epsilon", epsilon),
         ("Source of the guarantee", promise.source),
     ]
     settings = [(Code(name), each) for name, each in figures.flat(run.settings)]
@@ -449,20 +420,20 @@ def _run(document: Document) -> Section:
 def _check(document: Document, signed: str) -> Section:
     """Say how to check the file, and who signed the public report."""
     output, rows = document.output, Rows()
-    more: tuple[Block, ...] = ()
+    more: list[Block] = []
     if output is not None:
         rows = [
             ("Released file", output.file or "written to standard output"),
             ("Size", f"{count(output.bytes)} bytes"),
             ("SHA-256", Code(output.sha256)),
         ]
-    if output is not None and output.file is not None:
-        line = (
-            f"With the public report as {output.file}{SIDECAR} beside the file, dptext "
-            f"check {output.file} ends with exit code 0 if the report is of this very "
-            "file, says what its settings give, and meets the policy."
-        )
-        more = (More((Paragraph(line),)),)
+        if output.file is not None:
+            line = (
+                f"With the public report as {output.file}{SIDECAR} beside the file, "
+                f"dptext check {output.file} ends with exit code 0 if the report is of "
+                "this very file, says what its settings give, and meets the policy."
+            )
+            more.append(More((Paragraph(line),)))
     wrote = (
         "Anyone may have written the public report."
         if signed == UNSIGNED
@@ -472,17 +443,7 @@ def _check(document: Document, signed: str) -> Section:
     return Section("How to check the file", (Figures(rows), *more))
 
 
-_Ladder = Mapping[str, Any]  # figures, or keys of them, by keys or risks
 _KIND, _CLASSIFIER = "news", "tfidf"
-
-
-class _Setting(NamedTuple):
-    """A risk, the success of readers and topics kept at it, and of originals."""
-
-    risk: float
-    success: float
-    kept: float
-    original: float
 
 
 def trade(document: Document) -> list[Block]:
@@ -490,52 +451,47 @@ def trade(document: Document) -> list[Block]:
 
     None where the readers of its report were not measured at several risks.
     """
-    settings = _settings(document)
-    if len(settings) < 2:
+    budget = document.run.settings.get("budget")
+    risk = budget.get("risk") if isinstance(budget, dict) else None
+    points: dict[float, Point] = {}
+    originals = 0.0
+    for rung, corpora in _ladder(document, risk):
+        for corpus in corpora:
+            learned = {each.classifier: each for each in corpus.learned}
+            if corpus.kind == _KIND and _CLASSIFIER in learned:
+                best = max(each.success for each in corpus.readings)
+                of = learned[_CLASSIFIER]
+                points.setdefault(rung, Point(best, of.private, whole(rung)))
+                originals = originals or of.original
+    if len(points) < 2 or risk not in points:
         return []
-    points = [Point(each.success, each.kept, whole(each.risk)) for each in settings]
-    risk = document.run.settings["budget"]["risk"]
-    mine = [
-        point for each, point in zip(settings, points, strict=True) if each.risk == risk
-    ]
-    title = "What each risk setting trades"
+    mine = points[risk]
+    lines = [("risk setting", [*points.values()]), (f"this run, {mine.note}", [mine])]
     across = Axis("words that the strongest measured reader finds", percent)
-    lines = [("risk setting", points), (f"this run, {whole(risk)}", mine)]
+    up = Axis("topics kept", percent)
     note = (
         "Public news. Topics kept: the share of texts that a classifier trained on "
-        f"such texts sorts right; {share(settings[0].original)} for originals."
+        f"such texts sorts right; {share(originals)} for originals."
     )
-    chart = Chart(title, across, Axis("topics kept", percent), lines, labelled=True)
+    chart = Chart("What each risk setting trades", across, up, lines, labelled=True)
     return [chart, More((Paragraph(note, "note"),))]
 
 
-def _settings(document: Document) -> list[_Setting]:
-    """Return the measured risks of the ladder that has the readers of a report."""
-    budget = document.run.settings.get("budget")
-    risk = budget.get("risk") if isinstance(budget, dict) else None
+def _ladder(
+    document: Document, risk: object
+) -> list[tuple[float, tuple[InContext, ...]]]:
+    """Return what was measured at each risk of the ladder of a report's readers."""
     readers = () if document.words is None else document.words.readers
     if not readers or not isinstance(risk, float):
         return []
     file = shipped_file()
     measured: Mapping[str, object] = cache.shipped_entry(file, "readers") or {}
-    ladders: Mapping[str, Mapping[str, str]] = (
-        cache.shipped_entry(file, "ladders") or {}
-    )
+    ladders: Mapping[str, dict[str, str]] = cache.shipped_entry(file, "ladders") or {}
 
     def corpora(key: str) -> tuple[InContext, ...]:
         return msgspec.convert(measured.get(key, ()), tuple[InContext, ...])
 
     for ladder in ladders.values():
         if ReaderFigures.of(corpora(ladder.get(f"{risk:g}", ""))) == readers:
-            rungs = sorted((float(each), key) for each, key in ladder.items())
-            settings = []
-            for rung, key in rungs:
-                for corpus in corpora(key):
-                    learned = {each.classifier: each for each in corpus.learned}
-                    if corpus.kind == _KIND and _CLASSIFIER in learned:
-                        best = max(each.success for each in corpus.readings)
-                        of = learned[_CLASSIFIER]
-                        settings.append(_Setting(rung, best, of.private, of.original))
-                        break
-            return settings
+            return sorted((float(rung), corpora(key)) for rung, key in ladder.items())
     return []

@@ -1,7 +1,4 @@
-"""Released vectors as files: .npy, .npz, .parquet, in constant memory.
-
-Rows are written in blocks of one size, so that no file depends on how they came.
-"""
+"""Released vectors as files: .npy, .npz, .parquet, in constant memory."""
 
 from __future__ import annotations
 
@@ -11,6 +8,7 @@ import shutil
 import tempfile
 import zipfile
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from pathlib import PurePath
 from typing import IO, Any, BinaryIO, NamedTuple, cast
 
@@ -20,67 +18,33 @@ from numpy.typing import NDArray
 from dptext.errors import InputError, MissingExtra, UsageError
 from dptext.streams import plain_name, unpacked
 
-_BLOCK = 2**14
+_BLOCK = 2**14  # rows
 # What pyarrow gives, which has no types that a checker knows.
 Arrow = Any
-
-
-class VectorTable(NamedTuple):
-    """Columns of one length by name, vector (n, m) the last."""
-
-    names: tuple[str, ...]
-    values: tuple[NDArray[Any], ...]
-
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        return len(self.values[-1])
-
-    def part(self, begin: int, end: int) -> VectorTable:
-        """Return some rows."""
-        return VectorTable(self.names, tuple(each[begin:end] for each in self.values))
+Columns = Mapping[str, NDArray[Any]]
 
 
 class VectorWriter(ABC):
-    """Writes tables of the same columns, one after the other."""
+    """Writes columns of one length by name, vector (n, m) the last, rows after rows."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self.rows = 0
         self.names: tuple[str, ...] = ()
         self._stream = stream
-        self._waiting: list[VectorTable] = []
 
-    def write(self, table: VectorTable) -> None:
-        """Write rows, or keep them until a block is full."""
-        self._waiting.append(table)
-        if sum(map(len, self._waiting)) < _BLOCK:
-            return
-        joined = self._joined()
-        filled = len(joined) // _BLOCK * _BLOCK
-        for begin in range(0, filled, _BLOCK):
-            self._put(joined.part(begin, begin + _BLOCK))
-        self._waiting = [joined.part(filled, len(joined))]
+    def write(self, columns: Columns) -> None:
+        """Write rows, or keep them."""
+        self.names = tuple(columns)
+        self.rows += len(columns["vector"])
+        self.add(columns)
 
+    @abstractmethod
+    def add(self, columns: Columns) -> None:
+        """Write rows of a format, or keep them."""
+
+    @abstractmethod
     def close(self) -> None:
-        """Write the last rows, even none; the stream stays open."""
-        self._put(self._joined())
-        self.end()
-
-    def _joined(self) -> VectorTable:
-        columns = zip(*(table.values for table in self._waiting), strict=True)
-        return VectorTable(self._waiting[0].names, tuple(map(np.concatenate, columns)))
-
-    def _put(self, table: VectorTable) -> None:
-        self.names = table.names
-        self.rows += len(table)
-        self.block(table)
-
-    @abstractmethod
-    def block(self, table: VectorTable) -> None:
-        """Write a block; the last one may be shorter, or empty."""
-
-    @abstractmethod
-    def end(self) -> None:
-        """Write what stands after all rows."""
+        """Write all that is kept; the stream stays open."""
 
 
 class _Spool:
@@ -115,15 +79,17 @@ class NpzWriter(VectorWriter):
         self._spools: dict[str, _Spool] = {}
         self._texts: dict[str, list[NDArray[Any]]] = {}
 
-    def block(self, table: VectorTable) -> None:
-        """Keep a block."""
-        for name, values in zip(table.names, table.values, strict=True):
+    def add(self, columns: Columns) -> None:
+        """Keep rows."""
+        for name, values in columns.items():
             if values.dtype == object:
                 self._texts.setdefault(name, []).append(values)
-            else:
-                self._spools.setdefault(name, _Spool(values)).add(values)
+                continue
+            if name not in self._spools:
+                self._spools[name] = _Spool(values)
+            self._spools[name].add(values)
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Write all; the time that a zip file wants is always the same."""
         for name, blocks in self._texts.items():
             texts = np.concatenate(blocks).astype(str)
@@ -139,44 +105,62 @@ class NpzWriter(VectorWriter):
 class NpyWriter(NpzWriter):
     """The vectors alone, (n, m) float32."""
 
-    def block(self, table: VectorTable) -> None:
-        """Keep the vectors of a block."""
-        self.names = table.names[-1:]
-        super().block(VectorTable(self.names, table.values[-1:]))
+    def write(self, columns: Columns) -> None:
+        """Keep the vectors of rows."""
+        super().write({"vector": columns["vector"]})
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Write all."""
-        (spool,) = self._spools.values()
-        spool.write(self._stream)
+        self._spools["vector"].write(self._stream)
 
 
 class ParquetWriter(VectorWriter):
-    """Columns of a table, the vectors as lists of one length, not compressed."""
+    """Columns of a table, the vectors as lists of one length, not compressed.
 
-    _writer: Arrow = None
+    Row groups have one size, so that no file depends on how its rows came.
+    """
 
-    def block(self, table: VectorTable) -> None:
-        """Write a block."""
+    def __init__(self, stream: BinaryIO) -> None:
+        super().__init__(stream)
+        self._waiting: list[Columns] = []
+        self._writer: Arrow = None
+
+    def add(self, columns: Columns) -> None:
+        """Keep rows until a block is full."""
+        self._waiting.append(columns)
+        if sum(len(each["vector"]) for each in self._waiting) >= _BLOCK:
+            self._put()
+
+    def _put(self, last: bool = False) -> None:
+        """Write full blocks of what waits, in the end the rest, even of no rows."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        *others, vectors = table.values
-        flat = pa.array(np.ascontiguousarray(vectors).ravel())
+        values = [
+            np.concatenate([each[name] for each in self._waiting])
+            for name in self.names
+        ]
         columns = [
             pa.array(each, pa.string() if each.dtype == object else None)
-            for each in others
+            for each in values[:-1]
         ]
-        columns.append(pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1]))
-        batch = pa.RecordBatch.from_arrays(columns, names=list(table.names))
+        flat = pa.array(np.ascontiguousarray(values[-1]).ravel())
+        width = values[-1].shape[1]
+        columns.append(pa.FixedSizeListArray.from_arrays(flat, width))
+        batch = pa.RecordBatch.from_arrays(columns, names=list(self.names))
         if self._writer is None:
             self._writer = pq.ParquetWriter(
                 self._stream, batch.schema, compression="NONE", use_dictionary=False
             )
-        if len(table) or not self.rows:
-            self._writer.write_batch(batch)
+        end = len(batch) if last else len(batch) // _BLOCK * _BLOCK
+        for begin in range(0, end, _BLOCK) if self.rows else (0,):
+            self._writer.write_batch(batch.slice(begin, min(_BLOCK, end - begin)))
+        rest = (each[end:] for each in values)
+        self._waiting = [dict(zip(self.names, rest, strict=True))]
 
-    def end(self) -> None:
-        """Write the footer."""
+    def close(self) -> None:
+        """Write the rest and the footer."""
+        self._put(last=True)
         self._writer.close()
 
 

@@ -21,10 +21,9 @@ from dptext.engine.worker import Task
 from dptext.errors import LexiconError, RefusedError, UsageError
 from dptext.randomness import RunKey
 from dptext.types import Record, Verbatim
-from dptext.vectors import columns, release
-from dptext.vectors.columns import VectorTable, VectorWriter
-from dptext.vectors.release import Rows, VectorRelease
-from dptext.vectors.settings import Pool, VectorSettings
+from dptext.vectors import Pool, columns, release
+from dptext.vectors.columns import Columns, VectorWriter
+from dptext.vectors.release import Rows, VectorRelease, VectorSettings
 
 
 @dataclass(slots=True)
@@ -104,20 +103,16 @@ def run(
         fields = Fields(job.selection, module, lambda line: None)
         writer = columns.find(job.output)(output.stream)
         # Without what stands between records.
-        records = (
-            item for item in source.records() if not isinstance(item.rest, Verbatim)
-        )
-        batches = pipeline.batches(records, job.batch_size)
-        tasks = (Task(batch, 0) for batch in batches)
+        records = (r for r in source.records() if not isinstance(r.rest, Verbatim))
+        tasks = (Task(batch, 0) for batch in pipeline.batches(records, job.batch_size))
         tokenizer = None if job.any_language else ready.tokenizer
         language = Language(tokenizer, ready.lexicon.name, warn)
         for (batch, *_), rows in _embedded(ready, tasks, key, job.jobs):
             language.look(batch)
             for record in batch:
                 fields.add(record)
-                counts.texts += len(record.texts)
             _count(counts, ready, batch, rows)
-            writer.write(_table(job, ready, batch, rows))
+            writer.write(_columns(job, batch, rows))
             if progress is not None:
                 progress(fields.records, counts.words or counts.texts)
         source.check_read(fields.records)
@@ -126,7 +121,8 @@ def run(
         id_field = job.selection.id_field
         counts.identifying = fields.identifying([] if id_field is None else [id_field])
         if not counts.records:
-            writer.write(_table(job, ready, [], ready.rows([], ready.randomness(key))))
+            none = ready.rows([], ready.randomness(key))
+            writer.write(_columns(job, [], none))
         writer.close()
     output.complete()
     counts.faults, counts.seconds = source.faults, time.monotonic() - began
@@ -137,30 +133,29 @@ def _embedded(
     ready: VectorRelease, tasks: Iterable[Task], key: RunKey, jobs: int
 ) -> Iterator[tuple[Task, Rows]]:
     work = _worker(ready, key)
-    if jobs > 1:
-        recipe = ReleaseRecipe(ready.settings, ready.identity, ready.base_digest, key)
-        with pool.started(recipe.worker, jobs, work) as workers:
-            yield from pool.spread(workers, tasks, jobs)
+    if jobs == 1:
+        yield from ((task, work(task)) for task in tasks)
         return
-    for task in tasks:
-        yield task, work(task)
+    recipe = ReleaseRecipe(ready.settings, ready.identity, ready.base_digest, key)
+    with pool.started(recipe.worker, jobs, work) as workers:
+        yield from pool.spread(workers, tasks, jobs)
 
 
 def _count(
     counts: Counts, ready: VectorRelease, batch: Sequence[Record], rows: Rows
 ) -> None:
     counts.records += len(batch)
+    counts.texts += sum(len(record.texts) for record in batch)
     counts.words += rows.encoded
     counts.vectors += len(rows.vectors)
     options = ready.settings.options
     if options.subject is None:
         return
     mine = np.searchsorted([record.ordinal for record in batch], rows.records)
-    for record, count in zip(
-        batch, np.bincount(mine, minlength=len(batch)), strict=True
-    ):
+    each = np.bincount(mine, minlength=len(batch)).tolist()
+    for record, count in zip(batch, each, strict=True):
         value = (record.subject or "").encode("utf-8", "surrogatepass")
-        counts.subjects[hashlib.blake2b(value, digest_size=16).digest()] += int(count)
+        counts.subjects[hashlib.blake2b(value, digest_size=16).digest()] += count
     if options.most > 1 and max(counts.subjects.values(), default=0) > options.most:
         raise RefusedError(
             f'a value of "{options.subject}" has more than {options.most} vectors, '
@@ -168,18 +163,13 @@ def _count(
         )
 
 
-def _table(
-    job: Job, ready: VectorRelease, batch: Sequence[Record], rows: Rows
-) -> VectorTable:
+def _columns(job: Job, batch: Sequence[Record], rows: Rows) -> Columns:
     """Put what vectors are of beside them."""
     named: dict[str, np.ndarray] = {}
     if job.selection.id_field is not None:
         ids = {record.ordinal: record.identity or "" for record in batch}
-        identities = [ids[ordinal] for ordinal in rows.records.tolist()]
-        named["id"] = np.array(identities, object)
-    named["record"] = rows.records
-    named["text"] = rows.texts
+        named["id"] = np.array([ids[row] for row in rows.records.tolist()], object)
+    named |= {"record": rows.records, "text": rows.texts}
     if rows.words is not None:
         named["word"] = rows.words
-    named["vector"] = rows.vectors
-    return VectorTable(tuple(named), tuple(named.values()))
+    return {**named, "vector": rows.vectors}

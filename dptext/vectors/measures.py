@@ -19,9 +19,8 @@ from dptext.measures import bayes_risk
 from dptext.mechanisms.privemb import PrivEmb
 from dptext.randomness import RandomBits, Randomness, RunKey
 from dptext.types import Ids
-from dptext.vectors.figures import Distortion, Measures, Ruler
+from dptext.vectors import Distortion, Measures, Pool, Ruler
 from dptext.vectors.release import VectorRelease
-from dptext.vectors.settings import Pool
 
 _PAIRS, _LENGTHS, _PLAYS, _CONFIDENCE = 100, 4096, 2000, 0.95
 _TILE = 2048
@@ -42,35 +41,25 @@ def _bits(count: int, purpose: str) -> RandomBits:
     return public.of([bytes(16)], np.zeros(count, np.int64))
 
 
-def _rows(count: int, size: int, purpose: str) -> Ids:
-    """Draw rows of the public table, all alike."""
-    drawn = RandomBits.below(_bits(count, purpose).integers(0)[:, 0], size)
-    return drawn.astype(np.int32)
-
-
-def _released(release: VectorRelease, rows: Ids, purpose: str) -> Wide:
+def _released(release: VectorRelease, rows: NDArray[np.integer], purpose: str) -> Wide:
     """Release rows of the public table, each as it lies before noise."""
-    bits = _bits(len(rows), purpose)
+    bits, mechanism = _bits(len(rows), purpose), release.mechanism
+    table, epsilon = mechanism.output_vectors, release.epsilon
     out = [
-        release.mechanism.release(
-            release.mechanism.output_vectors[rows[part]],
-            release.epsilon,
-            bits.take(part),
-        )
+        mechanism.release(table[rows[part]], epsilon, bits.take(part))
         for part in _parts(len(rows))
     ]
     return np.concatenate(out).astype(np.float64)
 
 
 def _parts(count: int) -> list[NDArray[np.int64]]:
-    return [
-        np.arange(begin, min(begin + _TILE, count)) for begin in range(0, count, _TILE)
-    ]
+    return np.split(np.arange(count), range(_TILE, count, _TILE))
 
 
 def _distortion(release: VectorRelease) -> Distortion:
     mechanism = release.mechanism
-    rows = _rows(2 * _PAIRS, len(release.lexicon.words), "pairs")
+    uniform = _bits(2 * _PAIRS, "pairs").integers(0)[:, 0]
+    rows = RandomBits.below(uniform, len(release.lexicon.words))
     # Before any clipping or projection.
     public = mechanism.measured if isinstance(mechanism, PrivEmb) else mechanism.space
     before = np.asarray(public.vectors[rows], np.float64)
@@ -112,19 +101,18 @@ def _ruler(release: VectorRelease) -> Ruler:
     rows = rows.astype(np.int32)
     points = _released(release, rows, "plays noise").astype(np.float32)
     table = mechanism.output_vectors
-    near = _best(points, size, lambda x: -noise.squared_distances(points, table[x]))
-    guesses = [near]
+    guesses = [
+        _best(points, size, lambda x: -noise.squared_distances(points, table[x]))
+    ]
     if mechanism.has_log_density:
         eps = np.full(len(points), release.epsilon)
         with np.errstate(divide="ignore"):
             worth = np.log(weights).astype(np.float32)
-        guesses.append(
-            _best(
-                points,
-                size,
-                lambda x: mechanism.log_density(points, eps, x) + worth[x],
-            )
-        )
+
+        def likelihood(x: Ids) -> NDArray[np.floating]:
+            return np.asarray(mechanism.log_density(points, eps, x) + worth[x])
+
+        guesses.append(_best(points, size, likelihood))
     won = [int((guess == rows).sum()) for guess in guesses]
     of = "words of the vocabulary"
     if release.pool is not Pool.WORD:

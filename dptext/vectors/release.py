@@ -1,4 +1,4 @@
-"""All public work for a release of vectors, and the vectors of records.
+"""Settings of a release of vectors, all public work for it, and vectors of records.
 
 `ready` makes a mechanism ready for any vectors, without texts or public words.
 """
@@ -10,44 +10,201 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
-from dptext import lexicons, models, pipeline, registry, spaces
+from dptext import lexicons, models, pipeline, profile, registry, spaces
 from dptext.budgets import uniform
 from dptext.errors import UsageError
 from dptext.guarantees import statement
 from dptext.measures import bayes_risk, calibrate
-from dptext.mechanisms import Aim, NoiseMechanism
+from dptext.mechanisms import Aim, NoiseMechanism, gaussian
 from dptext.mechanisms import Params as MechanismParams
-from dptext.mechanisms.gaussian import Gaussian
 from dptext.mechanisms.mahalanobis import Mahalanobis
 from dptext.noise import epsilon_of, mu_of
-from dptext.profile import Part
+from dptext.profile import Part, Profile
 from dptext.randomness import Randomness, RunKey
 from dptext.settings import convert, digest_of_data, digest_of_path
-from dptext.spaces import Space
 from dptext.spaces.identity import Params as Identity
 from dptext.tokens.tokenizer import Tokenizer
-from dptext.types import BudgetDescription, BudgetKind, Inputs, Lexicon, Record
-from dptext.vectors import encoders
+from dptext.types import (
+    BudgetDescription,
+    BudgetKind,
+    Inputs,
+    JsonObject,
+    Lexicon,
+    Record,
+)
+from dptext.vectors import Pool, encoders
 from dptext.vectors.encoders import Encoder
-from dptext.vectors.settings import Options, Pool, VectorSettings
 
-# Vectors that are made at once.
-_ROWS = 4096
+DEFAULT: JsonObject = {
+    "name": "embed",
+    "mechanism": {"name": "discrete-gaussian"},
+    "budget": {"name": "uniform", "epsilon": 8.0},
+    "tokens": {"punctuation": "drop"},
+}
+# The keys of a profile that have no meaning here.
+_ELSEWHERE = ("mapping", "strategy")
+# An epsilon from a mu is rounded down, so that the mu is no more than was asked for.
+_BELOW = 1.0 - 1e-9
+_ROWS = 4096  # vectors that are made at once
 Warn = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Settings beside those of a profile.
+
+    model and longest are for sentence vectors: a sentence model, and the length to
+    which its vectors are shortened; sif is a in the weight a / (a + frequency); public,
+    a file of public texts, one a line, to measure by; subject, the field that names
+    whom a record is about, and most, how many vectors of one such subject share
+    epsilon (1: epsilon is that of each vector).
+    """
+
+    pool: Pool = Pool.MEAN
+    model: str | None = None
+    longest: Annotated[float, Meta(ge=1e-6, le=1e6)] = 1.0
+    sif: Annotated[float, Meta(gt=0, le=1)] = 1e-3
+    public: str | None = None
+    subject: str | None = None
+    most: Annotated[int, Meta(ge=1, le=1_000_000)] = 1
+
+
+@dataclass(frozen=True, slots=True)
+class VectorSettings:
+    """A profile without mapping and strategy, and what it does not know."""
+
+    recipe: Profile
+    options: Options
+
+    def plain(self) -> JsonObject:
+        """Return everything that decides the vectors, as plain data."""
+        settings = self.recipe.settings()
+        for key in _ELSEWHERE:
+            settings.pop(key, None)
+        return {**settings, "embed": asdict(self.options)}
+
+    def digest(self) -> str:
+        """Return the sha256 of the settings."""
+        return digest_of_data(self.plain())
+
+
+def parse(
+    over: Mapping[str, object],
+    options: Mapping[str, object],
+    *,
+    clip: float | None = None,
+    mu: float | None = None,
+) -> VectorSettings:
+    """Check settings: keys of a profile, and those of Options.
+
+    clip is the greatest length of sentence vectors, and of what a mechanism takes in
+    that clips; mu takes the place of an epsilon. Raises UsageError for what does not go
+    together.
+    """
+    for key in _ELSEWHERE:
+        if over.get(key) is not None:
+            raise UsageError(f"{key}: a release of vectors has none; leave it out")
+    data = profile.merged(DEFAULT, over)
+    if clip is not None:
+        options = {**options, "longest": clip}
+        part: Any = data["mechanism"] or DEFAULT["mechanism"]
+        named = {"name": part} if isinstance(part, str) else part
+        params = registry.find("mechanisms", str(named.get("name"))).Params
+        if "clip" in {each.name for each in fields(params)}:
+            data["mechanism"] = {**named, "clip": clip}
+    recipe = profile.parse(data, "settings")
+    if mu is not None:
+        normal = recipe.mechanism.params
+        if not isinstance(normal, gaussian.Params):
+            name = recipe.mechanism.name
+            raise UsageError(f"--mu is for normal noise, and {name} adds other noise")
+        if "budget" in over:
+            raise UsageError("give --mu or an epsilon or risk, not both")
+        epsilon = epsilon_of(mu, normal.delta) * _BELOW
+        if not epsilon:
+            raise UsageError(f"--mu {mu:g}: epsilon is 0 then; give a smaller delta")
+        recipe = recipe.with_epsilon(epsilon)
+    return _settings(recipe, options)
+
+
+def of_plain(plain: Mapping[str, object], name: str, lexicon: str) -> VectorSettings:
+    """Return the settings of a report (VectorSettings.plain). Raises UsageError."""
+    rest = {key: value for key, value in plain.items() if key != "embed"}
+    return _settings(profile.resolved(rest, name, lexicon), plain.get("embed"))
+
+
+def check_text(name: str, value: object) -> None:
+    """Refuse what a report could not hold: its JSON is UTF-8. Raises UsageError."""
+    try:
+        str(value).encode()
+    except UnicodeEncodeError:
+        shown = str(value).encode("utf-8", "backslashreplace").decode()
+        raise UsageError(f"{name} {shown[:40]}: not UTF-8 text") from None
+
+
+def _settings(recipe: Profile, chosen: object) -> VectorSettings:
+    """Return settings, if they go together. Raises UsageError."""
+    options = convert(chosen, Options, "settings")
+    for name, value in asdict(options).items():
+        check_text(f"--{name}", value)
+    budget, tokens = recipe.budget.params, recipe.tokens
+    if not isinstance(budget, uniform.Params):
+        raise UsageError(
+            f"budget {recipe.budget.name}: all vectors have one epsilon; use the "
+            "budget uniform"
+        )
+    sentence = options.pool is Pool.SENTENCE
+    treated = {
+        name: getattr(tokens, name) for name in ("unknown", "number", "stop_word")
+    }
+    refusals = {
+        f"mechanism {recipe.mechanism.name} draws words, not vectors; `dptext list "
+        "mechanisms` shows those of the family noise": (
+            recipe.mechanism.params.family != "noise"
+        ),
+        "a risk is about one word: give it with --pool word, or give an epsilon": (
+            options.pool is not Pool.WORD and budget.risk is not None
+        ),
+        "budget.reader_risk: readers read words; give an epsilon or a risk": (
+            budget.reader_risk is not None
+        ),
+        "--pool sentence and --model go together: give both": (
+            sentence != (options.model is not None)
+        ),
+        f"space {recipe.space.name}: spaces are for vectors of a lexicon": (
+            sentence and recipe.space.name != "identity"
+        ),
+        "--most is the number of vectors of one subject: name its --subject": (
+            options.most > 1 and options.subject is None
+        ),
+        "tokens: nothing is copied into a vector; leave lists and forms out": (
+            tokens.listed
+        ),
+        **{
+            f"tokens.{name}: {value}: nothing is copied into a vector; use perturb": (
+                value not in ("perturb", "drop")
+            )
+            for name, value in treated.items()
+        },
+    }
+    for message, refused in refusals.items():
+        if refused:
+            raise UsageError(message)
+    return VectorSettings(replace(recipe, mapping=None), options)
 
 
 class Rows(NamedTuple):
     """Released vectors (n, m) float32, and what each is of.
 
     records (n,) ordinals of records; texts (n,) index of the text in its record; words
-    (n,) index of the word in its text, None for vectors of texts; subjects, the id or
-    subject of each record in the batch, by ordinals; encoded, how many words there
-    were.
+    (n,) index of the word in its text, None for vectors of texts; encoded, how many
+    words there were.
     """
 
     vectors: NDArray[np.float32]
@@ -153,42 +310,32 @@ def of(
         if options.pool is Pool.SIF:
             lexicon = encoders.weighted(lexicon, options.sif)
     space = spaces.prepare(lexicon, recipe.space.name, recipe.space.params)
-    settings, mechanism = _with_mechanism(settings, space)
-    tokenizer = None
-    budget = settings.recipe.budget.params
+    mechanism = for_inputs(recipe.mechanism.params, options).prepare(space, Aim())
+    if not isinstance(mechanism, NoiseMechanism) or not mechanism.has_noise:
+        name = recipe.mechanism.name
+        raise UsageError(f"mechanism {name} releases no vectors of its own")
+    recipe = replace(recipe, mechanism=Part(recipe.mechanism.name, mechanism.params))
+    budget = recipe.budget.params
     assert isinstance(budget, uniform.Params)
-    assert budget.epsilon is not None
-    epsilon = of_one_vector(mechanism, budget.epsilon, options.most)
+    total = budget.epsilon
+    if total is None:
+        assert budget.risk is not None
+        words = bayes_risk.replaced(lexicon, recipe.tokens)
+        total = calibrate.epsilon_for(mechanism, budget.risk, words)
+        recipe = recipe.with_epsilon(total)
+    epsilon = of_one_vector(mechanism, total, options.most)
     check(mechanism, epsilon, options.pool.inputs)
+    tokenizer = None
     if options.pool is Pool.SENTENCE:
         encode = encoders.of_sentences(folder, digest, options.longest, mechanism)
     else:
         tokenizer = Tokenizer(lexicon, recipe.tokens)
         make = encoders.of_words if options.pool is Pool.WORD else encoders.of_means
         encode = make(tokenizer, mechanism)
+    settings = replace(settings, recipe=recipe)
     return VectorRelease(
         *(settings, lexicon, mechanism, epsilon, encode, base, digest, tokenizer)
     )
-
-
-def _with_mechanism(
-    settings: VectorSettings, space: Space
-) -> tuple[VectorSettings, NoiseMechanism]:
-    """Make the mechanism ready, and turn a risk into an epsilon."""
-    recipe = settings.recipe
-    params = for_inputs(recipe.mechanism.params, settings.options)
-    mechanism = params.prepare(space, Aim())
-    if not isinstance(mechanism, NoiseMechanism) or not mechanism.has_noise:
-        msg = f"mechanism {recipe.mechanism.name} releases no vectors of its own"
-        raise UsageError(msg)
-    recipe = replace(recipe, mechanism=Part(recipe.mechanism.name, mechanism.params))
-    budget = recipe.budget.params
-    assert isinstance(budget, uniform.Params)
-    if budget.epsilon is None and budget.risk is not None:
-        words = bayes_risk.replaced(space.lexicon, recipe.tokens)
-        epsilon = calibrate.epsilon_for(mechanism, budget.risk, words)
-        recipe = recipe.with_epsilon(epsilon)
-    return replace(settings, recipe=recipe), mechanism
 
 
 def for_inputs(params: MechanismParams, options: Options) -> MechanismParams:
@@ -212,15 +359,14 @@ def of_one_vector(mechanism: NoiseMechanism, epsilon: float, most: int) -> float
 
     In equal parts; of normal noise mu is shared, in parts mu / sqrt(most).
     """
-    if most == 1 or not isinstance(mechanism, Gaussian):
+    if most == 1 or not isinstance(mechanism, gaussian.Gaussian):
         return epsilon / most
     delta = mechanism.params.delta
-    shared = epsilon_of(mu_of(epsilon, delta) / math.sqrt(most), delta)
+    shared = epsilon_of(mu_of(epsilon, delta) / math.sqrt(most), delta) * _BELOW
     if not shared:
         msg = f"--most {most}: too many vectors for this epsilon and delta; give fewer"
         raise UsageError(msg)
-    # Rounded down, so that the mu of all together is not above the one to be shared.
-    return shared * (1.0 - 1e-9)
+    return shared
 
 
 def check(mechanism: NoiseMechanism, epsilon: float, inputs: Inputs) -> None:

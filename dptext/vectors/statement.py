@@ -7,6 +7,7 @@ its tables that begin with vectors; each is true alone.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dptext import lexicons
@@ -20,8 +21,8 @@ from dptext.mechanisms.discrete_laplace import DiscreteLaplace
 from dptext.mechanisms.privemb import PrivEmb
 from dptext.noise import epsilon_of
 from dptext.types import Guarantee, Level, Notion, Strategy
+from dptext.vectors import Pool
 from dptext.vectors.release import VectorRelease
-from dptext.vectors.settings import Pool
 
 # Numbers of vectors for which an epsilon is printed that holds for all together.
 _SEVERAL = (2, 5, 10, 50, 100)
@@ -38,9 +39,7 @@ class VectorClaim:
 
     promise: Guarantee
     epsilon: float
-    level: Level
     loss: Loss
-    text_loss: TextLoss
     exact: bool
     slack: float | None
     none: bool
@@ -65,7 +64,7 @@ def claimed(release: VectorRelease, key: str) -> VectorClaim:
     """Return what holds of a release; key is the origin of the run key."""
     mechanism, epsilon = release.mechanism, release.epsilon
     promise = mechanism.guarantee_over(release.pool.inputs, epsilon)
-    far, is_word = epsilon, release.pool is Pool.WORD
+    loss = Loss.even(epsilon)
     if promise.notion is Notion.METRIC:
         # Means of words are no farther apart than words. Sentence vectors are as far
         # apart as twice the length to which they are shortened.
@@ -73,52 +72,90 @@ def claimed(release: VectorRelease, key: str) -> VectorClaim:
         if release.pool is Pool.SENTENCE:
             distance = 2.0 * release.settings.options.longest * (1.0 + 1e-12)
             far = epsilon * distance * promise.stretch
-    loss = Loss.even(far)
-    if is_word and promise.notion is Notion.METRIC:
-        geometry = mechanism.geometry
-        loss = Loss(epsilon * geometry.nearest, epsilon * geometry.median, far)
+        loss = Loss.even(far)
+        if release.pool is Pool.WORD:
+            geometry = mechanism.geometry
+            loss = Loss(epsilon * geometry.nearest, epsilon * geometry.median, far)
     exact = isinstance(mechanism, DiscreteGaussian | DiscreteLaplace)
     slack = mechanism.numerical_slack(epsilon) if exact else None
-    return VectorClaim(
-        promise=promise,
-        epsilon=epsilon,
-        level=Level.WORD if is_word else Level.TEXT,
+    undrawn = claims.undrawn(slack, loss.farthest)
+    none = key == "seed" or promise.notion is Notion.NONE or undrawn
+    return VectorClaim(promise, epsilon, loss, exact, slack, none)
+
+
+def build(
+    release: VectorRelease, *, key: str, identified: bool, lexicon_is_custom: bool
+) -> Statement:
+    """Return the statement; key is the origin of the run key.
+
+    identified: an id field names the records and is copied.
+    """
+    claim, is_word = claimed(release, key), release.pool is Pool.WORD
+    promise, loss, far = claim.promise, claim.loss, claim.loss.farthest
+    level = Level.WORD if is_word else Level.TEXT
+    text_loss = TextLoss(None, far) if is_word else TextLoss(far, None)
+    distance = promise.metric.name
+    if promise.notion is Notion.METRIC and not is_word:
+        distance = said(f"vectors.between.{release.pool}", name=distance)
+    tokens = release.settings.recipe.tokens
+    return Statement(
+        notion=claim.notion,
+        level=level,
+        metric=promise.metric,
+        distance=distance,
+        epsilon=claim.epsilon,
+        unit=promise.unit,
+        delta=promise.delta,
         loss=loss,
-        text_loss=TextLoss(None, far) if is_word else TextLoss(far, None),
-        exact=exact,
-        slack=slack,
-        none=key == "seed"
-        or promise.notion is Notion.NONE
-        or claims.undrawn(slack, far),
+        worst_loss=None if claim.none or math.isinf(far) else far,
+        text_loss=text_loss,
+        strength=claims.judge(claim.notion, level, loss, text_loss),
+        strategy=Strategy.TOKEN,
+        unprotected=(),
+        numerical_slack=claim.slack,
+        sentence=_sentence(release, claim, key, distance),
+        text_level=_several(release, claim),
+        adjacency=(said("vectors.adjacency"),) if is_word else (),
+        covered=not_covered.covered(tokens) if is_word else ("texts",),
+        conditions=()
+        if claim.none
+        else _conditions(release, claim, key, identified, lexicon_is_custom),
+        not_covered=_not_covered(release, identified),
+        source=promise.source,
     )
+
+
+def _sentences(wanted: Mapping[str, bool], **blanks: str) -> tuple[str, ...]:
+    """Return those that hold, by their names."""
+    return tuple(said(name, **blanks) for name, holds in wanted.items() if holds)
 
 
 def _conditions(
     release: VectorRelease, claim: VectorClaim, key: str, identified: bool, custom: bool
 ) -> tuple[str, ...]:
     """Return what must hold for a statement to be true."""
-    is_sentence = release.pool is Pool.SENTENCE
+    of_lexicon = release.pool is not Pool.SENTENCE
     adapted = lexicons.adapted_from(release.lexicon)
-    figures = {
-        "source": adapted,
-        "named": said("vectors.named.id" if identified else "vectors.named.place"),
-        "step": f"{release.mechanism.step(release.epsilon):.6g}",
-        "slack": above(max(claim.slack or 0.0, 1e-15), 2),
-    }
     wanted = {
         "condition.key_file": key == "key-file",
         "condition.fresh_key": key != "key-file",
         "condition.settings": True,
-        "condition.lexicon": custom and not is_sentence and not adapted,
-        "condition.adapted": bool(adapted) and not is_sentence,
-        "vectors.condition.model": is_sentence,
+        "condition.lexicon": custom and of_lexicon and not adapted,
+        "condition.adapted": bool(adapted) and of_lexicon,
+        "vectors.condition.model": not of_lexicon,
         "vectors.condition.public": release.settings.options.public is not None,
         "vectors.condition.matrix": isinstance(release.mechanism, PrivEmb),
         "condition.identified": identified,
         "vectors.condition.program": claim.exact,
         "vectors.condition.formula": not claim.exact,
     }
-    lines = [said(name, **figures) for name, holds in wanted.items() if holds]
+    lines = _sentences(
+        wanted,
+        source=adapted,
+        named=said("vectors.named.id" if identified else "vectors.named.place"),
+        step=f"{release.mechanism.step(release.epsilon):.6g}",
+        slack=above(max(claim.slack or 0.0, 1e-15), 2),
+    )
     return (*lines, *claim.promise.gaps)
 
 
@@ -140,73 +177,28 @@ def _not_covered(release: VectorRelease, identified: bool) -> tuple[str, ...]:
         "subjects": several,
         "far": claimed(release, "system").notion is Notion.METRIC,
     }
-    blanks = {"subject": str(options.subject), "most": str(options.most)}
-    return tuple(
-        said(f"vectors.shown.{name}", **blanks)
-        for name, holds in wanted.items()
-        if holds
-    )
+    shown = {f"vectors.shown.{name}": holds for name, holds in wanted.items()}
+    return _sentences(shown, subject=str(options.subject), most=str(options.most))
 
 
-def build(
-    release: VectorRelease, *, key: str, identified: bool, lexicon_is_custom: bool
-) -> Statement:
-    """Return the statement; key is the origin of the run key.
-
-    identified: an id field names the records and is copied.
-    """
-    claim = claimed(release, key)
-    promise, far = claim.promise, claim.loss.farthest
-    conditions: tuple[str, ...] = ()
-    if not claim.none:
-        conditions = _conditions(release, claim, key, identified, lexicon_is_custom)
-    adjacency: tuple[str, ...] = ()
-    covered: tuple[str, ...] = ("texts",)
-    if release.pool is Pool.WORD:
-        adjacency = (said("vectors.adjacency"),)
-        covered = not_covered.covered(release.settings.recipe.tokens)
-    return Statement(
-        notion=claim.notion,
-        level=claim.level,
-        metric=promise.metric,
-        distance=_metric(release, claim),
-        epsilon=claim.epsilon,
-        unit=promise.unit,
-        delta=promise.delta,
-        loss=claim.loss,
-        worst_loss=None if claim.none or math.isinf(far) else far,
-        text_loss=claim.text_loss,
-        strength=claims.judge(claim.notion, claim.level, claim.loss, claim.text_loss),
-        strategy=Strategy.TOKEN,
-        unprotected=(),
-        numerical_slack=claim.slack,
-        sentence=_sentence(release, claim, key),
-        text_level=_several(release, claim),
-        adjacency=adjacency,
-        covered=covered,
-        conditions=conditions,
-        not_covered=_not_covered(release, identified),
-        source=promise.source,
-    )
-
-
-def _sentence(release: VectorRelease, claim: VectorClaim, key: str) -> str:
+def _sentence(
+    release: VectorRelease, claim: VectorClaim, key: str, distance: str
+) -> str:
     if claim.none:
         return said(f"vectors.none.{'seed' if key == 'seed' else 'else'}")
     loss = claim.loss
-    how = "differ" if loss.nearest < loss.farthest else "even"
     return said(
         f"vectors.sentence.{claim.notion}",
         weak=said("phrase.weak") * (loss.nearest > MAX_MEANINGFUL_LOSS),
         epsilon=number(claim.epsilon),
         delta=number(claim.promise.delta),
         mu=above(claim.promise.mu, 5) if claim.promise.mu else "",
-        metric=_metric(release, claim),
+        metric=distance,
         factor=factor(claim.epsilon),
         of=said(f"vectors.of.{release.pool}"),
         two=said(f"vectors.two.{'word' if release.pool is Pool.WORD else 'text'}"),
         far=said(
-            f"vectors.far.{how}",
+            f"vectors.far.{'differ' if loss.nearest < loss.farthest else 'even'}",
             nearest=factor(loss.nearest),
             median=factor(loss.median),
             farthest=factor(loss.farthest),
@@ -215,36 +207,28 @@ def _sentence(release: VectorRelease, claim: VectorClaim, key: str) -> str:
     )
 
 
-def _metric(release: VectorRelease, claim: VectorClaim) -> str:
-    """Name the distance that epsilon counts."""
-    name = claim.promise.metric.name
-    if claim.promise.notion is not Notion.METRIC or release.pool is Pool.WORD:
-        return name
-    return said(f"vectors.between.{release.pool}", name=name)
-
-
 def _several(release: VectorRelease, claim: VectorClaim) -> str:
     """Say what several vectors lose together."""
     if claim.none:
         return said("vectors.several.none")
     subject, most = release.settings.options.subject, release.settings.options.most
-    normal = claim.notion is Notion.APPROXIMATE
-    shared = ""
+    delta, shared = number(claim.promise.delta), ""
     if subject is not None and most > 1:
         shared = said(
             f"vectors.shared.{claim.notion}",
             subject=subject,
             most=str(most),
             together=number(float(above(claim.together(most), 6))),
-            delta=number(claim.promise.delta),
+            delta=delta,
         )
+    figures = {"each": above(claim.loss.farthest)}
+    normal = claim.notion is Notion.APPROXIMATE
+    if normal:
+        counts = ", ".join(f"{n}: {above(claim.together(n))}" for n in _SEVERAL)
+        figures |= {"mu": above(claim.promise.mu, 5), "counts": counts}
     return shared + said(
         f"vectors.several.{'normal' if normal else 'sum'}",
         of=said(f"vectors.n.{'words' if release.pool is Pool.WORD else 'texts'}"),
-        each=above(claim.loss.farthest),
-        mu=above(claim.promise.mu, 5) if normal else "",
-        delta=number(claim.promise.delta),
-        counts=", ".join(f"{n}: {above(claim.together(n))}" for n in _SEVERAL)
-        if normal
-        else "",
+        delta=delta,
+        **figures,
     )

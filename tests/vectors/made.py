@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from dptext.types import Record
-from dptext.vectors import release, settings
+from dptext.vectors import release
 from dptext.vectors.release import VectorRelease
 from tests.cli.running import lexicon
 
@@ -38,7 +38,7 @@ def made(
         "mechanism": {"name": mechanism, **(parameters or {})},
         "budget": {"name": "uniform", "epsilon": epsilon},
     }
-    return release.of(settings.parse(over, {"pool": pool, **options}))
+    return release.of(release.parse(over, {"pool": pool, **options}))
 
 
 def records(count: int) -> list[Record]:

@@ -34,7 +34,7 @@ from dptext.types import (
     Points,
     Record,
 )
-from dptext.vectors import measures, release, settings, statement
+from dptext.vectors import measures, release, statement
 from dptext.vectors.release import VectorRelease
 from tests import distributions, prepared, small
 from tests.cli.running import here
@@ -80,7 +80,7 @@ def made(
         "mechanism": mechanism,
         "budget": {"name": "uniform", "epsilon": 2.0},
     }
-    return release.of(settings.parse(over, {"pool": pool}), lexicon=lexicon)
+    return release.of(release.parse(over, {"pool": pool}), lexicon=lexicon)
 
 
 def said(ready: VectorRelease) -> Statement:

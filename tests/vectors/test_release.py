@@ -11,7 +11,7 @@ import pytest
 from dptext import models
 from dptext.errors import UsageError
 from dptext.randomness import RunKey
-from dptext.vectors import encoders, release, settings
+from dptext.vectors import encoders, release
 from tests.vectors.made import MECHANISMS, TEXTS, made, records
 
 KEY = RunKey.from_seed(1)
@@ -161,13 +161,13 @@ def test_a_key_and_settings_decide_the_vectors(tmp_path: Path) -> None:
 def test_what_does_not_go_together(over: Any, options: Any, said: str) -> None:
     """One line that says what to do."""
     with pytest.raises(UsageError, match=said) as raised:
-        settings.parse(over, options)
+        release.parse(over, options)
     assert "\n" not in str(raised.value)
 
 
 def test_mu_is_an_epsilon_at_delta() -> None:
     """Mu = 1 is (4.377, 1e-5), never more than was asked for."""
-    chosen = settings.parse({}, {}, mu=1.0)
+    chosen = release.parse({}, {}, mu=1.0)
     epsilon = chosen.recipe.budget.params.epsilon  # type: ignore[attr-defined]
     assert epsilon == pytest.approx(4.377, abs=5e-4)
     for over, said in (
@@ -175,7 +175,7 @@ def test_mu_is_an_epsilon_at_delta() -> None:
         ({"budget": {"name": "uniform", "epsilon": 3.0}}, "not both"),
     ):
         with pytest.raises(UsageError, match=said):
-            settings.parse(over, {}, mu=1.0)
+            release.parse(over, {}, mu=1.0)
 
 
 def test_a_risk_is_met_by_one_word(tmp_path: Path) -> None:
@@ -187,7 +187,7 @@ def test_a_risk_is_met_by_one_word(tmp_path: Path) -> None:
         "mechanism": {"name": "laplace"},
         "budget": {"name": "uniform", "epsilon": None, "risk": 0.3},
     }
-    ready = release.of(settings.parse(over, {"pool": "word"}))
+    ready = release.of(release.parse(over, {"pool": "word"}))
     assert 0.05 < ready.epsilon < 10.0
 
 
@@ -200,7 +200,7 @@ def test_sentence_vectors(tmp_path: Path) -> None:
     public.write_text("the sea is calm\nprices rose again\nshe won the match\n")
     options = {"pool": "sentence", "model": models.PACKAGE, "public": str(public)}
     over = {"budget": {"name": "uniform", "epsilon": 8.0}}
-    ready = release.of(settings.parse(over, {**options, "longest": 0.5}))
+    ready = release.of(release.parse(over, {**options, "longest": 0.5}))
     assert ready.dimensions == 384
     assert ready.lexicon.name == models.PACKAGE
     assert ready.mechanism.sensitivity == pytest.approx(1.0, rel=1e-6)  # type: ignore[attr-defined]

@@ -13,7 +13,7 @@ from scipy.spatial.distance import pdist
 from dptext import noise as curve
 from dptext.guarantees.statement import Statement
 from dptext.types import Inputs
-from dptext.vectors import measures, release, settings, statement
+from dptext.vectors import measures, release, statement
 from dptext.vectors.release import VectorRelease
 from tests.cli.running import lexicon
 from tests.vectors.made import MECHANISMS, made
@@ -110,7 +110,7 @@ def test_words_that_are_left_out_are_named(tmp_path: Path) -> None:
         "tokens": {"stop_word": "drop", "unknown": "drop"},
     }
     found = {
-        pool: said(release.of(settings.parse(over, {"pool": pool})))
+        pool: said(release.of(release.parse(over, {"pool": pool})))
         for pool in ("word", "mean")
     }
     assert "Stop words have no vector" in " ".join(found["word"].not_covered)
