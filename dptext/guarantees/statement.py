@@ -12,20 +12,17 @@ from typing import Annotated
 from msgspec import Meta
 
 from dptext.errors import UsageError
-from dptext.guarantees import claims, not_covered, sentences
+from dptext.guarantees import claims, sentences
 from dptext.guarantees.claims import (
+    MAX_MEANINGFUL_LOSS,
+    MAX_MEANINGFUL_TEXT_LOSS,
     Loss,
     Nats,
     RunTerms,
     Strengths,
     Terms,
     TextLoss,
-    judge,
-)
-from dptext.guarantees.not_covered import Unprotected
-from dptext.guarantees.rounding import (
-    MAX_MEANINGFUL_LOSS,
-    MAX_MEANINGFUL_TEXT_LOSS,
+    Unprotected,
     above,
     number,
 )
@@ -129,8 +126,8 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
     """Return the statement of a run with one mechanism and one budget."""
     claim = claims.claim(promise, terms)
     nothing = claim.notion is Notion.NONE
-    common = not_covered.adjacency(terms)
-    covered = not_covered.covered(terms.policy)
+    common = sentences.adjacency(terms)
+    covered = sentences.covered(terms.policy)
     subjects, limit = "", terms.run.subjects
     if limit is not None and not nothing:
         delta = limit.delta
@@ -154,9 +151,9 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
         worst_loss=None if nothing or math.isinf(claim.worst) else claim.worst,
         text_loss=claim.text_loss,
         equal_parts=claim.equal_parts,
-        strength=judge(claim.notion, claim.level, claim.loss, claim.text_loss),
+        strength=claims.judge(claim.notion, claim.level, claim.loss, claim.text_loss),
         strategy=terms.strategy,
-        unprotected=not_covered.unprotected(terms.policy, terms.strategy),
+        unprotected=claims.unprotected(terms.policy, terms.strategy),
         numerical_slack=terms.numerical_slack,
         sentence=sentence,
         text_level=text_level,
@@ -167,8 +164,8 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
         covered=covered,
         conditions=() if nothing else conditions(promise, terms),
         not_covered=(
-            *not_covered.shown(terms.policy),
-            *not_covered.always(promise.notion if nothing else claim.notion, terms),
+            *sentences.shown(terms.policy),
+            *sentences.uncovered(promise.notion if nothing else claim.notion, terms),
         ),
         source=promise.source,
         subjects=subjects,

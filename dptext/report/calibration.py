@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from dptext import pipeline, profile, progress, registry
 from dptext.budgets import uniform
 from dptext.errors import UsageError
-from dptext.guarantees.rounding import above
+from dptext.guarantees.claims import above
 from dptext.guarantees.sentences import measured
 from dptext.measures import public
 from dptext.measures.bayes_risk import LIMITS, Risk
