@@ -22,16 +22,7 @@ from dptext.errors import UsageError
 from dptext.randomness import RandomBits
 from dptext.settings import Prepared, digest_of_bytes
 from dptext.tokens import numbers
-from dptext.types import (
-    PARTS,
-    BudgetDescription,
-    BudgetKind,
-    Eps,
-    Floats,
-    Ints,
-    Lexicon,
-    Words,
-)
+from dptext.types import PARTS, BudgetDescription, BudgetKind, Eps, Ints, Lexicon, Words
 
 BY = ("frequency", "part-of-speech", "table")
 OTHER = "other"
@@ -78,7 +69,7 @@ class Classes:
     of: Ints
     content: Mapping[str, str]
 
-    def epsilons(self, by_name: Mapping[str, float]) -> Floats:
+    def epsilons(self, by_name: Mapping[str, float]) -> Eps:
         """Return the epsilon of each class: (c,) float64; "other" for the rest.
 
         Raises UsageError for a class that does not exist and one without epsilon.
@@ -187,7 +178,7 @@ class Params(ClassParams):
 class Declared(ByClass, budgets.Budget):
     """epsilons of the rows, (V + 1,) float64; used, where they come from."""
 
-    epsilons: Floats
+    epsilons: Eps
     used: str
 
     @property

@@ -26,12 +26,7 @@ from numpy.typing import NDArray
 
 from dptext import geometry
 from dptext.exponential import distribution, losses
-from dptext.exponential.distribution import (
-    DistanceDistribution,
-    Lists,
-    Product,
-    Weights,
-)
+from dptext.exponential.distribution import DistanceDistribution, Lists, Weights
 from dptext.exponential.losses import Scales, describe
 from dptext.exponential.sampling import Sampler
 from dptext.mechanisms import Bands, ExponentialMechanism, WordMechanism, log_normalised
@@ -83,14 +78,14 @@ def _try_others(weights: Weights, worth: Floats, best: Floats) -> None:
     slowest = float(weights.rate[worth > 0.0].min())
     most = np.exp(-slowest * weights.measure(far))
     outputs = np.arange(weights.size)
-    product = Product.of(weights.space, outputs)
+    product = distribution.Product.of(weights.space, outputs)
     for start in range(0, len(order), _BLOCK):
         left = worth[order[start]] * most[outputs] > best[outputs]
         if not left.any():
             return
         if left.mean() < 0.75:
             outputs = outputs[left]
-            product = Product.of(weights.space, outputs)
+            product = distribution.Product.of(weights.space, outputs)
         inputs = order[start : start + _BLOCK]
         for first in range(0, len(outputs), distribution.COLUMNS):
             part = slice(first, first + distribution.COLUMNS)

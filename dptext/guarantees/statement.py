@@ -224,10 +224,7 @@ def _numerical_slack(mechanism: Mechanism, *epsilons: float) -> float | None:
 
 
 def statement_of(
-    recipe: Profile,
-    mechanism: Mechanism,
-    budget: BudgetDescription,
-    run: RunTerms,
+    recipe: Profile, mechanism: Mechanism, budget: BudgetDescription, run: RunTerms
 ) -> Statement:
     """Return the statement of a run; recipe and budget have their epsilon."""
     # A guarantee's figures hold at every epsilon: the budget's largest stands for all.

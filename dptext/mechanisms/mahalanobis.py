@@ -29,15 +29,7 @@ from dptext.mechanisms import Aim, Family
 from dptext.mechanisms.laplace import RadialNoise
 from dptext.randomness import RandomBits
 from dptext.spaces import Geometry, Space, geometry_of, lipschitz_of
-from dptext.types import (
-    Constant,
-    Eps,
-    Floats,
-    Guarantee,
-    Inputs,
-    MetricKind,
-    Notion,
-)
+from dptext.types import Constant, Eps, Floats, Guarantee, Inputs, MetricKind, Notion
 
 _BLOCK = 4096
 # With more rows than this, the Euclidean factor is bounded by M's least eigenvalue.
