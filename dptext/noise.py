@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.randomness import RandomBits
-from dptext.types import Eps, Floats, Ints, Points
+from dptext.types import Eps, Floats, Ints, Points, blocks
 
 # Matrix products are only ever made of whole blocks of this many rows, so that a
 # word's noise does not depend on the batch it came in.
@@ -74,10 +74,10 @@ def product(rows: NDArray[np.floating], matrix: Floats) -> Floats:
     """Multiply rows by a matrix, the same in any batch: (n, d), (d, j) -> (n, j)."""
     out = np.empty((len(rows), matrix.shape[1]))
     block = np.zeros((_BLOCK, rows.shape[1]))
-    for begin in range(0, len(rows), _BLOCK):
-        part = rows[begin : begin + _BLOCK]
-        block[: len(part)] = part
-        out[begin : begin + len(part)] = (block @ matrix)[: len(part)]
+    for part in blocks(len(rows), _BLOCK):
+        count = part.stop - part.start
+        block[:count] = rows[part]
+        out[part] = (block @ matrix)[:count]
     return out
 
 

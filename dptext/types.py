@@ -6,7 +6,7 @@ Letters in shapes: r texts, n words, p pieces, V vocabulary, d dimensions, k lis
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import IntEnum, StrEnum
 from functools import lru_cache
@@ -24,6 +24,13 @@ Ids = NDArray[np.int32]  # (n,) row in the vocabulary; -1 = unknown
 Eps = Floats  # (n,) > 0; unit given by Guarantee.metric
 Points = NDArray[np.float32]  # (n, d) points in the space
 JsonObject = dict[str, object]  # keys and values, as in YAML and JSON
+
+
+def blocks(end: int, size: int, begin: int = 0) -> Iterator[slice]:
+    """Yield slices of at most size rows, from begin to end."""
+    for first in range(begin, end, size):
+        yield slice(first, min(first + size, end))
+
 
 # Parts of speech, by their numbers in Lexicon.parts.
 PARTS = (

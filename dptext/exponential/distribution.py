@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from dptext import geometry
 from dptext.mechanisms import at_each
 from dptext.spaces import Space
-from dptext.types import Eps, Floats, Ids, Ints
+from dptext.types import Eps, Floats, Ids, Ints, blocks
 
 # Numbers that are held at once, so that they stay in a cache of the processor.
 _HELD = 2**18
@@ -78,12 +78,12 @@ class Lists:
         distances = np.empty((len(rows), listed))
         count = max(1, _HELD // (listed * width))
         gaps = np.empty((min(count, len(rows)), listed, width))
-        for begin in range(0, len(rows), count):
-            part = rows[begin : begin + count]
-            gap = gaps[: len(part)]
-            others = self.vectors[self.listed[part]]
-            np.subtract(others, self.vectors[part][:, None], out=gap, dtype=np.float64)
-            np.einsum("mkd,mkd->mk", gap, gap, out=distances[begin : begin + count])
+        for part in blocks(len(rows), count):
+            some = rows[part]
+            gap = gaps[: len(some)]
+            others = self.vectors[self.listed[some]]
+            np.subtract(others, self.vectors[some][:, None], out=gap, dtype=np.float64)
+            np.einsum("mkd,mkd->mk", gap, gap, out=distances[part])
         return np.sqrt(distances, out=distances)
 
 
@@ -148,12 +148,10 @@ def of_pairs(
     """
     size = space.size
     product = Product.of_all(space, kind)
-    for begin in range(0, size, ROWS):
-        end = min(begin + ROWS, size)
-        rows, inputs = slice(begin, end), np.arange(begin, end)
+    for rows in blocks(size, ROWS):
+        inputs = np.arange(rows.start, rows.stop)
         yield rows, rows, product.distances(inputs, rows)
-        for left in range(end, size, COLUMNS):
-            columns = slice(left, min(left + COLUMNS, size))
+        for columns in blocks(size, COLUMNS, rows.stop):
             yield rows, columns, product.distances(inputs, columns)
 
 

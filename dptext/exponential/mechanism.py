@@ -31,7 +31,16 @@ from dptext.exponential.losses import Scales, describe
 from dptext.exponential.sampling import Sampler
 from dptext.mechanisms import Bands, ExponentialMechanism, WordMechanism, log_normalised
 from dptext.randomness import RandomBits
-from dptext.types import Eps, Floats, Guarantee, Ids, Ints, Notion, VaryingEpsilon
+from dptext.types import (
+    Eps,
+    Floats,
+    Guarantee,
+    Ids,
+    Ints,
+    Notion,
+    VaryingEpsilon,
+    blocks,
+)
 
 # Words tried together, and outputs whose lists are looked at together.
 _BLOCK, _LISTED = 128, 4096
@@ -58,12 +67,11 @@ def _search(weights: Weights, worth: Floats, bands: Bands) -> Floats:
         if not inside.any():
             continue
         # First the words listed for each y.
-        for start in range(0, weights.size, _LISTED):
-            block = listed[start : min(start + _LISTED, weights.size)]
-            hopeful = inside[block] > best[row, start : start + len(block), None]
+        for part in blocks(weights.size, _LISTED):
+            hopeful = inside[listed[part]] > best[row, part, None]
             outputs, positions = np.nonzero(hopeful)
-            inputs = block[outputs, positions].astype(np.int64)
-            outputs += start
+            outputs += part.start
+            inputs = listed[outputs, positions].astype(np.int64)
             value = inside[inputs] * weights.of_pairs(inputs, outputs)
             np.maximum.at(best[row], outputs, value)
         _try_others(weights, inside, best[row])
@@ -87,8 +95,7 @@ def _try_others(weights: Weights, worth: Floats, best: Floats) -> None:
             outputs = outputs[left]
             product = distribution.Product.of(weights.space, outputs)
         inputs = order[start : start + _BLOCK]
-        for first in range(0, len(outputs), distribution.COLUMNS):
-            part = slice(first, first + distribution.COLUMNS)
+        for part in blocks(len(outputs), distribution.COLUMNS):
             joint = weights.measure(product.distances(inputs, part))
             joint *= -weights.rate[inputs][:, None]
             np.exp(joint, out=joint)
@@ -125,7 +132,7 @@ class DistanceEstimate:
         self._far = distribution.measure(far, np.inf)
         self._near = np.empty(self._listed.shape, np.float32)
         self._columns = np.empty((len(self._frequent), size), np.float32)
-        for part in _parts(size):
+        for part in blocks(size, _ROWS):
             block = space.vectors[part]
             for rank in range(self._listed.shape[1]):
                 gap = block - space.vectors[self._listed[part, rank]]
@@ -149,7 +156,7 @@ class DistanceEstimate:
         near, total = self._sums(weights)
         worth = (self._prior / (total * self._factor)).astype(np.float32)
         best = worth.copy()
-        for part in _parts(weights.size):
+        for part in blocks(weights.size, _ROWS):
             listed = self._listed[part]
             # Distances are symmetric, but rates are those of the guess.
             from_listed = near[part]
@@ -176,10 +183,6 @@ class DistanceEstimate:
         sampled = _of_table(weights, self._sampled, rows)
         excess = np.maximum(near - floor, 0.0).sum(axis=1, dtype=np.float64)
         return near, excess + weights.size * sampled.mean(axis=1, dtype=np.float64)
-
-
-def _parts(size: int) -> list[slice]:
-    return [slice(begin, min(begin + _ROWS, size)) for begin in range(0, size, _ROWS)]
 
 
 def _of_table(

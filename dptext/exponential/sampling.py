@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from dptext import geometry
 from dptext.exponential.distribution import DistanceDistribution, Lists
 from dptext.randomness import RandomBits
-from dptext.types import Eps, Floats, Ids, Ints
+from dptext.types import Eps, Floats, Ids, Ints, blocks
 
 _STEP = 32
 # Rows that are filled in together.
@@ -208,8 +208,7 @@ def _within(cumulative: Floats, which: Ints, target: Floats, start: Ints | int) 
     counts = np.empty(len(which), np.int64)
     starts = np.broadcast_to(start, counts.shape)
     inner = np.arange(min(_STEP, cumulative.shape[1]))
-    for begin in range(0, len(which), _CHUNK):
-        chunk = slice(begin, begin + _CHUNK)
+    for chunk in blocks(len(which), _CHUNK):
         part = cumulative[which[chunk, None], starts[chunk, None] + inner]
         counts[chunk] = (part <= target[chunk, None]).sum(axis=1)
     return counts

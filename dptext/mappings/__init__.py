@@ -25,7 +25,7 @@ from dptext import models
 from dptext.errors import UsageError
 from dptext.randomness import RandomBits
 from dptext.settings import Prepared
-from dptext.types import Floats, Ids, Ints, Points
+from dptext.types import Floats, Ids, Ints, Points, blocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +77,8 @@ class Search(Protocol):
         """
 
 
-def table_of(vectors: NDArray[np.float32], begin: int, end: int) -> NDArray[np.float32]:
+def table_of(part: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return columns whose product with (z, 1) is the score of words: (d + 1, m)."""
-    part = vectors[begin:end]
     table = np.empty((part.shape[1] + 1, len(part)), np.float32)
     table[:-1], table[-1] = part.T, squares(part) / -2.0
     return table
@@ -95,10 +94,7 @@ class Tiles:
 
     def __init__(self, vectors: NDArray[np.float32], size: int) -> None:
         # Each tile on its own: products read what lies together faster.
-        self._tiles = [
-            table_of(vectors, begin, min(begin + _WORDS, size))
-            for begin in range(0, size, _WORDS)
-        ]
+        self._tiles = [table_of(vectors[part]) for part in blocks(size, _WORDS)]
 
     def candidates(
         self, points: Points, count: int, slack: NDArray[np.float32]
@@ -108,11 +104,7 @@ class Tiles:
         left[:, :-1] = points
         largest, others = self._largest(left, count)
         best = np.vstack((largest, *others))
-        last = (
-            best.max(axis=0)
-            if count == 1
-            else np.partition(best, -count, axis=0)[-count]
-        )
+        last = np.partition(best, -count, axis=0)[-count]
         # No more than the score of the last of the nearest, as far as one can tell. It
         # holds for scores that are made again, too, in whatever order they are added.
         least = last - slack
@@ -196,7 +188,6 @@ class Index:
     def _search(self) -> Search:
         if self._device == "cpu":
             return Tiles(self._vectors, self._size)
-
         return OnDevice(self._vectors, self._size, self._device)
 
     def nearest(self, points: Points, count: int) -> Ints:
@@ -207,10 +198,10 @@ class Index:
         """
         count = min(count, self._size)
         nearest = np.empty((len(points), count), np.int64)
-        for begin in range(0, len(points), BLOCK):
-            part = points[begin : begin + BLOCK]
-            candidates = self._search.candidates(part, count, self._slack(part))
-            nearest[begin : begin + len(part)] = self._best(part, candidates, count)
+        for part in blocks(len(points), BLOCK):
+            some = points[part]
+            candidates = self._search.candidates(some, count, self._slack(some))
+            nearest[part] = self._best(some, candidates, count)
         return nearest
 
     def _slack(self, points: Points) -> NDArray[np.float32]:
@@ -274,10 +265,8 @@ class OnDevice:
         self._device = device
         try:
             self._tables = [
-                self._torch.from_numpy(
-                    table_of(vectors, begin, min(begin + _WORDS_OF_DEVICE, size))
-                ).to(device)
-                for begin in range(0, size, _WORDS_OF_DEVICE)
+                self._torch.from_numpy(table_of(vectors[part])).to(device)
+                for part in blocks(size, _WORDS_OF_DEVICE)
             ]
         except Exception as error:  # each device has its own
             reason = str(error).strip().partition("\n")[0]

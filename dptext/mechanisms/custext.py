@@ -49,7 +49,7 @@ from dptext.exponential.mechanism import DistanceMechanism
 from dptext.mechanisms import Aim, Bands, WordMechanism, log_normalised, of_known_words
 from dptext.randomness import RandomBits
 from dptext.spaces import Space, unit
-from dptext.types import Eps, Floats, Guarantee, Ids, Ints, VaryingEpsilon
+from dptext.types import Eps, Floats, Guarantee, Ids, Ints, VaryingEpsilon, blocks
 
 _SOURCE = "Chen et al. 2023, algorithms 1 and 2"
 
@@ -201,8 +201,7 @@ class PublishedSets(WordMechanism):
         rows = ids.astype(np.int64) % (self.space.size + 1)
         uniform = bits.uniform(0)[:, 0]
         drawn = np.empty(len(ids), np.int32)
-        for begin in range(0, len(ids), _CHUNK):
-            part = slice(begin, begin + _CHUNK)
+        for part in blocks(len(ids), _CHUNK):
             weights = np.exp(self._exponents(rows[part], eps[part]))
             cumulative = np.cumsum(weights, axis=1)
             # A product that is rounded up to the sum of all would be beyond the set.
@@ -224,8 +223,7 @@ class PublishedSets(WordMechanism):
         """
         members, vectors = self._members(rows), self.measured.vectors
         distances = np.empty(members.shape)
-        for begin in range(0, len(rows), _PART):
-            part = slice(begin, begin + _PART)
+        for part in blocks(len(rows), _PART):
             gap = vectors[members[part]].astype(np.float64)
             gap -= vectors[rows[part]].astype(np.float64)[:, None, :]
             np.einsum("mkd,mkd->mk", gap, gap, out=distances[part])

@@ -54,6 +54,7 @@ from dptext.types import (
     MetricKind,
     Notion,
     VaryingEpsilon,
+    blocks,
 )
 
 # Neighbours that a chain tries before it searches all words that are left.
@@ -412,13 +413,10 @@ class Diffractor(WordMechanism):
         table = np.exp(-self.rate(eps) * distances)
         outputs = np.exp(self.log_outputs(line, eps)[0])
         chains = self.chains.positions[:, :-1]
-        totals = [
-            np.exp(self.log_totals(each.astype(np.int64), eps)) for each in chains
-        ]
+        totals = [np.exp(self.log_totals(each.astype(int), eps)) for each in chains]
         best = np.zeros((len(bands), size))
         for number, (begin, end) in enumerate(bands):
-            for start in range(begin, end, _ROWS):
-                rows = slice(start, min(start + _ROWS, end))
+            for rows in blocks(end, _ROWS, begin):
                 joint = np.zeros((rows.stop - rows.start, size))
                 for positions, total in zip(chains, totals, strict=True):
                     one = table[np.abs(positions[rows, None] - positions[None, :])]

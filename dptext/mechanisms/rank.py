@@ -40,7 +40,7 @@ from dptext.errors import UsageError
 from dptext.mechanisms import Aim, Bands, Likeliest, WordMechanism
 from dptext.randomness import RandomBits
 from dptext.spaces import Space
-from dptext.types import Eps, Floats, Guarantee, Ids, Ints, VaryingEpsilon
+from dptext.types import Eps, Floats, Guarantee, Ids, Ints, VaryingEpsilon, blocks
 
 
 def count_outputs(space: Space, wanted: int | None) -> int:
@@ -440,7 +440,6 @@ def _ranks(cumulative: Floats, row_of: NDArray[np.intp], target: Floats) -> Ints
             part = order[begin:end]
             ranks[part] = np.searchsorted(cumulative[row], target[part], side="right")
         return ranks
-    for begin in range(0, len(row_of), 4096):
-        block = slice(begin, begin + 4096)
+    for block in blocks(len(row_of), 4096):
         ranks[block] = (cumulative[row_of[block]] <= target[block, None]).sum(axis=1)
     return ranks

@@ -26,7 +26,16 @@ from numpy.typing import NDArray
 
 from dptext import cache
 from dptext.lexicons.search import distances_of_pairs, lengths_from, squared_error
-from dptext.types import Constant, Floats, Inputs, Ints, Lexicon, Metric, MetricKind
+from dptext.types import (
+    Constant,
+    Floats,
+    Inputs,
+    Ints,
+    Lexicon,
+    Metric,
+    MetricKind,
+    blocks,
+)
 
 # What distances of the lexicon's own vectors are called.
 ORIGINAL = "Euclidean distance of the lexicon's vectors"
@@ -348,12 +357,11 @@ class _Table:
 
     @classmethod
     def of(cls, vectors: NDArray[np.floating]) -> _Table:
-        parts = [
-            np.einsum("ij,ij->i", part, part)
-            for begin in range(0, len(vectors), _COLUMNS)
-            for part in (vectors[begin : begin + _COLUMNS].astype(np.float64),)
-        ]
-        return cls(vectors, np.concatenate(parts))
+        squares = np.empty(len(vectors))
+        for part in blocks(len(vectors), _COLUMNS):
+            wide = vectors[part].astype(np.float64)
+            np.einsum("ij,ij->i", wide, wide, out=squares[part])
+        return cls(vectors, squares)
 
     def rows(self, part: slice) -> Floats:
         """Return rows whose products with columns are squared distances."""
@@ -420,8 +428,8 @@ def _beyond(
 def _largest(before: _Table, after: _Table, rows: Ints, others: Ints) -> float:
     """Return the largest ratio of some pairs."""
     largest = 0.0
-    for begin in range(0, len(rows), _CHUNK):
-        one, other = rows[begin : begin + _CHUNK], others[begin : begin + _CHUNK]
+    for part in blocks(len(rows), _CHUNK):
+        one, other = rows[part], others[part]
         old = distances_of_pairs(before.vectors, one, other)
         new = distances_of_pairs(after.vectors, one, other)
         ratios = np.divide(new, old, out=np.zeros_like(old), where=old > 0)

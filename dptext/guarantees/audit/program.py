@@ -48,7 +48,7 @@ from dptext.guarantees.audit.findings import (
     shuffled,
 )
 from dptext.mechanisms import Mechanism, NoiseMechanism
-from dptext.types import Eps, Floats, Ids, Ints, Points
+from dptext.types import Eps, Floats, Ids, Ints, Points, blocks
 
 _SEED = 2
 # Parts of the epsilon that is audited, and of the draws that each gets.
@@ -256,8 +256,8 @@ def _hold(
     expected, below = np.zeros(size), np.zeros(len(levels))
     chances_of_drawn = np.empty(total)
     counts = np.bincount(group.inputs, minlength=len(ids))
-    for begin in range(0, len(ids), _ROWS):
-        part = slice(begin, begin + _ROWS)
+    for part in blocks(len(ids), _ROWS):
+        begin = part.start
         probs = mechanism.probs(ids[part], group.epsilon)
         draws = np.flatnonzero(group.inputs // _ROWS == begin // _ROWS)
         rows = group.inputs[draws] - begin
