@@ -108,16 +108,14 @@ class Tiles:
         # No more than the score of the last of the nearest, as far as one can tell. It
         # holds for scores that are made again, too, in whatever order they are added.
         least = last - slack
-        rows, ids, scores = [], [], []
+        parts = []
         for number, table in enumerate(self._tiles):
             close = np.flatnonzero(largest[number] >= least)
             tile = left[close] @ table
             hits = np.flatnonzero(tile >= least[close, None])
             row, column = np.divmod(hits, tile.shape[1])
-            rows.append(close[row])
-            ids.append(number * _WORDS + column)
-            scores.append(tile.ravel()[hits])
-        return by_point(rows, ids, scores, least)
+            parts.append((close[row], number * _WORDS + column, tile.ravel()[hits]))
+        return by_point(parts, least)
 
     def _largest(
         self, left: NDArray[np.float32], count: int
@@ -143,16 +141,16 @@ class Tiles:
 
 
 def by_point(
-    rows: Sequence[Ints],
-    ids: Sequence[Ints],
-    scores: Sequence[NDArray[np.float32]],
-    least: NDArray[np.float32],
+    parts: Sequence[tuple[Ints, Ints, NDArray[np.float32]]], least: NDArray[np.float32]
 ) -> CandidatePairs:
-    """Order candidates; left out is what scores less than least, (n,), of its point."""
-    row = np.concatenate(rows)
-    kept = np.flatnonzero(np.concatenate(scores) >= least[row])
-    kept = kept[np.argsort(row[kept], kind="stable")]
-    return CandidatePairs(row[kept], np.concatenate(ids)[kept])
+    """Order candidates: rows, ids and scores of parts of the words.
+
+    Left out is what scores less than least, (n,), of its point.
+    """
+    rows, ids, scores = (np.concatenate(column) for column in zip(*parts, strict=True))
+    kept = np.flatnonzero(scores >= least[rows])
+    kept = kept[np.argsort(rows[kept], kind="stable")]
+    return CandidatePairs(rows[kept], ids[kept])
 
 
 # Points that are scored at once: more make no faster products.
@@ -283,14 +281,14 @@ class OnDevice:
         left = torch.from_numpy(np.hstack((points, ones))).to(self._device)
         slacks = torch.from_numpy(slack).to(self._device)
         best = left.new_full((len(points), count), -np.inf)
-        rows, ids, scores = [], [], []
+        parts = []
         for number, table in enumerate(self._tables):
             tile = left @ table
             top = tile.topk(min(count, tile.shape[1]), dim=1).values
             best = torch.cat((best, top), dim=1).topk(count, dim=1).values
             least = best[:, -1] - slacks
             row, column = (tile >= least[:, None]).nonzero(as_tuple=True)
-            rows.append(row.cpu().numpy())
-            ids.append(number * _WORDS_OF_DEVICE + column.cpu().numpy())
-            scores.append(tile[row, column].cpu().numpy())
-        return by_point(rows, ids, scores, least.cpu().numpy())
+            ids = number * _WORDS_OF_DEVICE + column
+            part = row, ids, tile[row, column]
+            parts.append(tuple(each.cpu().numpy() for each in part))
+        return by_point(parts, least.cpu().numpy())
