@@ -92,6 +92,7 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def options(
+    context: typer.Context,
     version: Annotated[
         bool,
         typer.Option(
@@ -101,8 +102,9 @@ def options(
     config: Annotated[
         Path | None,
         typer.Option(
+            envvar="DPTEXT_CONFIG",
             help="Configuration file, a .dptext.yaml or pyproject.toml. Default: the "
-            "nearest one, from the working folder upward."
+            "nearest one, from the working folder upward.",
         ),
     ] = None,
     no_config: Annotated[
@@ -110,7 +112,8 @@ def options(
     ] = False,
 ) -> None:
     """Take the options that stand before a command."""
-    if config is not None and no_config:
+    source = context.get_parameter_source("config")
+    if no_config and source is not None and source.name == "COMMANDLINE":
         raise UsageError("give --config or --no-config, not both")
 
 

@@ -11,7 +11,7 @@ import typer
 from dptext.cli import options, screen
 from dptext.cli.faults import say
 from dptext.cli.options import overrides
-from dptext.cli.values import Number
+from dptext.cli.parser import Number
 from dptext.errors import UsageError
 
 

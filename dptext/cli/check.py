@@ -13,7 +13,7 @@ import typer
 
 from dptext.cli import configuration, options, parser, screen
 from dptext.cli.configuration import Configuration
-from dptext.cli.values import one_of
+from dptext.cli.parser import one_of
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
@@ -183,7 +183,9 @@ def _configured(
         if configured is None or configured.policy is None:
             raise UsageError(f"policy {path}: it has no section check")
         return configured
-    if index is None or parser.names_configuration(context):
+    if index is None or any(
+        map(context.find_root().params.get, ("config", "no_config"))
+    ):
         return parser.of_run(context)
     for name, content in index.above(configuration.NAMES):
         file = Path(name)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dptext.cli import faults, options, outputs, screen
-from dptext.cli.values import MOST_JOBS, Number
+from dptext.cli.parser import MOST_JOBS, Number
 from dptext.errors import ComponentError, UsageError
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dptext.errors import UsageError
 
@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     from dptext.types import JsonObject
 
 NAME = ".dptext.yaml"
-PROJECT = "pyproject.toml"
-NAMES = (NAME, PROJECT)
-VARIABLE = "DPTEXT_CONFIG"
+NAMES = (NAME, "pyproject.toml")
 SECTIONS = ("sanitize", "check")
 _KIND = "configuration"
 
@@ -37,8 +35,6 @@ _SPENT = frozenset({"epsilon", "risk", "reader_risk"})
 _LAYOUT = frozenset({"field", "format", "delimiter", "quoting", "header", "encoding"})
 _RECORDS = _LAYOUT | {"id", "missing", "max_record_bytes", "on_error"}
 _RECIPE = _CHANGES | {"profile"}
-# Options that tables alone have, and what each is where it is not given.
-_TABLE = {"delimiter": None, "quoting": True, "header": True}
 # Options that a file and the environment may set, by command.
 BY_FILE: Mapping[str, frozenset[str]] = {
     "sanitize": _RECIPE
@@ -59,8 +55,7 @@ BY_VARIABLE: Mapping[str, frozenset[str]] = {
     "embed": _SECRET,
     "check": frozenset({"verify_key"}),
 }
-# Files, which a configuration file names from where it lies.
-_PATHS = ("ledger",)
+COMMANDS = BY_FILE.keys() | BY_VARIABLE.keys()
 # What an option sets aside in the layers below its own.
 ASIDE = {
     "profile": _CHANGES,
@@ -71,17 +66,12 @@ ASIDE = {
 Option = Any  # The parser has no public types.
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """What an option is set to, by which variable or file, and where in it."""
 
     value: object
     source: str
     where: str
-
-
-# Settings of one source or more by the names of parameters.
-Layer = Mapping[str, Setting]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,21 +94,12 @@ class Configuration:
         """Return the path of the file, relative where that is shorter."""
         if self.path is None:
             return ""
-        relative = os.path.relpath(self.path)
-        return min(relative, str(self.path), key=len)
+        return min(os.path.relpath(self.path), str(self.path), key=len)
 
 
-def of(file: Path | None, *, ignored: bool = False) -> Configuration:
-    """Return the configuration of a run: a file that is named, else the nearest one.
-
-    file is that of `--config`; without it DPTEXT_CONFIG names one. Raises UsageError.
-    """
-    path = file or os.environ.get(VARIABLE)
-    if ignored:
-        return Configuration()
-    if not path:
-        return nearest()
-    configuration = read(Path(path))
+def named(path: Path) -> Configuration:
+    """Return the configuration of a file that is named. Raises UsageError."""
+    configuration = read(path)
     if configuration is None:
         raise UsageError(f"{path}: it has no table [tool.dptext]")
     return configuration
@@ -132,8 +113,7 @@ def nearest() -> Configuration:
     """
     for folder in (Path.cwd(), *Path.cwd().parents):
         for path in (folder / name for name in NAMES):
-            configuration = read(path) if path.is_file() else None
-            if configuration is not None:
+            if path.is_file() and (configuration := read(path)) is not None:
                 _check_owner(path)
                 return configuration
         if (folder / ".git").exists() or folder == Path.home():
@@ -166,12 +146,8 @@ def decode(content: bytes, path: Path, kind: str = _KIND) -> Configuration | Non
     """Read the content of a file. Raises UsageError."""
     from dptext import settings
 
-    data: object
-    name = path.name
-    if path.suffix == ".toml":
-        data = _toml(content, name)
-    else:
-        data = settings.decode_yaml(content, name, kind)
+    name, toml = path.name, path.suffix == ".toml"
+    data = _toml(content, name) if toml else settings.decode_yaml(content, name, kind)
     if data is None:
         return None
     if not isinstance(data, dict):
@@ -190,9 +166,7 @@ def decode(content: bytes, path: Path, kind: str = _KIND) -> Configuration | Non
             )
         if not isinstance(keys, dict):
             raise UsageError(f"{name}: {section}: give keys and values")
-        sections[section] = {
-            str(key).replace("-", "_"): value for key, value in keys.items()
-        }
+        sections[section] = {str(key).replace("-", "_"): keys[key] for key in keys}
         if len(sections[section]) < len(keys):
             raise UsageError(f"{name}: {section}: a key is given twice, with - and _")
     return Configuration(path.absolute(), sections)
@@ -211,24 +185,44 @@ def _toml(content: bytes, name: str) -> object:
     return tools.get("dptext") if isinstance(tools, dict) else None
 
 
-def reads(command: str) -> bool:
-    """Tell whether a file or the environment may set options of a command."""
-    return command in BY_FILE or command in BY_VARIABLE
+def settings_of(
+    command: str, options: Sequence[Option], named: Iterable[str], file: Configuration
+) -> dict[str, Setting]:
+    """Return what the environment, else a file, sets for a command.
 
-
-def layers(
-    command: str, options: Sequence[Option], file: Configuration
-) -> tuple[Layer, Layer]:
-    """Return what the environment and a file set for a command, the stronger first.
-
-    Raises UsageError for a value of a wrong kind, and for a key of the section
-    `sanitize` that no file may set.
+    named: the options on the command line. Raises UsageError for a value of a wrong
+    kind, and for a key of the section `sanitize` that no file may set.
     """
+    _check_keys(file)
+    by_file = BY_FILE.get(command, frozenset())
+    by_variable = by_file | BY_VARIABLE.get(command, frozenset())
+    variables, keys = dict[str, Setting](), dict[str, Setting]()
+    for option in options:
+        name, variable = option.name, variable_of(option.name)
+        text = os.environ.get(variable)
+        if text and name in by_variable:
+            split = _split(text, variable) if option.multiple else text
+            variables[name] = Setting(split, variable, variable)
+        key = name.rstrip("_")
+        value = file.sections.get("sanitize", {}).get(key)
+        if value is not None and name in by_file:
+            where = f"{file.shown}: sanitize.{key}"
+            written = _written(option, _located(name, value, file), where)
+            keys[name] = Setting(written, file.shown, where)
+    left, above = dict[str, Setting](), set(named)
+    for layer in (variables, keys):
+        aside = above.union(*(ASIDE.get(name, ()) for name in above))
+        left |= {name: each for name, each in layer.items() if name not in aside}
+        above |= left.keys()
+    return left
+
+
+def _check_keys(file: Configuration) -> None:
+    """Refuse keys of the section `sanitize` that no file may set."""
     from dptext import registry
 
-    section = file.sections.get("sanitize", {})
     known = tuple(sorted(name.rstrip("_") for name in BY_FILE["sanitize"]))
-    for key in section:
+    for key in file.sections.get("sanitize", {}):
         if key not in known:
             hint = registry.suggest(key, known)
             if key in _SECRET:
@@ -236,33 +230,6 @@ def layers(
             raise UsageError(
                 f"{file.shown}: sanitize.{key}: not a setting for files; {hint}"
             )
-    by_file = BY_FILE.get(command, frozenset())
-    by_variable = by_file | BY_VARIABLE.get(command, frozenset())
-    variables, keys = {}, {}
-    for option in options:
-        name, key = option.name, option.name.rstrip("_")
-        variable = variable_of(name)
-        text = os.environ.get(variable)
-        if text and name in by_variable:
-            split = _split(text, variable) if option.multiple else text
-            variables[name] = Setting(split, variable, variable)
-        value = section.get(key)
-        if value is not None and name in by_file:
-            where = f"{file.shown}: sanitize.{key}"
-            written = _written(option, _located(name, value, file), where)
-            keys[name] = Setting(written, file.shown, where)
-    return variables, keys
-
-
-def kept(named: Iterable[str], below: Iterable[Layer]) -> dict[str, Setting]:
-    """Return what the options that are given, and upper layers, leave of each layer."""
-    above, left = set(named), dict[str, Setting]()
-    for layer in below:
-        aside = above.union(*(ASIDE.get(name, ()) for name in above))
-        rest = {name: each for name, each in layer.items() if name not in aside}
-        left |= rest
-        above |= rest.keys()
-    return left
 
 
 def variable_of(name: str) -> str:
@@ -286,7 +253,9 @@ def _located(name: str, value: object, file: Configuration) -> object:
     if not isinstance(value, str) or file.path is None:
         return value
     path = file.path.parent / Path(value).expanduser()
-    is_path = name in _PATHS or (name == "profile" and path.suffix in (".yaml", ".yml"))
+    is_path = name == "ledger" or (
+        name == "profile" and path.suffix in (".yaml", ".yml")
+    )
     is_path = is_path or (name == "lexicon" and path.suffix != "" and path.exists())
     return str(path) if is_path else value
 
@@ -294,47 +263,13 @@ def _located(name: str, value: object, file: Configuration) -> object:
 def _written(option: Option, value: object, where: str) -> object:
     """Return a value of a file as it is written for an option. Raises UsageError."""
     if option.name == "set_" and isinstance(value, dict):
-        return [f"{key}={json.dumps(each)}" for key, each in value.items()]
-    if getattr(option, "is_flag", False):
-        if not isinstance(value, bool | str):
-            raise UsageError(f"{where}: give true or false")
-        return value
+        value = [f"{key}={json.dumps(each)}" for key, each in value.items()]
     parts = value if option.multiple and isinstance(value, list) else [value]
+    flag = getattr(option, "is_flag", False)
     for each in parts:
-        if isinstance(each, bool) or not isinstance(each, str | int | float):
+        is_plain = isinstance(each, str | int | float)
+        if not is_plain or (isinstance(each, bool) and not flag):
             kind = "word, or a list of words" if option.multiple else "word or a number"
             raise UsageError(f"{where}: give a {kind}")
     texts = [str(each) for each in parts]
     return texts if option.multiple else texts[0]
-
-
-def check_layout(values: Mapping[str, Any], named: Container[str]) -> None:
-    """Refuse options of tables for files whose names are those of other formats.
-
-    What the environment and a file set is for the inputs that it goes with.
-    """
-    from dptext import formats
-
-    changed = [
-        name if usual is None else f"no-{name}"
-        for name, usual in _TABLE.items()
-        if name in named and values[name] != usual
-    ]
-    if not changed:
-        return
-    one = (values.get(name) for name in ("original", "private", "file"))
-    names = [*filter(None, one), *(values.get("files") or ())] or ["-"]
-    # The output says the format of standard input.
-    paths = [values.get("output") or "-" if name == "-" else name for name in names]
-    layouts = [formats.by_suffix(str(path)) for path in paths]
-    if values.get("format") is not None:
-        layouts = [formats.find(None, values["format"])]
-    elif any(
-        not layout and path != "-" for layout, path in zip(layouts, paths, strict=True)
-    ):
-        return  # the content of the files will say it
-    if not any(hasattr(each, "DELIMITER") for each in layouts):
-        raise UsageError(
-            f"--{changed[0]}: this option is for CSV and TSV; leave it out, or give "
-            "--format csv, too"
-        )

@@ -9,7 +9,7 @@ import typer
 
 from dptext.cli import options, outputs
 from dptext.cli.options import rare_measure, rare_setting, setting_option
-from dptext.cli.values import Number, one_of
+from dptext.cli.parser import Number, one_of
 from dptext.errors import UsageError
 
 

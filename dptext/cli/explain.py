@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from dptext.cli import options, screen
-from dptext.cli.values import Number
+from dptext.cli.parser import Number
 
 
 def command(

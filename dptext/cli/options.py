@@ -19,13 +19,12 @@ import typer
 
 from dptext import progress
 from dptext.cli import screen
-from dptext.cli.values import MOST_JOBS, Number, cores, encoding, known_format, one_of
+from dptext.cli.parser import MOST_JOBS, Number, one_of
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
     from dptext.engine.job import Progress as Counted
     from dptext.engine.run import Reports
-    from dptext.engine.survey import Kind
     from dptext.evaluation.run import EvaluationSettings
     from dptext.profile import Choices
     from dptext.randomness import RunKey
@@ -53,6 +52,21 @@ _READ = "Most words that measured readers of whole texts find, as in 25%."
 LEXICON = "Lexicon of `dptext lexicon list`, or a file."
 SET = "Override one key of the profile or policy, as in tokens.number=mask; repeatable."
 positive = Number(float, 0, above=True)
+
+
+def known_format(name: str) -> str:
+    """Read the name of a format of records. Raises BadValue."""
+    from dptext import registry
+
+    return one_of(*registry.names("formats"))(name)
+
+
+def known_encoding(name: str) -> str | None:
+    """Read the name of an encoding; None is UTF-8. Raises UsageError."""
+    from dptext import streams
+
+    return streams.known_encoding(name)
+
 
 Files = Annotated[
     list[str] | None,
@@ -134,7 +148,7 @@ Jobs = Annotated[
     output_option(
         "-j",
         "--jobs",
-        parser=Number(int, 1, MOST_JOBS, other=("auto", cores)),
+        parser=Number(int, 1, MOST_JOBS, auto=True),
         metavar="NUMBER",
         help="Number of processes, or auto for one per core.",
         show_default=False,
@@ -181,7 +195,7 @@ class Layout:
         rare_input(
             help="Encoding of text files, input and output, such as cp1252 or utf-16. "
             "Default: UTF-8.",
-            parser=encoding,
+            parser=known_encoding,
         ),
     ] = None
 
@@ -427,7 +441,7 @@ class Answer:
         self,
         document: Document,
         released: Released,
-        copied: Mapping[str, Kind],
+        copied: Mapping[str, str],
     ) -> None:
         """Say what was done; copied are the identifying fields that were copied."""
         from dptext.engine import survey

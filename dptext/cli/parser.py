@@ -8,24 +8,26 @@ that are yet to be written.
 from __future__ import annotations
 
 import contextlib
+import copy
 import dataclasses
 import functools
 import importlib
 import inspect
 import os
+import re
 import sys
 import types
 import typing
-from collections.abc import Callable, Iterator, Sequence
-from typing import Annotated, Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from dptext.cli import configuration, faults, outputs
-from dptext.cli.configuration import Configuration, Layer, Setting
+from dptext.cli.configuration import Configuration, Setting
 from dptext.cli.screen import Screen
-from dptext.cli.values import BadValue, read_plainly
 from dptext.errors import UsageError
 
 # Commands, options, contexts and errors of the parser, which has no public types.
@@ -66,8 +68,16 @@ REMOVED = {
         "python -m tools.best_weights --help",
     ),
 }
-_SETTINGS = "dptext.settings"
+_SETTINGS, _FILE, _EVERY = "dptext.settings", "dptext.file", "dptext.every"
 _LOCAL = "use --engine local"
+# Options that tables alone have: what each is where it is not given, and its name.
+_TABLE = {
+    "delimiter": (None, "--delimiter"),
+    "quoting": (True, "--no-quoting"),
+    "header": (True, "--no-header"),
+}
+_GIVEN = (str, bool, list)  # The types of options on the command line.
+_YES, _NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 # Options of which only one may be given.
 _EITHER = (
     *(("key_file", "seed"), ("quiet", "verbose"), ("quiet", "json")),
@@ -125,57 +135,82 @@ _NEEDS = {
 }
 
 
-class Command(TyperCommand):
-    """A command whose options may be set by the environment and by a file."""
+class _Fitted:
+    """A command whose options read plain values, and whose help has colours."""
 
     def get_params(self, ctx: Parsed) -> Parsed:
-        """Return the options, which read plain values themselves."""
-        return read_plainly(super().get_params(ctx))
-
-    def parse_args(self, ctx: Parsed, args: list[str]) -> list[str]:
-        """Read the options, and set those that are not given."""
-        if ctx.resilient_parsing:
-            return super().parse_args(ctx, args)
-        name, below = self.name or "", tuple[Layer, ...]()
-        if configuration.reads(name):
-            below = configuration.layers(name, self.params, of_run(ctx))
-        set_ = ctx.meta[_SETTINGS] = configuration.kept((), below)
-        ctx.default_map = {name: each.value for name, each in set_.items()}
-        rest = super().parse_args(ctx, args)
-        named = {
-            each.name for each in self.params if _source(ctx, each) == "COMMANDLINE"
-        }
-        kept = ctx.meta[_SETTINGS] = configuration.kept(named, below)
-        for option in self.params:
-            if option.name in set_ and option.name not in kept.keys() | named:
-                ctx.params[option.name] = option.default
-        configuration.check_layout(ctx.params, named)
-        return rest
-
-    def invoke(self, ctx: Parsed) -> Parsed:
-        """Run the command, none of whose outputs may be a file that it reads."""
-        check_together(self.params, ctx.params)
-        reads = configuration.reads(self.name or "")
-        file = of_run(ctx).path if reads else None
-        ctx.meta[outputs.READ] = outputs.check_named(ctx.params, file)
-        # With --json a run writes nothing else on standard error.
-        silent = ctx.params.get("json") and "verbose" in ctx.params
-        if ctx.meta[_SETTINGS] and not (silent or ctx.params.get("quiet")):
-            names: dict[str, list[str]] = {}
-            for name, each in sorted(ctx.meta[_SETTINGS].items()):
-                names.setdefault(each.source, []).append(name.rstrip("_"))
-            said = (f"from {key}: {', '.join(names[key])}" for key in names)
-            faults.say("; ".join(said))
-        return super().invoke(ctx)
+        """Return the options."""
+        return list(map(_fitted, super().get_params(ctx)))  # type: ignore[misc]
 
     def format_help(self, ctx: Parsed, formatter: Parsed) -> None:
         """Show help; defaults of settings, which may be of others, are left out."""
         ctx.default_map = None
         with _styled():
-            super().format_help(ctx, formatter)
+            super().format_help(ctx, formatter)  # type: ignore[misc]
 
 
-def check_together(options: Sequence[Parsed], values: dict[str, Parsed]) -> None:
+class Command(_Fitted, TyperCommand):
+    """A command whose options may be set by the environment and by a file.
+
+    Hidden options are of rare use: where there are any, `--help-all` shows them.
+    """
+
+    def get_help_option_names(self, ctx: Parsed) -> list[str]:
+        """Return the names of the option that shows help."""
+        rare = any(getattr(each, "hidden", False) for each in self.params)
+        return [*ctx.help_option_names, *["--help-all"] * rare]
+
+    def get_params(self, ctx: Parsed) -> Parsed:
+        """Return the options; with --help-all none is hidden."""
+        options = super().get_params(ctx)
+        if ctx.meta.get(_EVERY):
+            options = list(map(copy.copy, options))
+            for option in options:
+                option.hidden = False
+        return options
+
+    def parse_args(self, ctx: Parsed, args: list[str]) -> list[str]:
+        """Read the options, and set those that are not given."""
+        ctx.meta[_EVERY] = "--help-all" in args
+        if self.name in configuration.COMMANDS and not ctx.resilient_parsing:
+            parsed = self.make_parser(ctx).parse_args(list(args))[0]
+            given = {name for name in parsed if isinstance(parsed[name], _GIVEN)}
+            file = of_run(ctx)
+            set_ = configuration.settings_of(self.name, self.params, given, file)
+            ctx.meta[_SETTINGS], ctx.meta[_FILE] = set_, file.path
+            ctx.default_map = {name: each.value for name, each in set_.items()}
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Parsed) -> Parsed:
+        """Run the command, none of whose outputs may be a file that it reads."""
+        set_ = ctx.meta.get(_SETTINGS, {})
+        _check_together(self.params, ctx.params)
+        _check_layout(ctx.params, set_)
+        ctx.meta[outputs.READ] = outputs.check_named(ctx.params, ctx.meta.get(_FILE))
+        # With --json a run writes nothing else on standard error.
+        silent = ctx.params.get("json") and "verbose" in ctx.params
+        if set_ and not (silent or ctx.params.get("quiet")):
+            names: dict[str, list[str]] = {}
+            for name, each in sorted(set_.items()):
+                names.setdefault(each.source, []).append(name.rstrip("_"))
+            said = (f"from {key}: {', '.join(names[key])}" for key in names)
+            faults.say("; ".join(said))
+        return super().invoke(ctx)
+
+    def collect_usage_pieces(self, ctx: Parsed) -> list[str]:
+        """Return the parts of the line of usage."""
+        pieces = super().collect_usage_pieces(ctx)
+        return [re.sub(r"\.{3}(.)\.{3}", r"\1...", each) for each in pieces]
+
+    def format_help(self, ctx: Parsed, formatter: Parsed) -> None:
+        """Show help; its last line says how to see the options of rare use."""
+        rare = sum(each.hidden for each in self.get_params(ctx))
+        every = f"{rare} more options: {ctx.command_path} --help-all"
+        self.epilog = every if rare else None
+        super().format_help(ctx, formatter)
+
+
+def _check_together(options: Sequence[Parsed], values: dict[str, Parsed]) -> None:
     """Refuse options that do not go together. Raises UsageError.
 
     For folders, --output names the folder of their outputs.
@@ -199,7 +234,37 @@ def check_together(options: Sequence[Parsed], values: dict[str, Parsed]) -> None
             raise UsageError(problem)
 
 
-class Group(TyperGroup):
+def _check_layout(values: Mapping[str, Parsed], set_: Mapping[str, Setting]) -> None:
+    """Refuse options of tables for files whose names are those of other formats.
+
+    What the environment and a file set is for the inputs that it goes with.
+    """
+    from dptext import formats
+
+    changed = [
+        option
+        for name, (usual, option) in _TABLE.items()
+        if name not in set_ and values.get(name, usual) != usual
+    ]
+    if not changed:
+        return
+    one = (values.get(name) for name in ("original", "private", "file"))
+    names = [*filter(None, one), *(values.get("files") or ())] or ["-"]
+    # The output says the format of standard input.
+    paths = [values.get("output") or "-" if name == "-" else name for name in names]
+    layouts = [formats.by_suffix(str(path)) for path in paths]
+    if values.get("format") is not None:
+        layouts = [formats.find(None, values["format"])]
+    elif None in layouts and set(paths) != {"-"}:
+        return  # the content of the files will say it
+    if not any(hasattr(each, "DELIMITER") for each in layouts):
+        raise UsageError(
+            f"{changed[0]}: this option is for CSV and TSV; leave it out, or give "
+            "--format csv, too"
+        )
+
+
+class Group(_Fitted, TyperGroup):
     """A group of commands, which says of earlier ones what to use now."""
 
     def resolve_command(self, ctx: Parsed, args: list[str]) -> Parsed:
@@ -209,18 +274,9 @@ class Group(TyperGroup):
             raise UsageError(f"{name}: {REMOVED[name]}")
         return super().resolve_command(ctx, args)
 
-    def format_help(self, ctx: Parsed, formatter: Parsed) -> None:
-        """Show help."""
-        with _styled():
-            super().format_help(ctx, formatter)
-
 
 class Program(Group):
     """The command `dptext`: ends each run in one line and an exit code."""
-
-    def get_params(self, ctx: Parsed) -> Parsed:
-        """Return the options, which read plain values themselves."""
-        return read_plainly(super().get_params(ctx))
 
     def main(self, *rest: Parsed, **named: Parsed) -> Parsed:
         """Run a command and end the process with its exit code."""
@@ -262,15 +318,11 @@ def _styled() -> Iterator[None]:
 
 def of_run(ctx: Parsed) -> Configuration:
     """Return the configuration that the options before a command choose."""
-    named = ctx.find_root().params
-    return configuration.of(named.get("config"), ignored=bool(named.get("no_config")))
-
-
-def names_configuration(ctx: Parsed) -> bool:
-    """Tell whether a configuration was named, or none is wanted."""
-    named = ctx.find_root().params
-    variable = os.environ.get(configuration.VARIABLE)
-    return bool(named.get("config") or named.get("no_config") or variable)
+    root = ctx.find_root().params
+    if root.get("no_config"):
+        return Configuration()
+    path = root.get("config")
+    return configuration.named(path) if path else configuration.nearest()
 
 
 def settings_of(
@@ -288,12 +340,6 @@ def settings_of(
         raise UsageError(wrong(error)) from None
 
 
-def _source(ctx: Parsed, option: Parsed) -> str:
-    """Return what the value of an option is from, as the parser names it."""
-    source = ctx.get_parameter_source(option.name)
-    return "" if source is None else str(source.name)
-
-
 def wrong(error: Parsed) -> str:
     """Say in one line what is wrong with the arguments."""
     option, context = getattr(error, "param", None), getattr(error, "ctx", None)
@@ -301,104 +347,170 @@ def wrong(error: Parsed) -> str:
     if name in REMOVED:
         return f"{name}: {REMOVED[name]}"
     if option is not None and context is not None:
-        setting = context.meta.get(_SETTINGS, {}).get(option.name)
-        if setting is not None and _source(context, option) == "DEFAULT_MAP":
+        if setting := context.meta.get(_SETTINGS, {}).get(option.name):
             return f"{setting.where}: {error.message}"
         if isinstance(error, BadValue):
             return f"{max(option.opts, key=len)} {error.message}"
-    message = " ".join(error.format_message().split()).replace("Value error, ", "")
+    message = " ".join(error.format_message().split())
     if context is not None and message:
         message = f"{message} (see {context.command_path} --help)"
     return message
 
 
-def _show_all(context: typer.Context, asked: bool) -> None:
-    """Show the help with all options."""
-    if not asked:
-        return
-    command: Parsed = context.command
-    hidden = [each for each in command.params if each.hidden]
-    epilog, command.epilog = command.epilog, None
-    for each in hidden:
-        each.hidden = False
-    try:
-        typer.echo(context.get_help())
-    finally:
-        command.epilog = epilog
-        for each in hidden:
-            each.hidden = True
-    raise typer.Exit
-
-
-HelpAll = Annotated[
-    bool,
-    typer.Option(
-        "--help-all",
-        callback=_show_all,
-        is_eager=True,
-        help="Show all options.",
-    ),
-]
-
-
 def add(
     app: typer.Typer, command: Callable[..., None], name: str | None = None
 ) -> None:
-    """Add a command, with the options of its groups in place of the groups.
-
-    Where it has options of rare use, which `--help` leaves out, it gets `--help-all`.
-    """
-    function, rare = spread(command)
-    name = name or command.__name__
-    path = " ".join(dict.fromkeys(("dptext", app.info.name or "dptext", name)))
-    epilog = f"{rare} more options: {path} --help-all" if rare else None
-    app.command(name, cls=Command, epilog=epilog)(function)
+    """Add a command, with the options of its groups in place of the groups."""
+    # A paragraph of help is one line, as wide as the terminal.
+    text = re.sub(r"(?<=\S)\n(?=\S)", " ", inspect.getdoc(command) or "")
+    app.command(name or command.__name__, cls=Command, help=text)(spread(command))
 
 
-def spread(command: Callable[..., None]) -> tuple[Callable[..., None], int]:
-    """Return a command whose groups of options are options, and how many are rare.
+def spread(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command whose groups of options are options.
 
     A group is a parameter whose type is a dataclass; its fields are the options.
     """
     parameters: list[inspect.Parameter] = []
     groups: dict[str, tuple[type, list[str]]] = {}
-    for name, parameter in _parameters(command):
+    for parameter in _parameters(command):
         kind = parameter.annotation
         if isinstance(kind, type) and dataclasses.is_dataclass(kind):
-            fields = _parameters(kind)
-            groups[name] = kind, [each for each, _ in fields]
-            parameters += [each.replace(kind=parameter.kind) for _, each in fields]
+            options = _parameters(kind)
+            groups[parameter.name] = kind, [each.name for each in options]
+            parameters += [each.replace(kind=parameter.kind) for each in options]
         else:
             parameters.append(parameter)
-    options = (getattr(each.annotation, "__metadata__", ()) for each in parameters)
-    rare = sum(any(getattr(m, "hidden", False) for m in meta) for meta in options)
-    if rare:
-        last = inspect.Parameter(
-            "help_all",
-            inspect.Parameter.KEYWORD_ONLY,
-            default=False,
-            annotation=HelpAll,
-        )
-        parameters.append(last)
 
     @functools.wraps(command)
     def run(**values: object) -> None:
-        values.pop("help_all", None)
         for name, (group, names) in groups.items():
             values[name] = group(**{each: values.pop(each) for each in names})
         command(**values)
 
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {each.name: each.annotation for each in parameters}
-    return run, rare
+    return run
 
 
-def _parameters(
-    function: Callable[..., object],
-) -> Sequence[tuple[str, inspect.Parameter]]:
+def _parameters(function: Callable[..., object]) -> list[inspect.Parameter]:
     """Return the parameters of a function or class, their types looked up."""
     hints = typing.get_type_hints(function, include_extras=True)
     return [
-        (name, parameter.replace(annotation=hints[name]))
-        for name, parameter in inspect.signature(function).parameters.items()
+        each.replace(annotation=hints[each.name])
+        for each in inspect.signature(function).parameters.values()
     ]
+
+
+# What no file, machine or epsilon comes near; larger integers break what counts them.
+LARGEST = 2**62
+MOST_JOBS = 256
+
+
+class BadValue(typer.BadParameter):
+    """A value that an option does not admit; the message begins with the value."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Number:
+    """The numbers from low to high (None: any); above: without low itself.
+
+    An instance reads a number, as the parser of an option. auto: the word that stands
+    for the number of cores is read, too.
+    """
+
+    kind: type[int] | type[float]
+    low: float | None = None
+    high: float | None = None
+    above: bool = False
+    auto: bool = False
+    __name__ = "NUMBER"
+
+    def __call__(self, value: str | float) -> float:
+        """Return the number that is written. Raises BadValue."""
+        if self.auto and value == "auto":
+            return cores()
+        most = LARGEST if self.kind is int else sys.float_info.max
+        low = -most if self.low is None else self.low
+        high = most if self.high is None else self.high
+        with contextlib.suppress(ValueError):
+            number = self.kind(value)
+            if low <= number <= high and not (self.above and number == low):
+                return number
+        shown = str(value)
+        shown = shown if len(shown) <= 40 else f"{shown[:40]}..."
+        raise BadValue(f"{shown}: give {self.accepted}")
+
+    @property
+    def accepted(self) -> str:
+        """Say what is accepted, as in "an integer from 1 to 256"."""
+        said = "an integer" if self.kind is int else "a number"
+        if self.low is not None and self.high is not None:
+            said += f" from {self.low:.12g} to {self.high:.12g}"
+        elif self.low is not None:
+            said += f" {'above' if self.above else 'of at least'} {self.low:.12g}"
+        return f"{said}, or auto" if self.auto else said
+
+
+def one_of(*values: str) -> Callable[[str], str]:
+    """Return the parser of an option that takes one of some values."""
+
+    def text(value: str) -> str:
+        if value not in values:
+            raise BadValue(f"{value}: choose {', '.join(values[:-1])} or {values[-1]}")
+        return value
+
+    return text
+
+
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    try:
+        number = len(os.sched_getaffinity(0))
+    except AttributeError:  # no such call on this system
+        number = os.cpu_count() or 1
+    return min(number, MOST_JOBS)
+
+
+def _flag(value: object) -> bool:
+    """Read what a setting says of a flag."""
+    word = str(value).lower()
+    if word not in (*_YES, *_NO):
+        raise BadValue(f"{value}: give true or false")
+    return word in _YES
+
+
+class _Reader:
+    """Reads the values of an option with its parser, or with the type itself.
+
+    Recent versions of Typer load Pydantic to read the first value, a tenth of the time
+    that one line takes. Earlier ones read values by themselves and do not ask for this.
+    """
+
+    def __init__(self, kind: Any, parser: Callable[[Any], object] | None) -> None:
+        self._read = parser or (_flag if kind is bool else kind)
+
+    def coerce(self, value: Any, param: Parsed, ctx: Parsed) -> object:
+        """Return the value of an option. Raises BadValue."""
+        several = param.multiple or param.nargs == -1
+        if value is None:
+            return () if several else None
+        try:
+            return list(map(self._read, value)) if several else self._read(value)
+        except UsageError as error:
+            raise BadValue(str(error)) from None
+
+
+def _fitted(option: Parsed) -> Parsed:
+    """Have an option, or argument, read plain values, and name them in help."""
+    if getattr(option, "_runtime_param", option) is not None:
+        return option
+    kind = option.type_descriptor.annotation
+    kind = (*typing.get_args(kind), kind)[0]
+    option._runtime_param = _Reader(kind, option.type_descriptor.parameter_info.parser)
+    metavar = {bool: "", str: "NAME", Path: "FILE"}.get(kind, "NUMBER")
+    if option.param_type_name == "argument":
+        option.display_type = lambda ctx: ""
+        metavar = "FILE..." if option.nargs == -1 else option.name.upper()
+    option.metavar = metavar if option.metavar is None else option.metavar
+    return option

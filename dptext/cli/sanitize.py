@@ -17,11 +17,11 @@ from dptext.cli.options import (
     rare_output,
     rare_setting,
 )
-from dptext.cli.values import Number, one_of
+from dptext.cli.parser import Number, one_of
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
-    from dptext.engine.charging import Account
+    from dptext.engine.run import Account
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class Budget:
             yield None
             return
         from dptext import ledger as ledgers
-        from dptext.engine.charging import Account
+        from dptext.engine.run import Account
         from dptext.ledger import Limit
 
         with ledgers.opened(self.ledger, create=True) as opened:
@@ -217,40 +217,34 @@ def command(
     several = outs.in_place or outs.out_dir is not None
     with budget.account() as account, streams.Release() as release:
         # All is opened before anything is read, the data first: they appear last.
-        opened = None
-        if not several:
-            held = account is not None
-            opened = Opened.of(job, reports, release, held=held)
+        held = account is not None
+        opened = None if several else Opened.of(job, reports, release, held=held)
         internal = outputs.Internal(reports, release)
         words = lexicons.find(recipe.lexicon, warn=warn)
-        ready = pipeline.build(recipe, words)
         run = Run(
-            ready,
+            pipeline.build(recipe, words),
             key,
             bayes_risk=bayes_risk,
             account=account,
             warn=warn,
             progress=answer.bar,
         )
-        with run.charging(opened) as charging:
-            if opened is not None:
-                written = [run.carry_out(job, opened, charging)]
+        if opened is not None:
+            with run.releasing(job, opened) as each:
+                written = [each]
+                result = run.report(job, written)
+                internal.write(result)
+        else:
+            if cluster.engine == "local":
+                folder = Path(outs.out_dir or ".")
+                done = run.release_all(planned, reports, folder)
             else:
-                if cluster.engine == "local":
-                    folder = Path(outs.out_dir or ".")
-                    done = run.release_all(planned, reports, folder)
-                else:
-                    one_by_one = session.release(
-                        run, planned, reports, cluster.master, warn
-                    )
-                    done = list(zip(planned, one_by_one, strict=True))
-                job, written = outputs.of_all(job, done, planned, warn)
-                if not written:
-                    return
+                done = session.release(run, planned, reports, cluster.master, warn)
+            job, written = outputs.of_all(job, done, planned, warn)
+            if not written:
+                return
             result = run.report(job, written)
             internal.write(result)
-            release.complete()
-            charging.leave()
             release.commit()
     exact = all(each.copied is not None for each in written)
     most = 0 if exact or run.tally.records <= survey.SAMPLE else survey.SAMPLE

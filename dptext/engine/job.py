@@ -1,14 +1,25 @@
-"""A job of a run: what is read, where it is written, and what was written.
+"""A job of a run, its tasks, and the worker that makes them private.
 
-A leaf: reports, folders and clusters speak of jobs without the engine that does them.
+A job says what is read and where it is written. It is done task after task: a batch of
+records, or a part of a file, which one worker reads, makes private and writes alone.
 """
 
 from __future__ import annotations
 
+import io
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import BinaryIO, NamedTuple
 
-from dptext.types import Selection, ServerUse
+from dptext import formats, lexicons, metrics
+from dptext import pipeline as pipelines
+from dptext.engine.tally import Counted, Meters
+from dptext.errors import LexiconError, UsageError
+from dptext.pipeline import Pipeline
+from dptext.profile import Profile
+from dptext.randomness import RunKey
+from dptext.types import Fault, Lexicon, Record, Selection, ServerUse, Verbatim
 
 # Called now and then with records and words done so far.
 Progress = Callable[[int, int], None]
@@ -53,3 +64,151 @@ class Written:
     sha256: str
     copied: tuple[str, ...] | None = None
     used: ServerUse | None = None
+
+
+class FilePart(NamedTuple):
+    """Some bytes of an input: whole records, and what is needed to read them.
+
+    head makes a file of them; start is the ordinal of the first one, line the number of
+    lines before it.
+    """
+
+    format: str
+    selection: Selection
+    location: str
+    head: bytes
+    line: int
+    start: int
+    data: bytes = b""
+
+    def source(self, stream: BinaryIO) -> formats.Input:
+        """Return what reads a stream of the head and whole records."""
+        line = self.line + 1 - self.head.count(b"\n")
+        return formats.Input(stream, self.selection, self.location, self.start, line)
+
+
+class Task(NamedTuple):
+    """What is made private at once: records, or a part of a file in their place.
+
+    first_text is how many texts of the run come before, as far as meters care.
+    """
+
+    records: list[Record]
+    first_text: int
+    part: FilePart | None = None
+
+    def bare(self) -> Task:
+        """Return it as another process needs it: what is only written back stays."""
+        records = [
+            Record(record.ordinal, record.texts, None, record.identity)
+            for record in self.records
+        ]
+        return self._replace(records=records)
+
+
+class Done(NamedTuple):
+    """A finished task: what is counted in it, and what is to be written.
+
+    Of a batch: the new texts of each record, and how many words of each text were
+    replaced. Of a part: its new bytes, which fields its records have, and the faults
+    among them.
+    """
+
+    counted: Counted
+    texts: list[tuple[str, ...]]
+    replaced: list[int]
+    data: bytes
+    present: Counter[tuple[str, ...] | None]
+    faults: list[Fault]
+
+
+class Worker:
+    """Does tasks by one pipeline and one run key, which decide every draw."""
+
+    def __init__(self, pipeline: Pipeline, key: RunKey, meters: Meters) -> None:
+        self._pipeline = pipeline
+        self._randomness = pipeline.randomness(key)
+        self._meters = meters
+
+    def __call__(self, task: Task) -> Done:
+        """Make a batch or a part private."""
+        return self._records(task) if task.part is None else self._part(task.part)
+
+    def _records(self, task: Task) -> Done:
+        private = self._pipeline.privatize(task.records, self._randomness)
+        counted = self._meters.observe(private.batch(task.first_text))
+        return Done(counted, private.texts, private.replaced, b"", Counter(), [])
+
+    def _part(self, part: FilePart) -> Done:
+        """Read a part, make it private, and write it.
+
+        It must be no part with one of the first FIRST_TEXTS texts of a run.
+        """
+        module = formats.find(None, part.format)
+        batch, faults = list[Record](), list[Fault]()
+        for item in module.read(part.source(io.BytesIO(part.head + part.data))):
+            if isinstance(item, Fault):
+                faults.append(item)
+            else:
+                batch.append(
+                    Record(-1, (), item) if isinstance(item, Verbatim) else item
+                )
+        # The head is there, so that no batch is empty.
+        done = self._records(Task(batch, metrics.FIRST_TEXTS))
+        out, present = io.BytesIO(), Counter[tuple[str, ...] | None]()
+        writer = module.writer(out, part.selection)
+        for record, texts in zip(batch, done.texts, strict=True):
+            if isinstance(record.rest, Verbatim):
+                writer.verbatim(record.rest)
+            else:
+                present[record.present] += 1
+                writer.write(record, texts)
+        data = out.getvalue()[len(part.head) :]
+        return Done(done.counted, [], [], data, present, faults)
+
+
+class Recipe(NamedTuple):
+    """What a worker is made from; the profile's risk has been turned into an epsilon.
+
+    digest is that of the lexicon, identity that of the pipeline.
+    """
+
+    profile: Profile
+    digest: str
+    identity: str
+    key: RunKey
+
+    @classmethod
+    def of(cls, pipeline: Pipeline, key: RunKey) -> Recipe:
+        """Return what makes workers of a pipeline and a run key.
+
+        Raises UsageError where a third party is asked: one process counts requests.
+        """
+        if pipeline.decoder.used is not None:
+            raise UsageError(
+                f"the decoder {pipeline.profile.decoder.name} asks a server, and one "
+                "process bounds its requests: run it on one machine, without Spark"
+            )
+        return cls(pipeline.profile, pipeline.lexicon.digest, pipeline.identity, key)
+
+    def pipeline(self, lexicon: Lexicon) -> Pipeline:
+        """Make the pipeline again.
+
+        Raises LexiconError and UsageError when a file is not what it was.
+        """
+        if lexicon.digest != self.digest:
+            raise LexiconError(
+                f"lexicon {self.profile.lexicon} has changed since the run began"
+            )
+        pipeline = pipelines.build(self.profile, lexicon)
+        if pipeline.identity != self.identity:
+            raise UsageError(
+                "a file that the settings name has changed since the run began; run "
+                "again"
+            )
+        return pipeline
+
+    def worker(self) -> Worker:
+        """Make the pipeline again, and what it is used by."""
+        pipeline = self.pipeline(lexicons.find(self.profile.lexicon))
+        return Worker(pipeline, self.key, Meters(pipeline.lexicon))

@@ -21,22 +21,17 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from functools import partial
+from functools import cache, partial
+from itertools import islice
 from multiprocessing import resource_tracker
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from dptext import lexicons, registry
-from dptext import pipeline as pipelines
-from dptext.engine.tally import Meters
-from dptext.engine.worker import Task, Worker
-from dptext.errors import DptextError, LexiconError, UsageError
-from dptext.pipeline import Pipeline
-from dptext.profile import Profile
-from dptext.randomness import RunKey
-from dptext.types import Lexicon
+from dptext import registry
+from dptext.engine.job import Task
+from dptext.errors import DptextError
 
 # Batches under way for each worker: one in work, one waiting.
 _AHEAD = 2
@@ -47,53 +42,6 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _MALLOC = {-1: 2**28, -3: 2**25}  # M_TRIM_THRESHOLD, M_MMAP_THRESHOLD
 
 T = TypeVar("T")
-
-
-class Recipe(NamedTuple):
-    """What a worker is made from; the profile's risk has been turned into an epsilon.
-
-    digest is that of the lexicon, identity that of the pipeline.
-    """
-
-    profile: Profile
-    digest: str
-    identity: str
-    key: RunKey
-
-    @classmethod
-    def of(cls, pipeline: Pipeline, key: RunKey) -> Recipe:
-        """Return what makes workers of a pipeline and a run key.
-
-        Raises UsageError where a third party is asked: one process counts requests.
-        """
-        if pipeline.decoder.used is not None:
-            raise UsageError(
-                f"the decoder {pipeline.profile.decoder.name} asks a server, and one "
-                "process bounds its requests: run it on one machine, without Spark"
-            )
-        return cls(pipeline.profile, pipeline.lexicon.digest, pipeline.identity, key)
-
-    def pipeline(self, lexicon: Lexicon) -> Pipeline:
-        """Make the pipeline again.
-
-        Raises LexiconError and UsageError when a file is not what it was.
-        """
-        if lexicon.digest != self.digest:
-            raise LexiconError(
-                f"lexicon {self.profile.lexicon} has changed since the run began"
-            )
-        pipeline = pipelines.build(self.profile, lexicon)
-        if pipeline.identity != self.identity:
-            raise UsageError(
-                "a file that the settings name has changed since the run began; run "
-                "again"
-            )
-        return pipeline
-
-    def worker(self) -> Worker:
-        """Make the pipeline again, and what it is used by."""
-        pipeline = self.pipeline(lexicons.find(self.profile.lexicon))
-        return Worker(pipeline, self.key, Meters(pipeline.lexicon))
 
 
 @contextlib.contextmanager
@@ -131,13 +79,13 @@ def spread(
     Raises DptextError when a process is killed.
     """
     under_way: collections.deque[tuple[Task, Future[Any]]] = collections.deque()
+    left = iter(tasks)
     try:
-        for task in tasks:
-            under_way.append((task, workers.submit(_work, task.bare())))
-            if len(under_way) >= _AHEAD * jobs:
-                first, future = under_way.popleft()
-                yield first, future.result()
-        while under_way:
+        while True:
+            for task in islice(left, _AHEAD * jobs - len(under_way)):
+                under_way.append((task, workers.submit(_work, task.bare())))
+            if not under_way:
+                return
             first, future = under_way.popleft()
             yield first, future.result()
     except BrokenProcessPool:  # by a task that is handed out or comes back
@@ -225,23 +173,18 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-# Of a worker process.
-_MAKE: Callable[[], Callable[[Task], Any]] | None = None
-_WORKER: Callable[[Task], Any] | None = None
+# Returns the worker of a worker process, made once.
+_worker: Callable[[], Callable[[Task], Any]]
 
 
 def _begin(make: Callable[[], Callable[[Task], Any]]) -> None:
     """Begin a worker process; what could fail is left to its first batch."""
-    global _MAKE
+    global _worker
     begin()
-    _MAKE = make
+    _worker = cache(make)
 
 
 def _work(task: Task) -> Any:
     """Do a task in a worker process."""
-    global _WORKER
     with registry.describe_failure():
-        if _WORKER is None:
-            assert _MAKE is not None
-            _WORKER = _MAKE()
-        return _WORKER(task)
+        return _worker()(task)

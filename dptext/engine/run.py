@@ -1,7 +1,9 @@
 """The jobs of a run, one after the other, each with its public report.
 
 A job is read, made private and written batch after batch: here, or by the processes of
-dptext.engine.pool, which give the same bytes.
+dptext.engine.pool, which give the same bytes. With a ledger, each record is charged to
+its subject before it is written: what its texts may lose when all of it is another, by
+the bound of the statement for a text of so many replaced words.
 """
 
 from __future__ import annotations
@@ -10,163 +12,35 @@ import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from dptext import formats, streams
-from dptext.engine import charging
-from dptext.engine.charging import FREE, Account, Charging
-from dptext.engine.job import Job, Progress, Warn, Written
+from dptext.engine.job import Done, Job, Progress, Recipe, Task, Warn, Worker, Written
 from dptext.engine.manifest import Manifest
 from dptext.engine.source import Source
 from dptext.engine.survey import Fields, HeldBack, Language
 from dptext.engine.tally import BEGIN, Start, Tally
-from dptext.engine.worker import Done, Task, Worker
-from dptext.errors import InputError
-from dptext.guarantees.claims import SubjectLimit
+from dptext.errors import InputError, RefusedError, UsageError
+from dptext.guarantees.claims import SubjectLimit, TextLoss
 from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
-from dptext.randomness import RunKey
+from dptext.randomness import Randomness, RunKey
 from dptext.report import build, document, signatures
 from dptext.report.document import Document, Recorded
 from dptext.report.exports import SIDECAR
 from dptext.report.signatures import Key
-from dptext.types import Fault, Verbatim
+from dptext.types import Fault, Notion, Record, Strategy, Verbatim
+
+if TYPE_CHECKING:
+    from dptext.ledger import Amount, Entry, Ledger, Limit
 
 # Records of a batch that a third party is asked about.
 _ASKED = 256
 # What shows how far a job is, during a block.
 Progressing = Callable[[], AbstractContextManager[Progress | None]]
-
-
-def run_job(
-    job: Job,
-    pipeline: Pipeline,
-    key: RunKey,
-    tally: Tally,
-    opened: Opened,
-    *,
-    charging: Charging = FREE,
-    progress: Progressing = nullcontext,
-    warn: Warn,
-) -> Written:
-    """Carry out a job. tally grows while it runs; ordinals go on from it.
-
-    charging charges each batch to a ledger before it is written.
-
-    The output is complete then, and the owner of its release lets it appear. Raises
-    InputError at the first faulty record when on_error is "fail", when no record could
-    be read, and when a selected field is in none; RefusedError when a subject would
-    lose too much; UsageError when input and output do not go together, or lexicon and
-    script.
-    """
-    began = time.monotonic()
-    before = pipeline.decoder.used
-    if before is not None:
-        # One process bounds the requests under way; small batches show how far it is.
-        job = replace(job, jobs=1, batch_size=min(job.batch_size, _ASKED))
-    output = opened.output
-    # No two records of a run have the same ordinal, so none share their noise.
-    start, first_text = tally.next
-    source = Source(job, opened.aside, start, first_text, warn)
-    with contextlib.ExitStack() as stack:
-        module = source.open(stack)
-        selection = job.selection
-        fields = Fields(selection, module, warn)
-        # What has left cannot be taken back when a field turns out to be in no record.
-        passes = selection.missing == "pass" and not output.can_be_discarded
-        held = HeldBack(output.stream, fields) if passes else None
-        stream = held or output.stream
-        writer = module.writer(stream, selection)  # type: ignore[arg-type]
-        # A ledger is charged by records, which others would have read.
-        parts = job.jobs > 1 and charging.entry is None
-        tokenizer = None if job.any_language else pipeline.tokenizer
-        language = Language(tokenizer, pipeline.lexicon.name, warn)
-        tasks = _looked_at(source.tasks(parts=parts), language)
-        later = charging
-        if before is not None:
-            tasks, later = _charged(tasks, pipeline, charging), FREE
-        first = tally.records
-        worker = Worker(pipeline, key, tally.meters)
-        results: Iterable[tuple[Task, Done]] = ((task, worker(task)) for task in tasks)
-        if job.jobs > 1:
-            from dptext.engine import pool
-
-            recipe = pool.Recipe.of(pipeline, key)
-            workers = stack.enter_context(pool.started(recipe.worker, job.jobs, worker))
-            results = pool.spread(workers, tasks, job.jobs)
-        shown = stack.enter_context(progress())
-        for task, done in results:
-            later.charge(task.records, done.replaced)
-            _write(writer, fields, task, done, source)
-            tally.add(done.counted)
-            tally.records = first + fields.records
-            if shown is not None:
-                shown(tally.records, tally.counted.words)
-            del task, done  # memory for the next ones
-            if job.flush:
-                stream.flush()
-        source.check_read(fields.records)
-        source.check_unchanged()
-        fields.check()
-        language.close()
-        writer.close()
-        if held is not None:
-            held.release()
-    output.complete()
-    if output.replaced:
-        warn(
-            f"{output.replaced} characters of new texts are not in "
-            f"{selection.encoding} and were written as '?'"
-        )
-    tally.faults += source.faults
-    tally.fields.update(fields.counts)
-    copied = fields.copied if source.copied is None else source.copied
-    tally.copied.update(dict.fromkeys(copied))
-    tally.identifying.update(fields.identifying(copied))
-    tally.seconds += time.monotonic() - began
-    after = pipeline.decoder.used
-    used = None if before is None or after is None else after.since(before)
-    return Written(module.name, output.size, output.digest or "", source.copied, used)
-
-
-def _looked_at(tasks: Iterable[Task], language: Language) -> Iterator[Task]:
-    """Look whether the lexicon knows the words of records before they are private."""
-    for task in tasks:
-        language.look(task.records)
-        yield task
-
-
-def _charged(
-    tasks: Iterable[Task], pipeline: Pipeline, charging: Charging
-) -> Iterator[Task]:
-    """Charge each batch before its draws leave for a third party."""
-    for task in tasks:
-        charging.charge(task.records, pipeline.replaced(task.records))
-        charging.leave()
-        yield task
-
-
-def _write(
-    writer: formats.Writer, fields: Fields, task: Task, done: Done, source: Source
-) -> None:
-    """Write the records of a batch and what stands between them, or a part."""
-    for record, texts in zip(task.records, done.texts, strict=True):
-        if isinstance(record.rest, Verbatim):
-            writer.verbatim(record.rest)
-        elif isinstance(record.rest, Fault):
-            source.fault(record.rest)
-        elif isinstance(record.rest, InputError):
-            raise record.rest
-        else:
-            fields.add(record)
-            writer.write(record, texts)
-    for fault in done.faults:
-        source.fault(fault)
-    fields.merge(done.records, done.present)
-    if done.data:
-        assert isinstance(writer, formats.PieceWriter)
-        writer.piece(done.data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,14 +68,14 @@ class Reports:
         return None if device else Path(job.output + SIDECAR)
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(NamedTuple):
     """What a job writes to, opened: data, faulty records, and its public report."""
 
+    release: streams.Release
     output: streams.Output
-    aside: streams.Aside | None = None
-    public: streams.Output | None = None
-    key: Key | None = None
+    aside: streams.Aside | None
+    public: streams.Output | None
+    key: Key | None
 
     @classmethod
     def of(
@@ -222,7 +96,74 @@ class Opened:
             # For the user's eyes only: it holds original text.
             aside = release.aside(job.quarantine)
         public = None if beside is None else release.open(str(beside))
-        return cls(output, aside, public, reports.key)
+        return cls(release, output, aside, public, reports.key)
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A ledger, the field that names subjects, and what each may lose in it."""
+
+    ledger: Ledger
+    subject: str
+    limit: Limit
+
+
+@dataclass(frozen=True, slots=True)
+class Charging:
+    """Charges the records of one output before they are written; entry None: nobody.
+
+    randomness is there where a key file makes draws repeatable: what was released from
+    the same draws costs nothing.
+    """
+
+    entry: Entry | None = None
+    subject: str = ""
+    bound: TextLoss = field(default_factory=TextLoss)
+    delta: float = 0.0
+    randomness: Randomness | None = None
+
+    def charge(self, batch: Sequence[Record], replaced: Iterable[int]) -> None:
+        """Charge a batch; replaced says how many words of each text were replaced.
+
+        Raises RefusedError where a subject would lose more than its limit.
+        """
+        if self.entry is None:
+            return
+        from dptext.ledger import Charge
+
+        counts, charges, keyed = iter(replaced), [], self.randomness
+        for record in batch:
+            amount = self._amount(islice(counts, len(record.texts)))
+            if isinstance(record.rest, Verbatim):
+                continue
+            if record.subject is None:
+                raise UsageError(
+                    f"--subject {self.subject}: the input has no fields, so nothing "
+                    "says which person a record is about; give JSON, CSV, TSV or "
+                    "Parquet"
+                )
+            nonce = None if keyed is None else keyed.nonce(record)
+            charges.append(Charge(record.ordinal, record.subject, amount, nonce))
+        self.entry.reserve(each for each in charges if any(each.amount))
+
+    def leave(self) -> None:
+        """Say that the output leaves now."""
+        if self.entry is not None:
+            self.entry.leave()
+
+    def _amount(self, replaced: Iterable[int]) -> Amount:
+        """Return what texts of so many replaced words may lose together."""
+        from dptext.ledger import Amount
+
+        total, each = self.bound.total, self.bound.each
+        of_text = None if total is None else Amount.of(total).nats
+        of_word = None if each is None else Amount.of(each).nats
+        delta, lost = Amount.of(0.0, self.delta).delta, Amount(0, 0)
+        for words in map(int, replaced):
+            bounds = [] if of_text is None else [of_text * bool(words)]
+            bounds += [] if of_word is None else [of_word * words]
+            lost = lost.plus(Amount(min(bounds), delta * words))
+        return lost
 
 
 class Run:
@@ -237,23 +178,21 @@ class Run:
         account: Account | None = None,
         measures: PublicMeasures | None = None,
         start: Start = BEGIN,
-        warn: Callable[[str], None],
+        warn: Warn,
         progress: Progressing = nullcontext,
     ) -> None:
-        """Begin; warn and what progress yields during a job are those of `run_job`.
+        """Begin; warn takes lines for people, progress shows how far a job is.
 
         account is the ledger that each output is recorded in, if one is; measures are
         those of the pipeline, where they are known; start is what comes before.
         """
         self.pipeline = pipeline
         self.key = key
-        self._bayes_risk = bayes_risk
-        self._warn = warn
-        self._progress = progress
+        self.tally = Tally.of(pipeline.lexicon, start)
+        self._bayes_risk, self._measures = bayes_risk, measures
+        self._warn, self._progress = warn, progress
         self._account = account
         self._token: str | None = None
-        self._measures = measures
-        self.tally = Tally.of(pipeline.lexicon, start)
         if key.origin != "system" and pipeline.decoder.note:
             warn(pipeline.decoder.note)  # equal keys are to give equal bytes
 
@@ -268,60 +207,181 @@ class Run:
         kept = Manifest(folder, self.pipeline, self.key) if resumes else None
         released = []
         for job in jobs:
+            if kept is None:
+                released.append((job, self.release(job, reports)))
+                continue
             start = self.tally.next.records
-            work = "" if kept is None else kept.work(job, start)
-            beside = reports.beside(job)
-            read = None if kept is None else kept.done(job, work, beside)
+            work = kept.work(job, start)
+            read = kept.done(job, work, reports.beside(job))
             if read is not None:
                 self.tally.pass_over(read)
                 continue
             written = self.release(job, reports)
             released.append((job, written))
             # What was written is noted only if it is of the input that was named.
-            if kept is not None and kept.work(job, start) == work:
+            if kept.work(job, start) == work:
                 kept.add(job, work, self.tally.next.records - start, written)
         return released
 
     def release(self, job: Job, reports: Reports) -> Written:
         """Carry out a job of several: its output appears with its sidecar."""
+        held = self._account is not None
         with streams.Release() as release:
-            held = self._account is not None
             opened = Opened.of(job, reports, release, held=held)
-            with self.charging(opened) as charging:
-                written = self.carry_out(job, opened, charging)
-                release.complete()
-                charging.leave()
-                release.commit()
-        return written
+            with self.releasing(job, opened) as written:
+                return written
 
-    def charging(self, opened: Opened | None) -> AbstractContextManager[Charging]:
-        """Record an output for a block, in the ledger of the run if it has one."""
-        if opened is None:
-            return nullcontext(charging.FREE)
-        promise = build.promised(self.pipeline, self.key.origin)
-        part = opened.output.part
-        if self.pipeline.decoder.used is not None:
-            part = None  # what is sent has left, whatever becomes of the output
-        return charging.charging(self._account, self.pipeline, self.key, promise, part)
+    @contextlib.contextmanager
+    def releasing(self, job: Job, opened: Opened) -> Iterator[Written]:
+        """Carry out a job; all of its release appears when the block ends well.
 
-    def carry_out(self, job: Job, opened: Opened, charging: Charging) -> Written:
-        """Carry out a job and write its public report."""
-        self._token = charging.token
-        written = run_job(
-            job,
-            self.pipeline,
-            self.key,
-            self.tally,
-            opened,
-            charging=charging,
-            progress=self._progress,
-            warn=self._warn,
+        Raises InputError at the first faulty record when on_error is "fail", when no
+        record could be read, and when a selected field is in none; RefusedError when a
+        subject would lose too much, and without guarantee; UsageError when input and
+        output do not go together, lexicon and script, or settings and a ledger.
+        """
+        with self._charging(opened.output.part) as charging:
+            written = self._carry_out(job, opened, charging)
+            if opened.public is not None:
+                public = document.encode(document.public(self.report(job, [written])))
+                opened.public.stream.write(signatures.signed(public, opened.key))
+            yield written
+            opened.release.complete()
+            charging.leave()
+            opened.release.commit()
+
+    @contextlib.contextmanager
+    def _charging(self, part: Path | None) -> Iterator[Charging]:
+        """Record an output in the ledger, if there is one, for a block.
+
+        part is the hidden file that the output grows in.
+        """
+        account, pipeline = self._account, self.pipeline
+        if account is None:
+            yield Charging()
+            return
+        from dptext import ledger as ledgers
+
+        promise = build.promised(pipeline, self.key.origin)
+        if promise.notion is Notion.NONE:
+            raise RefusedError(
+                "these settings have no guarantee, so a ledger cannot count losses; "
+                "choose others, or leave --ledger out"
+            )
+        if promise.strategy is Strategy.DATA_SET:
+            raise UsageError(
+                "strategy data-set: one draw stands for words of several subjects, so "
+                "a ledger cannot tell them apart; use token or record"
+            )
+        if promise.delta and not account.limit.delta:
+            raise UsageError(
+                f"the settings have a delta of {promise.delta:g} for each word, which "
+                "adds up, too: give --limit-delta, as in 1e-6"
+            )
+        # What is sent has left, whatever becomes of the output.
+        sent = pipeline.decoder.used is not None
+        repeatable = self.key.origin == "key-file"
+        with ledgers.begin(
+            account.ledger,
+            account.limit,
+            account.subject,
+            pipeline.identity,
+            [] if part is None or sent else [part],
+        ) as entry:
+            self._token = entry.token
+            yield Charging(
+                entry,
+                account.subject,
+                promise.text_loss,
+                promise.delta,
+                pipeline.randomness(self.key) if repeatable else None,
+            )
+
+    def _carry_out(self, job: Job, opened: Opened, charging: Charging) -> Written:
+        """Read, make private and write all records of a job, and count them."""
+        began, pipeline, tally = time.monotonic(), self.pipeline, self.tally
+        before = pipeline.decoder.used
+        if before is not None:
+            # One process bounds the requests under way; small batches show how far.
+            job = replace(job, jobs=1, batch_size=min(job.batch_size, _ASKED))
+        output, selection = opened.output, job.selection
+        # No two records of a run have the same ordinal, so none share their noise.
+        source = Source(job, opened.aside, *tally.next, self._warn)
+        with contextlib.ExitStack() as stack:
+            module = source.open(stack)
+            fields = Fields(selection, module, self._warn)
+            # What has left cannot be taken back when a field turns out to be absent.
+            passes = selection.missing == "pass" and not output.can_be_discarded
+            held = HeldBack(output.stream, fields) if passes else None
+            stream = held or output.stream
+            writer = module.writer(stream, selection)  # type: ignore[arg-type]
+            tokenizer = None if job.any_language else pipeline.tokenizer
+            language = Language(tokenizer, pipeline.lexicon.name, self._warn)
+            # A ledger is charged by records, which others would have read.
+            parts = job.jobs > 1 and charging.entry is None
+            tasks = self._looked_at(source.tasks(parts=parts), language, charging)
+            results, first = self._done(tasks, job.jobs, stack), tally.records
+            shown = stack.enter_context(self._progress())
+            for task, done in results:
+                if before is None:
+                    charging.charge(task.records, done.replaced)
+                _write(writer, fields, task, done, source)
+                tally.add(done.counted)
+                tally.records = first + fields.records
+                if shown is not None:
+                    shown(tally.records, tally.counted.words)
+                del task, done  # memory for the next ones
+                if job.flush:
+                    stream.flush()
+            source.check_read(fields.records)
+            source.check_unchanged()
+            fields.check()
+            language.close()
+            writer.close()
+            if held is not None:
+                held.release()
+        output.complete()
+        if output.replaced:
+            self._warn(
+                f"{output.replaced} characters of new texts are not in "
+                f"{selection.encoding} and were written as '?'"
+            )
+        tally.faults += source.faults
+        tally.fields.update(fields.counts)
+        copied = fields.copied if source.copied is None else source.copied
+        tally.copied.update(dict.fromkeys(copied))
+        tally.identifying.update(fields.identifying(copied))
+        tally.seconds += time.monotonic() - began
+        after = pipeline.decoder.used
+        used = None if before is None or after is None else after.since(before)
+        return Written(
+            module.name, output.size, output.digest or "", source.copied, used
         )
-        if opened.public is not None:
-            public = document.public(self.report(job, [written]))
-            encoded = document.encode(public)
-            opened.public.stream.write(signatures.signed(encoded, opened.key))
-        return written
+
+    def _looked_at(
+        self, tasks: Iterable[Task], language: Language, charging: Charging
+    ) -> Iterator[Task]:
+        """Look at the words of records, and charge those that a third party is sent."""
+        sent = self.pipeline.decoder.used is not None
+        for task in tasks:
+            language.look(task.records)
+            if sent and charging.entry is not None:
+                charging.charge(task.records, self.pipeline.replaced(task.records))
+                charging.leave()
+            yield task
+
+    def _done(
+        self, tasks: Iterable[Task], jobs: int, stack: contextlib.ExitStack
+    ) -> Iterator[tuple[Task, Done]]:
+        """Do tasks, here or in processes that start now and end with a stack."""
+        worker = Worker(self.pipeline, self.key, self.tally.meters)
+        if jobs == 1:
+            return ((task, worker(task)) for task in tasks)
+        from dptext.engine import pool
+
+        recipe = Recipe.of(self.pipeline, self.key)
+        workers = stack.enter_context(pool.started(recipe.worker, jobs, worker))
+        return pool.spread(workers, tasks, jobs)
 
     @property
     def measures(self) -> PublicMeasures:
@@ -332,20 +392,35 @@ class Run:
 
     def report(self, job: Job, written: Sequence[Written]) -> Document:
         """Return the internal report of what was done so far."""
+        account, recorded = self._account, None
+        if account is not None:
+            limit = account.limit
+            limits = SubjectLimit(account.subject, limit.nats, limit.delta)
+            token = self._token if len(written) == 1 else None
+            recorded = Recorded(account.ledger.id, token, limits)
         return build.finished(
-            self.pipeline,
-            job,
-            self.key,
-            self.tally,
-            written,
-            self.measures,
-            self._recorded(len(written)),
+            *(self.pipeline, job, self.key, self.tally, written),
+            *(self.measures, recorded),
         )
 
-    def _recorded(self, outputs: int) -> Recorded | None:
-        account = self._account
-        if account is None:
-            return None
-        limits = SubjectLimit(account.subject, account.limit.nats, account.limit.delta)
-        token = self._token if outputs == 1 else None
-        return Recorded(account.ledger.id, token, limits)
+
+def _write(
+    writer: formats.Writer, fields: Fields, task: Task, done: Done, source: Source
+) -> None:
+    """Write the records of a batch and what stands between them, or a part."""
+    for record, texts in zip(task.records, done.texts, strict=True):
+        if isinstance(record.rest, Verbatim):
+            writer.verbatim(record.rest)
+        elif isinstance(record.rest, Fault):
+            source.fault(record.rest)
+        elif isinstance(record.rest, InputError):
+            raise record.rest
+        else:
+            fields.add(record)
+            writer.write(record, texts)
+    for fault in done.faults:
+        source.fault(fault)
+    fields.merge(done.present)
+    if done.data:
+        assert isinstance(writer, formats.PieceWriter)
+        writer.piece(done.data)

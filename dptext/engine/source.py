@@ -20,10 +20,9 @@ from typing import BinaryIO, cast
 
 from dptext import formats, streams
 from dptext import pipeline as pipelines
-from dptext.engine.job import Job, Warn
+from dptext.engine.job import FilePart, Job, Task, Warn
 from dptext.engine.survey import SAMPLE
 from dptext.engine.tally import Start
-from dptext.engine.worker import FilePart, Task
 from dptext.errors import InputError, UsageError
 from dptext.formats import Format, Input
 from dptext.formats._fields import listed

@@ -183,7 +183,7 @@ def identifying(
     return {name: kind for name, kind in kinds.items() if kind is not None}
 
 
-def warning(kinds: Mapping[str, Kind], option: str = "--field") -> str:
+def warning(kinds: Mapping[str, str], option: str = "--field") -> str:
     """Say which copied fields look identifying, and what to do.
 
     option is what names private fields.
@@ -231,9 +231,9 @@ class Fields:
         if self.records == SAMPLE:
             self._warn_of_copies()
 
-    def merge(self, records: int, present: Counter[tuple[str, ...] | None]) -> None:
-        """Count records after the sample that others have read."""
-        self.records += records
+    def merge(self, present: Counter[tuple[str, ...] | None]) -> None:
+        """Count records after the sample that others have read, by their fields."""
+        self.records += present.total()
         self._present.update(present)
 
     @property

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dptext import metrics
-from dptext.engine.survey import Kind
 from dptext.measures.kept import AllMetrics, Partials
 from dptext.metrics import Batch, Figure
 from dptext.pipeline import Privatized
@@ -83,14 +82,10 @@ class EpsilonHistogram(metrics.Meter[EpsilonsSpent]):
 
 
 def _quantile(total: EpsilonsSpent, share: float) -> float:
-    reached = 0
-    wanted = share * sum(total.steps.values())
-    for step, count in sorted(total.steps.items()):
-        reached += count
-        if reached >= wanted:
-            value = math.exp(step * _STEP)
-            return min(max(value, total.least), total.most)
-    return total.most
+    steps = np.array(sorted(total.steps.items()))
+    reached = np.cumsum(steps[:, 1])
+    step = steps[np.searchsorted(reached, share * reached[-1]), 0]
+    return min(max(math.exp(step * _STEP), total.least), total.most)
 
 
 class Counted(NamedTuple):
@@ -148,39 +143,34 @@ class Start(NamedTuple):
 BEGIN = Start()
 
 
-class Totals(NamedTuple):
-    """What one process has counted of a run that others work on, too."""
-
-    counted: Counted
-    records: int
-    faults: int
-    fields: Counter[str]
-    copied: dict[str, None]
-    identifying: dict[str, Kind]
-
-
 @dataclass(slots=True)
-class Tally:
-    """Counts the texts and records of a run, which may have several jobs."""
+class Totals:
+    """What is counted of a run, which others may work on, too."""
 
-    meters: Meters
     counted: Counted
-    start: Start = BEGIN
     records: int = 0
     faults: int = 0
-    seconds: float = 0.0
     # In how many records each selected field is, null or not.
     fields: Counter[str] = field(default_factory=Counter)
     # Names of copied fields: all that a header or schema names, else of first records.
     copied: dict[str, None] = field(default_factory=dict)
-    # Those of them that look identifying, by first records.
-    identifying: dict[str, Kind] = field(default_factory=dict)
+    # How those of them look identifying that do, by first records.
+    identifying: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True, kw_only=True)
+class Tally(Totals):
+    """Counts the texts and records of a run, which may have several jobs."""
+
+    meters: Meters
+    start: Start = BEGIN
+    seconds: float = 0.0
 
     @classmethod
     def of(cls, lexicon: Lexicon, start: Start = BEGIN) -> Tally:
         """Start all metrics of a run, or of what comes after a start."""
         meters = Meters(lexicon)
-        return cls(meters, meters.observe(Batch.empty()), start)
+        return cls(meters.observe(Batch.empty()), meters=meters, start=start)
 
     @property
     def texts(self) -> int:
@@ -200,10 +190,7 @@ class Tally:
     @property
     def totals(self) -> Totals:
         """Return what was counted, for `merge` in another process."""
-        return Totals(
-            *(self.counted, self.records, self.faults),
-            *(self.fields, self.copied, self.identifying),
-        )
+        return Totals(*(getattr(self, each.name) for each in fields(Totals)))
 
     def merge(self, totals: Totals) -> None:
         """Add what another process has counted of what comes next."""

@@ -14,7 +14,7 @@ from dptext import profile as profiles
 from dptext import registry
 from dptext.api import Call, CallChoices, Missing, Path, warn
 from dptext.engine import survey
-from dptext.engine.pool import Recipe
+from dptext.engine.job import Recipe
 from dptext.engine.tally import Start, Tally, Totals
 from dptext.errors import InputError, UsageError
 from dptext.metrics import FIRST_TEXTS

@@ -23,8 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar, cast
 
 from dptext import lexicons, progress, registry
-from dptext.engine.job import Job, Written
-from dptext.engine.pool import Recipe
+from dptext.engine.job import Job, Recipe, Written
 from dptext.engine.run import Reports, Run
 from dptext.engine.source import Source
 from dptext.engine.tally import BEGIN, Start, Totals
@@ -272,7 +271,7 @@ def release(
     reports: Reports,
     master: str | None,
     warn: Callable[[str], None],
-) -> list[Written]:
+) -> list[tuple[Job, Written]]:
     """Carry out jobs of one file each; every output appears with its sidecar.
 
     Records have the numbers that they have on one machine, which randomness goes by:
@@ -307,4 +306,5 @@ def release(
         for line in outcome.warnings:
             warn(line)
     run.tally.seconds += time.monotonic() - began
-    return [outcome.written for outcome in outcomes]
+    written = (outcome.written for outcome in outcomes)
+    return list(zip(jobs, written, strict=True))

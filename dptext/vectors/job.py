@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -14,10 +14,9 @@ import numpy as np
 
 from dptext import lexicons, pipeline, streams
 from dptext.engine import pool
-from dptext.engine.job import Job, Progress, Warn
+from dptext.engine.job import Job, Progress, Task, Warn
 from dptext.engine.source import Source
-from dptext.engine.survey import Fields, Kind, Language
-from dptext.engine.worker import Task
+from dptext.engine.survey import Fields, Language
 from dptext.errors import LexiconError, RefusedError, UsageError
 from dptext.randomness import RunKey
 from dptext.types import Record, Verbatim
@@ -42,7 +41,7 @@ class Counts:
     seconds: float = 0.0
     format: str = ""
     # The id field, if it looks identifying.
-    identifying: dict[str, Kind] = field(default_factory=dict)
+    identifying: Mapping[str, str] = field(default_factory=dict)
 
 
 class ReleaseRecipe(NamedTuple):

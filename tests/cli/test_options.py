@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 import dptext.cli
-from dptext.cli import values
-from dptext.cli.parser import REMOVED
+from dptext.cli.parser import REMOVED, Number, cores
 from tests.cli.running import here
 from tests.cli.test_boundary import ALL
 
@@ -105,6 +104,7 @@ def test_what_is_used_now_is_there_and_old_names_are_not() -> None:
         for option in command.params
         for name in (*option.opts, *option.secondary_opts)
     }
+    every.add("--help-all")  # of commands that hide options
     assert not every & set(OLD_OPTIONS)
     for said in REMOVED.values():
         names = set(re.findall(r"--[a-z-]+", said.partition("python -m")[0]))
@@ -129,7 +129,10 @@ def test_help_fits_on_a_screen_and_names_the_rest(command: str) -> None:
             ran = here(*command.split(), "--help-all")
             shown = ran.out.decode()
             assert (ran.code, ran.err) == (0, "")
-            assert all(max(each.opts, key=len) in shown for each in parsed.params)
+            assert not re.search(r"<\w", shown)  # types, as in <bool>
+            for each in parsed.params:
+                option = each.param_type_name == "option"
+                assert (max(each.opts, key=len) if option else each.metavar) in shown
             assert "more options" not in shown
     assert hidden == [each for each in parsed.params if each.hidden]
 
@@ -146,9 +149,9 @@ def test_no_command_takes_more_than_a_reader_can_hold() -> None:
 
 def test_jobs_may_be_left_to_the_machine() -> None:
     """Auto is one process for each core that this one may use."""
-    assert 1 <= values.cores() <= (os.cpu_count() or 1)
-    jobs = values.Number(int, 1, 9, other=("auto", values.cores))
-    assert jobs("auto") == values.cores()
+    assert 1 <= cores() <= (os.cpu_count() or 1)
+    jobs = Number(int, 1, 9, auto=True)
+    assert jobs("auto") == cores()
     assert jobs("3") == 3
 
 

@@ -27,17 +27,17 @@ def command(name: str, *, size: Size, loud: bool = False) -> None:
 
 def test_a_group_is_replaced_by_its_options() -> None:
     """In its place, with their types and defaults; nothing else changes."""
-    parameters = inspect.signature(spread(command)[0]).parameters
+    parameters = inspect.signature(spread(command)).parameters
     assert list(parameters) == ["name", "width", "height", "loud"]
     assert parameters["width"].default == 3
     assert parameters["width"].annotation.__metadata__[0].help == "How wide."
-    assert spread(command)[0].__doc__ == command.__doc__
+    assert spread(command).__doc__ == command.__doc__
 
 
 def test_the_command_gets_its_group() -> None:
     """As typed on a command line, defaults filled in, values checked."""
     app = typer.Typer()
-    app.command()(spread(command)[0])
+    app.command()(spread(command))
     ran = CliRunner().invoke(app, ["tom", "--height", "7"])
     assert ran.output == "tom Size(width=3, height=7) False\n"
     assert CliRunner().invoke(app, ["tom", "--width", "0"]).exit_code == 2

@@ -900,7 +900,7 @@ def test_a_folder_goes_on_where_a_server_failed(tmp_path: Path) -> None:
 
 def test_clusters_are_refused() -> None:
     """Several machines could not bound requests together."""
-    from dptext.engine.pool import Recipe
+    from dptext.engine.job import Recipe
 
     with pytest.raises(UsageError, match="without Spark"):
         Recipe.of(ready("http://127.0.0.1:9/v1"), RunKey.from_seed(1))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from dptext import streams
-from dptext.engine import run as runs
 from dptext.engine.job import Job, Written
+from dptext.engine.run import Opened, Reports, Run
 from dptext.engine.tally import Tally
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
@@ -16,10 +16,9 @@ def run(
     job: Job, pipeline: Pipeline, key: RunKey, tally: Tally, **more: Any
 ) -> Written:
     """Open the outputs of a job, carry it out, and publish them."""
+    ready = Run(pipeline, key, warn=lambda line: None, **more)
+    ready.tally = tally
     with streams.Release() as release:
-        opened = runs.Opened.of(job, runs.Reports(), release)
-        written = runs.run_job(
-            job, pipeline, key, tally, opened, warn=lambda line: None, **more
-        )
-        release.commit()
-    return written
+        opened = Opened.of(job, Reports(), release)
+        with ready.releasing(job, opened) as written:
+            return written

@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 
 from dptext import formats
 from dptext.engine import source
-from dptext.engine.job import Job
+from dptext.engine.job import Done, FilePart, Job, Task, Worker
 from dptext.engine.tally import Start
-from dptext.engine.worker import Done, FilePart, Task, Worker
 from dptext.errors import InputError
 from dptext.metrics import FIRST_TEXTS
 from dptext.types import Fault, Selection, Verbatim
@@ -55,7 +54,7 @@ class Upper(Worker):
         records = task.records
         texts = [tuple(text.upper() for text in record.texts) for record in records]
         self._seen += [(each.ordinal, each.texts) for each in records if each.texts]
-        return Done(cast(Any, None), texts, [], b"", 0, Counter(), [])
+        return Done(cast(Any, None), texts, [], b"", Counter(), [])
 
 
 class Outcome:

@@ -14,9 +14,8 @@ import pytest
 
 from dptext import lexicons, pipeline, profile
 from dptext.engine import pool
-from dptext.engine.job import Job
+from dptext.engine.job import Job, Recipe, Task, Worker
 from dptext.engine.tally import Meters, Tally
-from dptext.engine.worker import Task, Worker
 from dptext.errors import DptextError, InputError, LexiconError, UsageError
 from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
@@ -49,7 +48,7 @@ def built(lexicon: str, **other: Any) -> Pipeline:
 
 def spread(made: Pipeline, tasks: Iterable[Task]) -> Iterator[Any]:
     """Do tasks in two processes."""
-    recipe, meters = pool.Recipe.of(made, KEY), Meters(made.lexicon)
+    recipe, meters = Recipe.of(made, KEY), Meters(made.lexicon)
     with pool.started(recipe.worker, 2, Worker(made, KEY, meters)) as workers:
         yield from pool.spread(workers, tasks, 2)
 
@@ -153,7 +152,7 @@ def test_memory_is_bounded(lexicon: str) -> None:
 def test_a_worker_refuses_settings_whose_files_have_changed(lexicon: str) -> None:
     """Every process draws by the same content, or the run ends."""
     made = built(lexicon)
-    recipe = pool.Recipe(made.profile, made.lexicon.digest, made.identity, KEY)
+    recipe = Recipe(made.profile, made.lexicon.digest, made.identity, KEY)
     recipe.worker()
     with pytest.raises(UsageError, match="changed since the run began"):
         recipe._replace(identity="another").worker()

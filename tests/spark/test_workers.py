@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dptext import lexicons, pipeline, profile
-from dptext.engine.job import Job
-from dptext.engine.pool import Recipe
+from dptext.engine.job import Job, Recipe
 from dptext.engine.run import Reports, Run
 from dptext.engine.tally import Start
 from dptext.errors import LexiconError, UsageError
