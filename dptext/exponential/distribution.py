@@ -57,11 +57,6 @@ class Lists:
         """Take the nearest words of every input of a space."""
         return cls.of(space.vectors, *space.neighbours)
 
-    @classmethod
-    def of_frequent(cls, space: Space) -> Lists:
-        """Take the longer lists of the most frequent words of a space."""
-        return cls.of(space.vectors, *space.wide_neighbours)
-
     def __len__(self) -> int:
         """Return m."""
         return len(self.known)
@@ -191,7 +186,7 @@ class DistanceDistribution:
     @cached_property
     def frequent(self) -> Lists:
         """Return longer lists for the most frequent words."""
-        return Lists.of_frequent(self.space)
+        return Lists.of(self.space.vectors, *self.space.wide_neighbours)
 
     @cached_property
     def squares(self) -> Floats:

@@ -130,20 +130,14 @@ class DistanceEstimate:
         # t of all in single precision; its truncation is left to each epsilon.
         far = np.minimum(distribution.lists.far[:size], _MOST).astype(np.float32)
         self._far = distribution.measure(far, np.inf)
-        self._near = np.empty(self._listed.shape, np.float32)
-        self._columns = np.empty((len(self._frequent), size), np.float32)
-        for part in blocks(size, _ROWS):
-            block = space.vectors[part]
-            for rank in range(self._listed.shape[1]):
-                gap = block - space.vectors[self._listed[part, rank]]
-                self._near[part, rank] = np.sqrt(np.einsum("md,md->m", gap, gap))
-            self._columns[:, part] = geometry.to_words(
-                space, self._frequent, part.start, part.stop
-            )
-        self._sampled = np.empty((size, len(sample)), np.float32)
-        for column, word in enumerate(sample):
-            row = geometry.to_words(space, np.array([word]), 0, size)
-            self._sampled[:, column] = row[0]
+        rows = np.arange(size).repeat(self._listed.shape[1])
+        squares = geometry.squared_single(space, rows, self._listed.ravel())
+        near = np.sqrt(squares).astype(np.float32)
+        self._near = near.reshape(self._listed.shape)
+        columns = geometry.to_words(space, self._frequent, 0, size)
+        self._columns = columns.astype(np.float32)
+        sampled = geometry.to_words(space, sample, 0, size)
+        self._sampled = sampled.T.astype(np.float32, order="C")
         for table in (self._near, self._sampled, self._columns):
             distribution.measure(table, np.inf)
         # Nearer than far are only the listed words, which are counted by themselves.

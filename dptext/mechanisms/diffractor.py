@@ -125,26 +125,22 @@ def _chain(space: Space, seed: int, number: int) -> NDArray[np.int32]:
         return np.array_equal(np.sort(kept["chain"]), np.arange(space.size))
 
     def compute() -> cache.Arrays:
-        return {"chain": _build(space, seed, number)}
+        digest = hashlib.blake2b(b"chain %d of seed %d" % (number, seed)).digest()
+        word = int.from_bytes(digest[:8], "big") % space.size
+        near = geometry.nearest_words(space, _LISTED)
+        left = geometry.Remaining(space.vectors, space.size)
+        chain = np.empty(space.size, np.int32)
+        for step in range(space.size):
+            chain[step] = word
+            left.take(np.array([word]))
+            free = near[word][left.alive[near[word]]]
+            if not len(free):
+                free = left.nearest(word, 1)
+            word = int(free[0]) if len(free) else -1
+        return {"chain": chain}
 
     arrays = cache.arrays(key, compute, holds, "laying chains through the words")
     return arrays["chain"].astype(np.int32, copy=False)
-
-
-def _build(space: Space, seed: int, number: int) -> NDArray[np.int32]:
-    digest = hashlib.blake2b(b"chain %d of seed %d" % (number, seed)).digest()
-    word = int.from_bytes(digest[:8], "big") % space.size
-    near = geometry.nearest_words(space, _LISTED)
-    left = geometry.Remaining(space.vectors, space.size)
-    chain = np.empty(space.size, np.int32)
-    for step in range(space.size):
-        chain[step] = word
-        left.take(np.array([word]))
-        free = near[word][left.alive[near[word]]]
-        if not len(free):
-            free = left.nearest(word, 1)
-        word = int(free[0]) if len(free) else -1
-    return chain
 
 
 # exp(-rate) of a larger rate is nearly subnormal: a float64 that has lost digits.

@@ -137,17 +137,8 @@ class Vickrey(WordMechanism):
         self, observed: NDArray[np.floating], eps: Eps, words: Ids
     ) -> NDArray[np.floating]:
         """Return ln of the density of `observe`, had each of the words been there."""
-        near, second, if_near, if_second, other = observed[:, -5:].T
+        near, second, *chances = np.split(observed[:, -5:], 5, axis=1)
+        is_near, is_second = words == near, words == second
         density = self.noise.log_density(observed[:, :-5], eps, words)
-        rows, columns, values = [], [], []
-        order = np.argsort(words)
-        for excluded, chance in ((near, if_near), (second, if_second)):
-            at = np.searchsorted(words, excluded, sorter=order)
-            at = np.minimum(at, len(words) - 1)
-            here = np.flatnonzero(words[order[at]] == excluded)
-            rows.append(here)
-            columns.append(order[at[here]])
-            values.append(density[here, columns[-1]] + chance[here])
-        density += other[:, None]
-        density[np.concatenate(rows), np.concatenate(columns)] = np.concatenate(values)
+        density += np.select([is_near, is_second], chances[:2], chances[2])
         return density
