@@ -102,9 +102,12 @@ class Tiles:
         """Return all words that may be among the `count` nearest of each point."""
         left = np.ones((len(points), len(self._tiles[0])), np.float32)
         left[:, :-1] = points
-        largest, others = self._largest(left, count)
-        best = np.vstack((largest, *others))
-        last = np.partition(best, -count, axis=0)[-count]
+        largest = self._largest(left)
+        if count <= len(self._tiles):
+            last = np.partition(largest, -count, axis=0)[-count]
+        else:  # few words
+            every = left @ np.hstack(self._tiles)
+            last = np.partition(every, -count, axis=1)[:, -count]
         # No more than the score of the last of the nearest, as far as one can tell. It
         # holds for scores that are made again, too, in whatever order they are added.
         least = last - slack
@@ -117,27 +120,17 @@ class Tiles:
             parts.append((close[row], number * _WORDS + column, tile.ravel()[hits]))
         return by_point(parts, least)
 
-    def _largest(
-        self, left: NDArray[np.float32], count: int
-    ) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
-        """Return the largest score of each tile, (tiles, n), and others, (m, n) each.
-
-        Others are of the first tiles, as many as make it `count` scores in all.
-        """
+    def _largest(self, left: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the largest score of each tile: (tiles, n)."""
         every = np.arange(len(left))
         largest = np.empty((len(self._tiles), len(left)), np.float32)
-        others: list[NDArray[np.float32]] = []
-        missing = count - len(self._tiles)
         memory = np.empty(len(left) * _WORDS, np.float32)
         for number, table in enumerate(self._tiles):
             width = table.shape[1]
             tile = memory[: len(left) * width].reshape(-1, width)
             np.dot(left, table, out=tile)
             largest[number] = tile[every, tile.argmax(axis=1)]
-            if missing > 0:
-                others.append(np.sort(tile, axis=1)[:, -missing - 1 : -1].T)
-                missing -= width - 1
-        return largest, others
+        return largest
 
 
 def by_point(

@@ -15,6 +15,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -136,12 +137,8 @@ def sentences(words: Words) -> Iterator[tuple[int, str]]:
 
 def chunks(words: Words, pieces: int) -> Iterator[tuple[int, str]]:
     """Yield offset and text of each text, cut after every so many pieces."""
-    begins = np.append(0, words.ends[:-1]) if len(words.ends) else words.ends
-    cuts = [
-        np.arange(begin + pieces, end, pieces)
-        for begin, end in zip(begins.tolist(), words.ends.tolist(), strict=True)
-        if end - begin > pieces
-    ]
+    texts = pairwise([0, *words.ends.tolist()])
+    cuts = [np.arange(begin + pieces, end, pieces) for begin, end in texts]
     yield from _parts(words, np.unique(np.concatenate((*cuts, words.ends))))
 
 
