@@ -32,7 +32,7 @@ from dptext.errors import UsageError
 from dptext.guarantees import statement
 from dptext.guarantees.claims import MAX_MEANINGFUL_LOSS
 from dptext.mappings import Index
-from dptext.measures import bayes_risk, calibrate, ladder
+from dptext.measures import bayes_risk, calibrate
 from dptext.mechanisms import (
     Aim,
     Mechanism,
@@ -457,7 +457,7 @@ def _by_readers(recipe: Profile, lexicon: Lexicon) -> Profile:
         return recipe
     if params.epsilon is not None:  # the settings of a report: all is done
         return recipe
-    risk = ladder.risk_for(recipe.settings(), lexicon, params.reader_risk)
+    risk = calibrate.risk_for(recipe.settings(), lexicon, params.reader_risk)
     progress.say(f"reader-risk {params.reader_risk:.3g} is met at risk {risk:.3g}")
     return replace(recipe, budget=Part("uniform", replace(params, risk=risk)))
 

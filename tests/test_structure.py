@@ -29,7 +29,7 @@ LAYERS = (
     ),
     (
         *("tokens.kinds", "tokens.policy", "tokens.regex", "tokens.language_data"),
-        *("tokens.inflections", "tokens.numbers", "tokens.forms"),
+        *("tokens.numbers", "tokens.forms"),
     ),
     (
         *("tokens", "lexicons", "spaces", "budgets", "mechanisms", "mappings"),
@@ -41,12 +41,7 @@ LAYERS = (
     # Figures of a whole pipeline stand beside the runs that report them.
     (
         *("engine", "report", "vectors.job"),
-        *(
-            "measures.public",
-            "measures.context_risk",
-            "measures.masked_word",
-        ),
-        "measures.kept",
+        *("measures.public", "measures.context_risk", "measures.kept"),
     ),
     (
         "evaluation",
@@ -225,11 +220,7 @@ def test_one_line_loads_what_it_needs() -> None:
     """A default run loads no option reader, entry points, pages or ledgers."""
     unused = (
         *("pydantic", "importlib.metadata", "jinja2", "sqlite3", "rich.markdown"),
-        *(
-            "concurrent.futures",
-            "dptext.vectors.measures",
-            "dptext.measures.masked_word",
-        ),
+        *("concurrent.futures", "dptext.vectors.measures", "dptext.evaluation.run"),
         *("dptext.report.html", "dptext.mechanisms.laplace"),
     )
     check = (

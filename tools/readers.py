@@ -28,7 +28,7 @@ from typing import NamedTuple
 from benchmarks.private_rows import privatized, rows_of
 from dptext import open_pipeline, profile
 from dptext.evaluation.classify import learn, make_classifier
-from dptext.measures import context_risk, ladder
+from dptext.measures import calibrate, context_risk
 from dptext.measures.context_risk import InContext, Learned, Reading
 from dptext.models.endpoint import Server
 from dptext.pipeline import Pipeline
@@ -152,7 +152,7 @@ def main() -> None:
     parser.add_argument("--model", default="")
     parser.add_argument("--texts", type=int, default=100, help="those sent to a server")
     arguments = parser.parse_args()
-    path = ladder.shipped_file()
+    path = calibrate.shipped_readers()
     for name in arguments.profile or ("balanced",):
         for risk in arguments.risk or RISKS:
             recipe = profile.load(name, {"budget": {"risk": risk}})
@@ -172,7 +172,7 @@ def main() -> None:
                 kept = [each for each in before if each["kind"] not in (kind, "")]
                 kept.append(asdict(one))
                 data["readers"][key] = sorted(kept, key=lambda e: str(e["kind"]))
-                settings = ladder.key_of(recipe.settings(), pipeline.lexicon)
+                settings = calibrate.ladder_key(recipe.settings(), pipeline.lexicon)
                 rung = f"{share(risk, '--risk'):g}"
                 data["ladders"].setdefault(settings, {})[rung] = key
                 text = json.dumps(data, indent=1, sort_keys=True)

@@ -113,10 +113,10 @@ def command(
 
     Example: dptext embed tickets.jsonl -f text --epsilon 8 -o tickets.npy
     """
-    from dptext import streams
     from dptext.engine import survey
     from dptext.engine.job import Job
     from dptext.report import build, document, signatures
+    from dptext.streams.outputs import Release
     from dptext.vectors import columns, job, release
 
     if pooled.subject is not None and records.id is not None:
@@ -146,7 +146,7 @@ def command(
     reports = reported.reports(keys.key_file)
     outputs.planned(chosen, None, reports, context.meta[outputs.READ])
     key = keys.key()
-    with streams.Release() as opened:
+    with Release() as opened:
         # All is opened before anything is read, the data first: they appear last.
         sink = opened.open(output)
         beside = reports.beside(chosen)

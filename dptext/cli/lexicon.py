@@ -118,8 +118,7 @@ def import_(
     plain or gzip, zstd, zip. An existing lexicon of the same name is replaced.
     """
     from dptext.lexicons import store
-    from dptext.lexicons.english import AsBuiltIn, licences
-    from dptext.lexicons.importing import Settings, make
+    from dptext.lexicons.importing import AsBuiltIn, Settings, licences, make
     from dptext.lexicons.store import folder_of
 
     folder = folder_of(name)

@@ -162,11 +162,12 @@ def command(
 
     Example: dptext sanitize tickets.jsonl --field body -o tickets.private.jsonl
     """
-    from dptext import lexicons, pipeline, streams
+    from dptext import lexicons, pipeline
     from dptext import profile as profiles
     from dptext.engine import survey
     from dptext.engine.job import Job
     from dptext.engine.run import Opened, Run
+    from dptext.streams.outputs import Release
 
     over = changes.overrides()
     answer = options.Answer(work, context)
@@ -215,7 +216,7 @@ def command(
     if outs.out_dir is not None:
         outputs.make_folder(outs.out_dir, planned, reports)
     several = outs.in_place or outs.out_dir is not None
-    with budget.account() as account, streams.Release() as release:
+    with budget.account() as account, Release() as release:
         # All is opened before anything is read, the data first: they appear last.
         held = account is not None
         opened = None if several else Opened.of(job, reports, release, held=held)

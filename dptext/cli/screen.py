@@ -237,9 +237,9 @@ def show_data(plain: JsonObject, as_json: bool) -> None:
 
 def write_file(path: Path, data: bytes) -> None:
     """Write a file, which appears whole or not at all; - is standard output."""
-    from dptext import streams
+    from dptext.streams.outputs import open_output
 
-    with streams.open_output(str(path)) as sink:
+    with open_output(str(path)) as sink:
         sink.stream.write(data)
 
 

@@ -23,8 +23,7 @@ from dptext.errors import UsageError
 from dptext.models import language
 from dptext.noise import unit
 from dptext.readers import pairs as topics
-from dptext.readers.causal import CausalReader, CausalReading
-from dptext.readers.causal_network import SETTING, CausalModel
+from dptext.readers.causal import SETTING, CausalModel, CausalReader, CausalReading
 from dptext.readers.channel import Channel
 from dptext.readers.ngrams import find_model
 from dptext.readers.pairs import FLUENCY, PairReader

@@ -27,6 +27,7 @@ from dptext.errors import InputError, UsageError
 from dptext.formats import Format, Input
 from dptext.formats._fields import listed
 from dptext.metrics import FIRST_TEXTS
+from dptext.streams.outputs import Aside
 from dptext.types import Fault, Record, Selection, Verbatim
 
 _TEXT = "text"
@@ -157,7 +158,7 @@ class Source:
     def __init__(
         self,
         job: Job,
-        aside: streams.Aside | None,
+        aside: Aside | None,
         start: int,
         texts: int = 0,
         warn: Warn = lambda line: None,

@@ -22,7 +22,7 @@ from dptext.errors import UsageError
 from dptext.evaluation.readers import PublicText, counted, halves, sample
 from dptext.lexicons import from_text, importing, store
 from dptext.lexicons.from_text import Texts, count_words, vectors_from_text
-from dptext.measures import context_risk, ladder
+from dptext.measures import calibrate, context_risk
 from dptext.measures.context_risk import PUBLIC_TEXT, InContext, Reading
 from dptext.pipeline import Pipeline
 from dptext.progress import Shares
@@ -156,12 +156,12 @@ def make(
     rungs = {f"{risk:g}": key for risk, key in keys.items()}
     figures = {
         "readers": {keys[risk]: [asdict(one)] for risk, one in in_context.items()},
-        "ladders": {ladder.key_of(recipe.settings(), lexicon): rungs},
+        "ladders": {calibrate.ladder_key(recipe.settings(), lexicon): rungs},
     }
     ngrams.save(pairs, pairs_folder)
     store.save(lexicon, folder)
     text = json.dumps(figures, indent=1, sort_keys=True)
-    (folder / ladder.FILE).write_text(f"{text}\n", encoding="utf-8")
+    (folder / calibrate.READERS_FILE).write_text(f"{text}\n", encoding="utf-8")
     return result
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, pairwise
+from pathlib import Path
 
 import numpy as np
 
@@ -14,14 +15,15 @@ from dptext.evaluation import OWNER, classify
 from dptext.evaluation.classify import Task
 from dptext.evaluation.readers import PublicText, hash_of, pairs_of
 from dptext.evaluation.rows import Pair, one_text
-from dptext.measures import context_risk, masked_word
+from dptext.measures import context_risk
 from dptext.measures.context_risk import ContextAttack, Reading
 from dptext.measures.kept import Aligned, Kept, PairMeter
-from dptext.measures.masked_word import Guessed, Hidden
 from dptext.measures.public import Deniability, deniability_of, risk_of
+from dptext.models import language
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.readers.training import SameKindReader
+from dptext.tokens.policy import Policy
 from dptext.types import BudgetKind, Ids, Lexicon, Record
 
 _BATCH = 2048
@@ -68,7 +70,7 @@ class EvaluationSettings:
         if self.encoder is not None:
             models.need_sentence_model(self.encoder, "CS")
         if self.masked_model is not None:
-            masked_word.need_model(self.masked_model)
+            language.need(self.masked_model, *_MASKED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,15 +143,11 @@ def evaluate(
         before = [one_text(pair.before) for pair in pairs]
         after = [one_text(pair.after) for pair in pairs]
         make = classify.make_classifier(settings.classifier, lexicon)
+        how = settings.classifier, make, settings.splits
         for number, name in enumerate(fields):
             values = [pair.values[number] for pair in pairs]
-            tasks.append(
-                classify.learn(
-                    *(name, values, before, after),
-                    *(settings.classifier, make, settings.splits),
-                )
-            )
-    policy = writer.profile.tokens if writer else None
+            tasks.append(classify.learn(name, values, before, after, *how))
+    policy = writer.profile.tokens if writer else Policy()
     meter = PairMeter(lexicon, settings.encoder, policy)
     word_attacks = _WordAttacks(writer if settings.bayes else None)
     readers = _Readers(settings, writer) if writer else None
@@ -162,7 +160,7 @@ def evaluate(
         )
         word_attacks.add(aligned)
         if settings.masked_model is not None:
-            hidden += masked_word.hidden(aligned)
+            hidden += hidden_words(aligned)
         if readers is not None:
             readers.add([pair.before for pair in batch])
     kept, model = meter.result(), settings.masked_model
@@ -176,7 +174,7 @@ def evaluate(
         attribute_attacks=tuple(attributes),
         word_attacks=word_attacks.results(),
         in_context=readers.attack.result() if readers else (),
-        masked_word=None if model is None else masked_word.attack(model, hidden),
+        masked_word=None if model is None else guess_masked(model, hidden),
         trade_off=trade_off,
         composite=composite,
         public_text=readers.known() if readers else None,
@@ -230,13 +228,12 @@ class _WordAttacks:
 
     def add(self, aligned: Aligned) -> None:
         """Take in a batch."""
-        before, after = aligned.ids
-        known = (before >= 0) & (after >= 0)
-        before, after = before[known], after[known]
+        pairs = np.stack(aligned.ids)
+        before, after = pairs[:, (pairs >= 0).all(axis=0)]
         self._words += len(before)
-        self._same += int(np.count_nonzero(before == after))
+        self._same += int((before == after).sum())
         if self._writer is not None:
-            self._right += int(np.count_nonzero(self._guesses[after] == before))
+            self._right += int((self._guesses[after] == before).sum())
 
     def results(self) -> tuple[Attack, ...]:
         """Return how often the attacks are right; none without words."""
@@ -246,9 +243,10 @@ class _WordAttacks:
         attacks = [Attack("nearest guess", self._same / words, words, _NEAREST)]
         if self._writer is not None:
             risk, _ = risk_of(self._writer)
-            predicted = None if risk is None else risk.success
-            right = self._right / words
-            attacks.append(Attack("Bayes", right, words, _BAYES, predicted))
+            predicted = risk.success if risk else None
+            attacks.append(
+                Attack("Bayes", self._right / words, words, _BAYES, predicted)
+            )
         return tuple(attacks)
 
 
@@ -268,15 +266,12 @@ class _Readers:
             model, self._counted = pairs_of(writer, self._public, self._public.texts)
             readers.append(SameKindReader.strongest(writer.channel, model))
             self._occurring = self._public.hashes()
-        self._any = bool(readers)
         self.attack = ContextAttack(writer, readers)
         self._randomness = writer.randomness(RunKey.fresh())
         self._records = self._texts = self._repeated = 0
 
     def add(self, records: Sequence[tuple[str, ...]]) -> None:
         """Attack the texts of further records."""
-        if not self._any:
-            return
         batch = []
         for number, texts in enumerate(records, self._records):
             unknown = texts
@@ -294,3 +289,98 @@ class _Readers:
             return None
         counts = self._counted, self._texts, self._repeated
         return PublicTextUse(self._public.name, self._public.digest, *counts)
+
+
+# What loads the model of the masked-word attack, for its errors.
+_MASKED = "--masked-model", "the masked-word attack", language.MASKED
+_MASKED_ASSUMES = (
+    "sees the released text and has a masked language model; does not know the "
+    "mechanism, ignores the released word itself"
+)
+_TOGETHER = 32
+_WINDOW = 64  # pieces on both sides together
+_TOKENS = 256
+_GUESSES = 5
+
+# A word that a masked language model guesses from the released text around it: the
+# pieces of that text, its position among them, and the original in lower case. It is
+# assumed that words are replaced one by one; the model does not know the mechanism, and
+# does not look at the released word: a lower limit of what context gives away.
+Hidden = tuple[Sequence[str], int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Guessed:
+    """Shares of words that the model's first guess, or one of its first five, hits.
+
+    words are those asked for; a word that is several tokens to the model counts as
+    missed.
+    """
+
+    model: str
+    first: float
+    first_five: float
+    words: int
+    assumes: str = _MASKED_ASSUMES
+
+
+def hidden_words(aligned: Aligned) -> list[Hidden]:
+    """Return the words to guess."""
+    before, after = aligned.before, aligned.after
+    starts = [0, *after.ends.tolist()]
+    pieces = [after.pieces[begin:end] for begin, end in pairwise(starts)]
+    at = before.positions[aligned.rows_before], after.positions[aligned.rows_after]
+    texts = after.texts[aligned.rows_after]
+    return [
+        (pieces[text], new - starts[text], before.pieces[old].strip(" ").lower())
+        for old, new, text in np.stack((*at, texts), axis=1).tolist()
+    ]
+
+
+def guess_masked(
+    folder: str, words: Sequence[Hidden], most: int = 2000
+) -> Guessed | None:
+    """Attack at most `most` words, evenly chosen; None where there is no word.
+
+    folder is that of a local Hugging Face model; nothing is fetched. Raises UsageError
+    where there is no model, MissingExtra without the library.
+    """
+    setting, what, head = _MASKED
+    torch = models.package("torch", what, "semantic")
+    folder = language.need(folder, *_MASKED)
+    tokenizer = language.load_tokenizer(folder, setting, head)
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    model = language.load_network(folder, setting, device, head)
+    chosen = np.linspace(0, len(words) - 1, min(most, len(words))).astype(int)
+    asked = [
+        (_masked(tokenizer.mask_token, pieces, position), word)
+        for pieces, position, word in (words[n] for n in np.unique(chosen))
+    ]
+    if not asked:
+        return None
+    asked.sort(key=lambda item: len(item[0]))
+    first = five = 0
+    for begin in range(0, len(asked), _TOGETHER):
+        texts, truth = zip(*asked[begin : begin + _TOGETHER], strict=True)
+        options = {"padding": True, "truncation": True, "max_length": _TOKENS}
+        encoded = tokenizer([*texts], **options, return_tensors="pt").to(model.device)
+        with torch.inference_mode():
+            logits = model(**encoded).logits
+        masks = (encoded["input_ids"] == tokenizer.mask_token_id).int()
+        rows = torch.arange(len(texts), device=model.device)
+        best = logits[rows, masks.argmax(dim=1)].topk(_GUESSES, dim=1).indices.tolist()
+        inside = masks.sum(1).tolist()  # a mask may be cut off
+        for tokens, shown, word in zip(best, inside, truth, strict=True):
+            guesses = [tokenizer.decode([t]).strip().lower() for t in tokens if shown]
+            first += guesses[:1] == [word]
+            five += word in guesses
+    return Guessed(Path(folder).name, first / len(asked), five / len(asked), len(asked))
+
+
+def _masked(mask: str, pieces: Sequence[str], position: int) -> str:
+    begin = max(0, min(position - _WINDOW // 2, len(pieces) - _WINDOW))
+    shown = list(pieces[begin : begin + _WINDOW])
+    # A piece holds the space in front of it.
+    space = " " if shown[position - begin].startswith(" ") else ""
+    shown[position - begin] = space + mask
+    return "".join(shown)

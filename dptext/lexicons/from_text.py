@@ -29,10 +29,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.errors import InputError
-from dptext.lexicons import numbers
 from dptext.lexicons.orders import measure, orders_of_others, unit
 from dptext.lexicons.sources import RawVectors
-from dptext.tokens import kinds
+from dptext.tokens import kinds, numbers
 from dptext.tokens.regex import is_elision, key_of, keys_of, kind_of, segment, split
 from dptext.types import PARTS, Lexicon
 

@@ -13,22 +13,28 @@ half the rate at which the limits are wrong.
 
 An epsilon that was kept is only a proposal: the success at it is measured anew, and
 where that is above the target the search is made again.
+
+A risk in turn is chosen for what a reader finds by the ladder of the settings: the
+risks at which readers were measured with them.
 """
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from dptext import cache
 from dptext.errors import UsageError
+from dptext.lexicons import store
 from dptext.measures import bayes_risk, sampled_risk
 from dptext.measures.sampled_risk import Wins, bands_of, sampled_games, wins_of_points
 from dptext.mechanisms import Mechanism, RiskEstimate
-from dptext.types import Floats, Ints
+from dptext.types import Floats, Ints, Lexicon
 
 Success = Callable[[float], float]
 # No smaller epsilon is searched for with exact log-probabilities.
@@ -357,3 +363,58 @@ def _by_estimate(
     while point >= LEAST and every(point) > target:
         point *= 0.98
     return point
+
+
+# Figures of readers on public corpora lie in JSON: `readers` by all that decides them
+# (dptext.measures.context_risk), and `ladders`, which say for the settings of a
+# profile, all but its budget and decoder, at which risks there are such figures. Those
+# of the built-in lexicon ship (python -m tools.readers), an adapted one has its own
+# beside it.
+READERS_FILE = "readers.json"
+
+
+def shipped_readers() -> Path:
+    """Return the file of figures that ship."""
+    return cache.shipped_file().with_name(READERS_FILE)
+
+
+def reader_figures(lexicon: Lexicon, part: str, key: str) -> Any:
+    """Look a key up in the figures that ship, then in those beside the lexicon."""
+    for path in (shipped_readers(), store.user_folder() / lexicon.name / READERS_FILE):
+        known = (cache.shipped_entry(path, part) or {}).get(key)
+        if known is not None:
+            return known
+    return None
+
+
+def ladder_key(settings: Mapping[str, object], lexicon: Lexicon) -> str:
+    """Return the name of the ladder of a profile's settings as they are written."""
+    rest = {k: v for k, v in settings.items() if k not in ("budget", "decoder")}
+    return cache.key_of("ladder", 2, lexicon.digest, rest)
+
+
+def risk_for(settings: Mapping[str, object], lexicon: Lexicon, target: float) -> float:
+    """Return the largest measured risk at which readers find at most target.
+
+    The strongest one counts, by the upper limit, over all kinds of text. Raises
+    UsageError where nothing was measured with these settings, or it finds more.
+    """
+    rungs = reader_figures(lexicon, "ladders", ladder_key(settings, lexicon)) or {}
+    measured = {}
+    for risk, key in rungs.items():
+        corpora = reader_figures(lexicon, "readers", key) or []
+        highs = [r["classes"][0]["high"] for each in corpora for r in each["readings"]]
+        if highs:
+            measured[float(risk)] = max(highs)
+    if not measured:
+        raise UsageError(
+            "reader-risk: no reader was measured with these settings and lexicon "
+            f"{lexicon.name!r}; use dptext calibrate --public-text, or give a risk"
+        )
+    met = [risk for risk, high in measured.items() if high <= target]
+    if not met:
+        raise UsageError(
+            f"reader-risk {target:.2%}: at the smallest measured risk readers find up "
+            f"to {measured[min(measured)]:.2%}; give a larger share, or a risk"
+        )
+    return max(met)

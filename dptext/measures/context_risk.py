@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from dptext import cache
 from dptext.errors import UsageError
-from dptext.measures import ladder
+from dptext.measures import calibrate
 from dptext.measures.bayes_risk import Share
 from dptext.measures.sampled_risk import BAND_NAMES, bands_of
 from dptext.readers import Reader, ngrams
@@ -107,6 +107,8 @@ class ContextAttack:
 
     def add(self, records: Sequence[Record], randomness: Randomness) -> None:
         """Attack the texts of a batch of records."""
+        if not self._readers:
+            return
         draws = self._pipeline.draws(records, randomness)
         words = draws.words
         self._count(self._words, words.ids, words.texts, len(words.ends), words.ids)
@@ -262,5 +264,7 @@ def key_of(pipeline: Pipeline) -> str:
 
 def measured(pipeline: Pipeline) -> tuple[InContext, ...]:
     """Return what readers were found to find under the same settings, if measured."""
-    known = ladder.entry(pipeline.lexicon, "readers", key_of(pipeline)) or []
+    known = (
+        calibrate.reader_figures(pipeline.lexicon, "readers", key_of(pipeline)) or []
+    )
     return msgspec.convert(known, tuple[InContext, ...])

@@ -76,6 +76,7 @@ class AllMetrics:
 
 
 _WORDS = (kinds.WORD, kinds.STOP_WORD, kinds.UNKNOWN)
+_DEFAULT = Policy()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +133,8 @@ class PairMeter:
     """
 
     def __init__(
-        self, lexicon: Lexicon, encoder: str | None = None, policy: Policy | None = None
+        self, lexicon: Lexicon, encoder: str | None = None, policy: Policy = _DEFAULT
     ) -> None:
-        policy = policy or Policy()
         # Every kind of word counts here, whatever the policy did with it.
         listed = Policy(keep=policy.keep, mask=policy.mask, forms=policy.forms)
         self._tokenizer = Tokenizer(lexicon, listed, every_word=True)

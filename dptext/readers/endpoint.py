@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dptext.mechanisms import WordMechanism
 from dptext.models.endpoint import Question, Server, schema_of
@@ -23,9 +22,9 @@ from dptext.readers import layout, ngrams
 from dptext.readers.channel import Channel, ChannelReader
 from dptext.readers.layout import Piece
 from dptext.readers.pairs import PairReader
-from dptext.tokens import joining, numbers
+from dptext.tokens import joining
 from dptext.tokens.tokenizer import Tokenizer
-from dptext.types import NUMBER, Ids, JsonObject, Released
+from dptext.types import Ids, JsonObject, Mask, Released
 
 MASKED = "[masked]"
 # Drawn words of a text that are shown before and after those that are asked about.
@@ -61,7 +60,7 @@ class Options(NamedTuple):
 
     first: Ids
     rows: Ids
-    valid: NDArray[np.bool_]
+    valid: Mask
 
 
 class _Window(NamedTuple):
@@ -85,11 +84,10 @@ class Chooser:
     ) -> None:
         self._server, self._words = server, words
         self._pairs = None if model is None else PairReader.strongest(channel, model)
-        self._inputs = ChannelReader(channel, 2 * MANY)
+        self._inputs = self._pairs or ChannelReader(channel, 2 * MANY)
         self.examples: tuple[tuple[str, str], ...] = ()
         self.texts = self.unanswered = 0
-        shown = (numbers.example(word) for word in channel.lexicon.words)
-        self._shown = ["10" if word == NUMBER else word for word in shown]
+        self._shown = layout.shown_words(channel.lexicon)
 
     def options(
         self,
@@ -104,21 +102,15 @@ class Chooser:
         first is the likeliest one if not given; writable: only those that may be
         written.
         """
-        worth: NDArray[np.floating]
-        if self._pairs is not None:
-            weighed = self._pairs.weighed(released)
-            rows, possible = weighed.rows, weighed.writable
-            worth = self._pairs.likely(weighed)
-        else:
-            rows, logs, possible = self._inputs.evidence(released)
-            places = np.arange(len(rows), 0, -1)[:, None]
-            worth = np.where(np.isfinite(logs), places, 0.0)
+        rows, logs, possible = self._inputs.evidence(released)
         if not writable:
             possible = rows < len(self._inputs.channel.prior)
-        worth = np.where(possible, worth, 0.0)
-        order = np.argsort(-worth, axis=0, kind="stable")[:count]
+        possible = possible & np.isfinite(logs)
+        # Without pairs the channel has put them in order.
+        worth = possible if self._pairs is None else np.where(possible, logs, -np.inf)
+        order = np.argsort(-1.0 * worth, axis=0, kind="stable")[:count]
         rows = np.take_along_axis(rows, order, axis=0)
-        valid = np.take_along_axis(worth, order, axis=0) > 0.0
+        valid = np.take_along_axis(possible, order, axis=0)
         first = rows[0].copy() if first is None else first
         missing = ~((rows == first) & valid).any(axis=0)
         # The guess takes the last place where it is no option yet.

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dptext.tokens import kinds
-from dptext.types import Released
+from dptext.tokens import kinds, numbers
+from dptext.types import NUMBER, Lexicon, Released
 
 # What stands for a number of no form, and for a word that is masked.
 ANY_NUMBER, ANY_WORD = "10", "Smith"
@@ -64,14 +64,13 @@ def _text(released: Released, positions: range, index: range) -> list[Piece]:
     for position in positions:
         piece, flags = released.pieces[position], int(released.flags[position])
         kind = flags & kinds.KIND
-        if kind in _MARKS and position not in drawn_at:
+        if position in drawn_at:
+            pieces.append(Piece(drawn_at[position], spaced=spaced, capital=capital))
+        elif kind in _MARKS:
             pieces.append(Piece(-1, piece))
             spaced = _spaced_after(piece, spaced)
             capital = capital or bool(flags & kinds.ENDER)
             continue
-        if position in drawn_at:
-            word = Piece(drawn_at[position], spaced=spaced, capital=capital)
-            pieces.append(word)
         elif piece or kind != kinds.STOP_WORD:
             shown = piece or (ANY_NUMBER if kind == kinds.NUMBER else ANY_WORD)
             space = " " if spaced and not is_clitic(shown) else ""
@@ -90,6 +89,12 @@ def _spaced_after(mark: str, spaced: bool) -> bool:
     else:
         tight = body in _OPENING or body in _JOINING
     return bool(body.strip()) and not tight
+
+
+def shown_words(lexicon: Lexicon) -> list[str]:
+    """Return the words of a lexicon as a text shows them: an element as a number."""
+    shown = (numbers.example(word) for word in lexicon.words)
+    return [ANY_NUMBER if word == NUMBER else word for word in shown]
 
 
 def is_clitic(word: str) -> bool:

@@ -36,7 +36,7 @@ from dptext.readers.posterior import (
     viterbi,
 )
 from dptext.tokens import language_data
-from dptext.types import Ids, Lexicon, Released
+from dptext.types import Ids, Lexicon, Mask, Released
 
 # Chosen on training rows of AG News and SST-2 (docs/decoding.md).
 POWER = 4.0
@@ -158,7 +158,7 @@ class CandidateTable(NamedTuple):
     """
 
     rows: Ids
-    writable: NDArray[np.bool_]
+    writable: Mask
     weights: Floats
 
 
@@ -171,7 +171,7 @@ class Weighed(NamedTuple):
 
     rows: Ids
     columns: NDArray[np.integer]
-    writable: NDArray[np.bool_]
+    writable: Mask
     words: WordCandidates
     chains: Chains
 
@@ -236,6 +236,13 @@ class PairReader:
     def likely(self, weighed: Weighed) -> Floats:
         """Return the posterior probability of each candidate: (k, n)."""
         return posterior.marginals(weighed.chains, weighed.words, self._gains)
+
+    def evidence(self, released: Released) -> tuple[Ids, NDArray[np.float64], Mask]:
+        """Return candidates (k, n), ln of how likely each is, and which to write."""
+        weighed = self.weighed(released)
+        with np.errstate(divide="ignore"):
+            logs = np.log(self.likely(weighed).astype(np.float64))
+        return weighed.rows, logs, weighed.writable
 
     def guess(self, released: Released) -> Ids:
         """Return the most probable word of each drawn one, unknown ones left out."""

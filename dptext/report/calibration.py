@@ -127,26 +127,28 @@ def view(recipe: Profile, target: float, rows: Sequence[Calibration]) -> list[Bl
         f"Risk at most {target:.4g} of words as profile {recipe.name} replaces them, "
         f"space {recipe.space.name}"
     )
-    cells = []
-    for row in calibrated:
-        # The parameters that are set; of a table only how long it is.
-        settings = [
-            f"{key}={f'{len(value)} pairs' if isinstance(value, tuple) else value}"
-            for key, value in row.parameters.items()
-            if value is not None and value != ()
-        ]
-        settings += [f"mapping {row.mapping}"] if row.mapping else []
-        cells.append(
-            (
-                *(row.mechanism, ", ".join(settings), _epsilon(row), _risk(row)),
-                *(row.n_w, _loss(row), row.seconds, row.notion),
-            )
+    cells = [
+        (
+            *(row.mechanism, _settings(row), _epsilon(row), _risk(row)),
+            *(row.n_w, _loss(row), row.seconds, row.notion),
         )
+        for row in calibrated
+    ]
     return [
         *([Table(columns, cells, title)] if calibrated else []),
         *paragraphs(*map(_reason, rows)),
         Paragraph(LIMITS, "note"),
     ]
+
+
+def _settings(row: Calibration) -> str:
+    """Write the parameters that are set; of a table only how long it is."""
+    settings = [
+        f"{key}={f'{len(value)} pairs' if isinstance(value, tuple) else value}"
+        for key, value in row.parameters.items()
+        if value is not None and value != ()
+    ]
+    return ", ".join(settings + [f"mapping {row.mapping}"] * bool(row.mapping))
 
 
 def line(row: Calibration) -> str:

@@ -18,8 +18,8 @@ from dptext import cache
 from dptext.guarantees.claims import MAX_MEANINGFUL_LOSS, above, number
 from dptext.guarantees.statement import Statement
 from dptext.measures.bayes_risk import Risk
+from dptext.measures.calibrate import shipped_readers
 from dptext.measures.context_risk import AT_LEAST, InContext
-from dptext.measures.ladder import shipped_file
 from dptext.measures.public import Deniability
 from dptext.report import answer, figures
 from dptext.report.blocks import (
@@ -484,7 +484,7 @@ def _ladder(
     readers = () if document.words is None else document.words.readers
     if not readers or not isinstance(risk, float):
         return []
-    file = shipped_file()
+    file = shipped_readers()
     measured: Mapping[str, object] = cache.shipped_entry(file, "readers") or {}
     ladders: Mapping[str, dict[str, str]] = cache.shipped_entry(file, "ladders") or {}
 

@@ -12,13 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dptext import lexicons, pipeline, streams
+from dptext import lexicons, pipeline
 from dptext.engine import pool
 from dptext.engine.job import Job, Progress, Task, Warn
 from dptext.engine.source import Source
 from dptext.engine.survey import Fields, Language
 from dptext.errors import LexiconError, RefusedError, UsageError
 from dptext.randomness import RunKey
+from dptext.streams.outputs import Aside, Output
 from dptext.types import Record, Verbatim
 from dptext.vectors import Pool, columns, release
 from dptext.vectors.columns import Columns, VectorWriter
@@ -80,8 +81,8 @@ def run(
     job: Job,
     ready: VectorRelease,
     key: RunKey,
-    output: streams.Output,
-    aside: streams.Aside | None = None,
+    output: Output,
+    aside: Aside | None = None,
     *,
     progress: Progress | None = None,
     warn: Warn = lambda line: None,

@@ -14,7 +14,6 @@ from dptext.engine.tally import Tally
 from dptext.evaluation import run
 from dptext.evaluation.rows import Pair
 from dptext.evaluation.run import EvaluationSettings, evaluate
-from dptext.measures import masked_word
 from dptext.measures.kept import PairMeter
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
@@ -170,7 +169,7 @@ def test_the_words_to_guess_stand_in_their_private_texts() -> None:
     """Pieces, places and originals of each text, also of the second in a batch."""
     before = [f"{WORDS[0]}, {WORDS[1]}!", "?", f"({WORDS[2]})"]
     after = [f"{WORDS[3]}, {WORDS[4]}!", "?", f"({WORDS[5]})"]
-    found = masked_word.hidden(PairMeter(LEXICON).add(before, after))
+    found = run.hidden_words(PairMeter(LEXICON).add(before, after))
     assert ["".join(pieces) for pieces, _, _ in found] == [after[0], after[0], after[2]]
     assert [word for _, _, word in found] == list(WORDS[:3])
     shown = [pieces[position].strip() for pieces, position, _ in found]

@@ -13,8 +13,7 @@ from typer.testing import CliRunner
 from dptext.cli.lexicon import app
 from dptext.errors import LexiconError, UsageError
 from dptext.lexicons import store
-from dptext.lexicons.english import AsBuiltIn
-from dptext.lexicons.importing import Settings, make
+from dptext.lexicons.importing import AsBuiltIn, Settings, make
 from dptext.lexicons.store import folder_of
 from dptext.types import PARTS, Lexicon
 from tests.lexicons import files

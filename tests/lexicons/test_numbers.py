@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dptext.lexicons import importing, numbers, store
+from dptext.lexicons import importing, store
 from dptext.lexicons.importing import Settings, make
+from dptext.tokens import numbers
 from dptext.tokens.numbers import ELEMENTS, NAMES
 from dptext.types import NUMBER, Lexicon
 from tests.lexicons import files

@@ -14,7 +14,7 @@ from dptext import open_pipeline, pipeline, profile
 from dptext.budgets import uniform
 from dptext.errors import UsageError
 from dptext.evaluation.readers import search_by_reader
-from dptext.measures import context_risk, ladder
+from dptext.measures import calibrate, context_risk
 from dptext.measures.context_risk import Reading, Success
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
@@ -162,12 +162,12 @@ def test_shipped_figures_are_those_of_equal_settings(
     file.write_text(
         json.dumps({"readers": {context_risk.key_of(ready): [asdict(figures)]}})
     )
-    monkeypatch.setattr(ladder, "shipped_file", lambda: file)
+    monkeypatch.setattr(calibrate, "shipped_readers", lambda: file)
     assert context_risk.measured(ready) == (figures,)
     assert context_risk.measured(build(tmp_path, decode=True)) == (figures,)
     assert context_risk.measured(other) == ()
     assert msgspec.json.encode(figures)
-    monkeypatch.setattr(ladder, "shipped_file", lambda: tmp_path / "none.json")
+    monkeypatch.setattr(calibrate, "shipped_readers", lambda: tmp_path / "none.json")
     assert context_risk.measured(ready) == ()
 
 
@@ -177,21 +177,21 @@ def test_a_risk_in_context_becomes_a_risk_of_one_word(
     """The largest measured one where the upper limit of no reader is above it."""
     recipe = profile.load("balanced")
     file = tmp_path / "readers.json"
-    monkeypatch.setattr(ladder, "shipped_file", lambda: file)
+    monkeypatch.setattr(calibrate, "shipped_readers", lambda: file)
     entries, rungs = {}, {}
     for risk, limits in ((0.1, (0.1, 0.2)), (0.2, (0.25, 0.4)), (0.3, (0.5, 0.3))):
         readings = tuple(reading(limit) for limit in limits)
         entries[f"at {risk}"] = [asdict(context_risk.InContext("a", "", readings))]
         rungs[f"{risk}"] = f"at {risk}"
-    key = ladder.key_of(recipe.settings(), LEXICON)
+    key = calibrate.ladder_key(recipe.settings(), LEXICON)
     file.write_text(json.dumps({"readers": entries, "ladders": {key: rungs}}))
     for target, risk in ((0.2, 0.1), (0.39, 0.1), (0.41, 0.2), (0.9, 0.3)):
-        assert ladder.risk_for(recipe.settings(), LEXICON, target) == risk
+        assert calibrate.risk_for(recipe.settings(), LEXICON, target) == risk
     with pytest.raises(UsageError, match=r"find up to 20.00%"):
-        ladder.risk_for(recipe.settings(), LEXICON, 0.19)
+        calibrate.risk_for(recipe.settings(), LEXICON, 0.19)
     other = profile.load("strict")
     with pytest.raises(UsageError, match="no reader was measured"):
-        ladder.risk_for(other.settings(), LEXICON, 0.3)
+        calibrate.risk_for(other.settings(), LEXICON, 0.3)
 
 
 def test_readers_are_asked_for_by_name(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from dptext import lexicons, profile
-from dptext.measures import ladder
+from dptext.measures import calibrate
 from tests.outside import ROOT
 
 _KINDS = ("AG News", "IMDb", "SST-2", "Trustpilot")
@@ -58,8 +58,8 @@ def of_profile(name: str) -> tuple[list[float], list[float], list[float], float]
     """
     settings: dict[str, Any] = dict(profile.load(name).settings())
     lexicon = lexicons.find("builtin")
-    shipped = json.loads(ladder.shipped_file().read_text())
-    rungs = shipped["ladders"][ladder.key_of(settings, lexicon)]
+    shipped = json.loads(calibrate.shipped_readers().read_text())
+    rungs = shipped["ladders"][calibrate.ladder_key(settings, lexicon)]
     risk = settings["budget"]["risk"]
     measured = {each["corpus"]: each for each in shipped["readers"][rungs[f"{risk:g}"]]}
     columns: list[list[float]] = []

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dptext.errors import UsageError
-from dptext.measures import masked_word
+from dptext.evaluation import run
 from tests import language_models
 
 
@@ -21,27 +21,27 @@ def test_guesses_are_counted(model: str) -> None:
     """A model that always says "house" is right where "house" was."""
     pieces = ["a", " cat", ",", " x"]
     words = [(pieces, 0, "the"), (pieces, 1, "house")]
-    guessed = masked_word.attack(model, words)
+    guessed = run.guess_masked(model, words)
     assert guessed is not None
     assert (guessed.words, guessed.first) == (2, 0.5)
     assert guessed.first_five >= guessed.first
-    fewer = masked_word.attack(model, words, most=1)
+    fewer = run.guess_masked(model, words, most=1)
     assert fewer is not None
     assert fewer.words == 1
-    assert masked_word.attack(model, []) is None
+    assert run.guess_masked(model, []) is None
 
 
 def test_only_the_word_is_hidden() -> None:
     """Its space and the punctuation around it stay; the rest of the text is seen."""
     pieces = ["Well", ",", " cats", "."]
-    shown = [masked_word._masked("[M]", pieces, position) for position in (0, 2)]
+    shown = [run._masked("[M]", pieces, position) for position in (0, 2)]
     assert shown == ["[M], cats.", "Well, [M]."]
 
 
 def test_words_are_chosen_evenly(model: str) -> None:
     """From the first to the last, not those of the first texts."""
     words = [([" x"], 0, "house" if n % 25 == 0 else "cat") for n in range(101)]
-    guessed = masked_word.attack(model, words, most=5)
+    guessed = run.guess_masked(model, words, most=5)
     assert guessed is not None
     assert (guessed.words, guessed.first) == (5, 1.0)
 
@@ -50,7 +50,7 @@ def test_long_texts_are_cut_around_the_mask(model: str) -> None:
     """Every word of a long text is asked for, its mask in sight."""
     pieces = ["a", *[" a"] * 299]
     words = [(pieces, position, "house") for position in range(300)]
-    guessed = masked_word.attack(model, words)
+    guessed = run.guess_masked(model, words)
     assert guessed is not None
     assert (guessed.first, guessed.words) == (1.0, 300)
 
@@ -59,7 +59,7 @@ def test_no_model(tmp_path: Path) -> None:
     """One line that names the option, whatever is missing in the folder."""
     pytest.importorskip("transformers")
     with pytest.raises(UsageError, match=r"--masked-model: .* no config\.json"):
-        masked_word.attack(str(tmp_path), [])
+        run.guess_masked(str(tmp_path), [])
     (tmp_path / "config.json").write_text("{}")
     with pytest.raises(UsageError, match=r"--masked-model: .* no tokenizer"):
-        masked_word.attack(str(tmp_path), [])
+        run.guess_masked(str(tmp_path), [])

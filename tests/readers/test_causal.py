@@ -9,9 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from dptext import models, settings
-from dptext.readers import causal_network
-from dptext.readers.causal import CausalReader, Speller
-from dptext.readers.causal_network import CausalModel
+from dptext.readers import causal
+from dptext.readers.causal import CausalModel, CausalReader, Speller
 from dptext.readers.layout import Piece, texts_of
 from dptext.readers.pairs import PairReader
 from dptext.tokens import joining
@@ -62,7 +61,7 @@ def brute(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return posteriors (n, V) and the likeliest texts (n,), by reading all texts."""
     torch = models.package("torch", "the test", "semantic")
-    model = causal_network.load(source).model
+    model = causal.load(source).model
     rows, evidence, _ = reader._evidence(batch)
     posterior = np.zeros((len(batch.drawn), SIZE))
     best = np.array(batch.drawn, np.int64)
@@ -185,7 +184,7 @@ def test_families_are_read_exactly_each_in_its_way(
     np.testing.assert_array_equal(
         reader.read(batch).best, brute(reader, source, batch, 1.0)[1]
     )
-    assert causal_network.load(source).cached == cached
+    assert causal.load(source).cached == cached
 
 
 def test_a_word_without_candidates_stays(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from dptext.tokens import inflections
+from dptext.tokens import agreement
 from dptext.types import PARTS, Lexicon
 from tests import small
 
@@ -33,7 +33,7 @@ def lexicon(language: str = "en", outputs: int | None = None) -> Lexicon:
 
 def families(vocabulary: Lexicon) -> dict[str, list[str]]:
     """Return each word's other words by form, in the order of forms."""
-    inflected = inflections.find(vocabulary)
+    inflected = agreement.inflections_of(vocabulary)
     return {
         word: [
             vocabulary.words[row]
@@ -69,13 +69,13 @@ def test_look_alikes_are_no_family() -> None:
 def test_a_word_of_two_lemmas_has_the_forms_of_both() -> None:
     """So "said" is past and participle, and "run" base and participle."""
     english = lexicon()
-    inflected = inflections.find(english)
+    inflected = agreement.inflections_of(english)
     run, said = english.words.index("run"), english.words.index("said")
-    assert inflected.are(inflections.BASE)[run]
-    assert inflected.are(inflections.PARTICIPLE)[run]
-    assert inflected.are(inflections.PAST)[said]
-    assert inflected.are(inflections.PARTICIPLE)[said]
-    assert not inflected.are(inflections.THIRD)[said]
+    assert inflected.are(agreement.BASE)[run]
+    assert inflected.are(agreement.PARTICIPLE)[run]
+    assert inflected.are(agreement.PAST)[said]
+    assert inflected.are(agreement.PARTICIPLE)[said]
+    assert not inflected.are(agreement.THIRD)[said]
 
 
 def test_only_words_that_may_be_written_have_families() -> None:
@@ -92,15 +92,15 @@ def test_other_languages_and_unknown_parts_have_none() -> None:
 
 
 REGULAR: dict[Callable[[str], str], str] = {
-    inflections.plural: "dog dogs city cities box boxes photo photos hero heroes "
+    agreement.plural: "dog dogs city cities box boxes photo photos hero heroes "
     "day days boy boys",
-    inflections.third_person: "go goes try tries",
-    inflections.past: "walk walked try tried stop stopped hope hoped open opened love "
+    agreement.third_person: "go goes try tries",
+    agreement.past: "walk walked try tried stop stopped hope hoped open opened love "
     "loved",
-    inflections.participle: "lie lying see seeing try trying be being panic "
+    agreement.participle: "lie lying see seeing try trying be being panic "
     "panicking die dying make making",
-    inflections.comparative: "big bigger",
-    inflections.superlative: "dry driest nice nicest",
+    agreement.comparative: "big bigger",
+    agreement.superlative: "dry driest nice nicest",
 }
 
 

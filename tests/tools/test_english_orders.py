@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dptext.lexicons.english import outputs_first
+from dptext.lexicons.importing import outputs_first
 from tests.tools import wordnet_files
 from tools.english import forms, orders, wordnet
 from tools.english.forms import candidates

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from dptext import models
-from dptext.measures import ladder
+from dptext.measures import calibrate
 from tests.cli.running import environment
 from tests.model_server import serving
 
@@ -43,13 +43,13 @@ def test_a_server_attacks_the_named_rows_and_nothing_is_written(tmp_path: Path) 
     (tmp_path / "text").mkdir()
     with gzip.open(tmp_path / "text" / "sst2_dev.jsonl.gz", "wt") as file:
         file.writelines(json.dumps({"text": row}) + "\n" for row in ROWS)
-    before = ladder.shipped_file().read_bytes()
+    before = calibrate.shipped_readers().read_bytes()
     flags = ("--risk", "10%", "--kind", "sentences", "--texts", "2", "--model", "tiny")
     with serving() as server:
         ran = run(tmp_path, *flags, "--endpoint", server.url)
         assert ran.returncode == 0, ran.stderr
         asked, sent = server.asked, b"\n".join(server.requests).decode()
-    assert ladder.shipped_file().read_bytes() == before
+    assert calibrate.shipped_readers().read_bytes() == before
     assert ran.stdout.startswith("balanced, risk 10%, epsilon ")
     assert "the model tiny on 127.0.0.1:" in ran.stdout
     assert "2 texts, 3 requests" in ran.stdout

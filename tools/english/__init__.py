@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from dptext import settings
 from dptext.errors import LexiconError
-from dptext.lexicons import numbers, sources
-from dptext.lexicons.english import outputs_first
+from dptext.lexicons import sources
+from dptext.lexicons.importing import outputs_first
 from dptext.lexicons.orders import measure
 from dptext.lexicons.store import digest_in_memory
 from dptext.progress import Shares
+from dptext.tokens import numbers
 from dptext.tokens.numbers import NAMES
 from dptext.tokens.regex import key_of
 from dptext.types import JsonObject, Lexicon

@@ -1,6 +1,6 @@
 """English words: the forms of lemmas by rule, and which words may be outputs.
 
-Regular inflection is that of dptext.tokens.inflections. No text is looked at. A word
+Regular inflection is that of dptext.tokens.agreement. No text is looked at. A word
 may be an output if
 - it is a function word, number word, interjection or abbreviation of the hand-written
   lists; letters and the particles of foreign names there ("von") may not; or
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from dptext.tokens import inflections, kinds
+from dptext.tokens import agreement, kinds
 from dptext.tokens.language_data import lines, sections, vulgar_words
 from dptext.tokens.numbers import NAMES
 from dptext.tokens.regex import key_of, kind_of, split
@@ -119,7 +119,7 @@ def quality(adjective: str) -> str:
 
 def _suffixed(adjective: str, suffix: str) -> str:
     """Add a suffix; a y after a consonant becomes i, as in "happily"."""
-    if inflections.after_consonant(adjective, "y") and syllables(adjective) > 1:
+    if agreement.after_consonant(adjective, "y") and syllables(adjective) > 1:
         adjective = adjective[:-1] + "i"
     return adjective + suffix
 
@@ -183,7 +183,7 @@ def _irregular(wordnet: WordNet) -> dict[tuple[str, str], list[str]]:
 def _plurals(wordnet: WordNet) -> frozenset[str]:
     """Return forms that are plurals of other nouns."""
     nouns = [lemma for lemma, pos in wordnet.senses if pos == "n"]
-    regular = {inflections.plural(noun) for noun in nouns}
+    regular = {agreement.plural(noun) for noun in nouns}
     odd = {form for form, base in wordnet.exceptions["n"] if form != base}
     return frozenset(regular | odd | {"cattle", "people", "police"})
 
@@ -231,17 +231,17 @@ def _regular(lemma: str, pos: str, synsets: Sequence[Synset]) -> dict[str, str]:
         name = any(pointer.symbol == "@i" for pointer in first.pointers)
         if name or (_capital(lemma, first) and first.file not in _COUNTED_FILES):
             return {}
-        return {"plural": inflections.plural(lemma)}
+        return {"plural": agreement.plural(lemma)}
     if pos == "v":
         return {
-            "third": inflections.third_person(lemma),
-            "past": inflections.past(lemma),
-            "ing": inflections.participle(lemma),
+            "third": agreement.third_person(lemma),
+            "past": agreement.past(lemma),
+            "ing": agreement.participle(lemma),
         }
     if pos == "a" and _has_degrees(lemma, synsets):
         return {
-            "er": inflections.comparative(lemma),
-            "est": inflections.superlative(lemma),
+            "er": agreement.comparative(lemma),
+            "est": agreement.superlative(lemma),
         }
     return {}
 
@@ -291,11 +291,11 @@ def _derived(lemma: str, pos: str) -> Iterator[tuple[str, str, float]]:
         yield quality(lemma), "ness", 0.3
         yield "un" + lemma, "un", 0.3
         return
-    agent = inflections.comparative(lemma)  # -er, as in "baker"
+    agent = agreement.comparative(lemma)  # -er, as in "baker"
     yield agent, "agent", 0.5
-    yield inflections.plural(agent), "agents", 0.5
+    yield agreement.plural(agent), "agents", 0.5
     again = "re" + lemma
-    for form in (again, inflections.past(again), inflections.participle(again)):
+    for form in (again, agreement.past(again), agreement.participle(again)):
         yield form, "re", 0.2
     able = lemma.removesuffix("e") + "able"
     yield able, "able", 0.2

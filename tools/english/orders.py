@@ -21,7 +21,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.lexicons import numbers
 from dptext.lexicons.orders import (
     NEVER,
     empty_orders,
@@ -37,6 +36,7 @@ from dptext.lexicons.search import (
     lengths_from,
     silent,
 )
+from dptext.tokens import numbers
 from dptext.tokens.numbers import NAMES
 from dptext.tokens.regex import key_of
 from dptext.types import PARTS
