@@ -133,18 +133,16 @@ class Laplace(RadialNoise):
                 f"{math.ceil(times * 1e4) / 1e4:.4f} times the {metric.name}",
                 f"{metric.identity} times {times!r}",
             )
+        # Whether the metric is a multiple of the distance of the space.
+        multiple = self.measured is self.space or inputs is Inputs.VECTORS
         return Guarantee(
             notion=Notion.METRIC,
             metric=metric,
             unit="1/distance",
             max_distance=self.measured.geometry.diameter * times,
             source=self.source,
-            stretch=times if self._counts(inputs) else math.inf,
+            stretch=times if multiple else math.inf,
         )
-
-    def _counts(self, inputs: Inputs) -> bool:
-        """Tell whether the metric is a multiple of the distance of the space."""
-        return self.measured is self.space or inputs is Inputs.VECTORS
 
     def claimed_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats:
         """Return epsilon d for pairs of inputs, (n,) nats."""
