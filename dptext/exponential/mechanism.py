@@ -86,14 +86,14 @@ def _try_others(weights: Weights, worth: Floats, best: Floats) -> None:
     slowest = float(weights.rate[worth > 0.0].min())
     most = np.exp(-slowest * weights.measure(far))
     outputs = np.arange(weights.size)
-    product = distribution.Product.of(weights.space, outputs)
+    product = distribution.Product(weights.space, outputs)
     for start in range(0, len(order), _BLOCK):
         left = worth[order[start]] * most[outputs] > best[outputs]
         if not left.any():
             return
         if left.mean() < 0.75:
             outputs = outputs[left]
-            product = distribution.Product.of(weights.space, outputs)
+            product = distribution.Product(weights.space, outputs)
         inputs = order[start : start + _BLOCK]
         for part in blocks(len(outputs), distribution.COLUMNS):
             joint = weights.measure(product.distances(inputs, part))

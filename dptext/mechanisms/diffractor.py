@@ -181,43 +181,26 @@ def exponential(bits: RandomBits, lane: int) -> Floats:
     return drawn
 
 
-@dataclass(frozen=True, slots=True)
 class Window:
-    """A floor for all of V, and what exceeds it near by.
+    """A floor for all of V, and what exceeds it near by, of some positions (n,).
 
-    rate (n,) nats a step; floor (n,) the least weight; left, right (n,) the positions
-    on either side that exceed it.
+    left, right (n,): the positions on either side that exceed the floor (n,).
     """
 
-    size: int
-    rate: Floats
-    floor: Floats
-    left: Ints
-    right: Ints
-
-    @classmethod
-    def of(cls, tem: TemDiffractor, positions: Ints, eps: Eps) -> Window:
-        """Return those of some positions: (n,)."""
+    def __init__(self, tem: TemDiffractor, positions: Ints, eps: Eps) -> None:
         gamma, scale, last = tem.cut(eps), tem.params.scale, tem.space.size - 1
         inside = np.minimum(np.floor(gamma * scale), last).astype(np.int64)
-        return cls(
-            size=tem.space.size,
-            rate=eps / (2.0 * scale),
-            floor=np.exp(eps * gamma / -2.0),
-            left=np.minimum(positions, inside),
-            right=np.minimum(last - positions, inside),
-        )
+        self._rate = eps / (2.0 * scale)  # nats a step
+        self.floor = np.exp(eps * gamma / -2.0)
+        self.left = np.minimum(positions, inside)
+        self.right = np.minimum(last - positions, inside)
+        sides = self.excess(self.left) + self.excess(self.right)
+        self.total = tem.space.size * self.floor + (1.0 - self.floor) + sides
 
     def excess(self, count: Ints) -> Floats:
         """Return the sum of exp(-rate k) - floor over k = 1 ... count."""
-        sums = np.expm1(-self.rate * count) / np.expm1(-self.rate)
-        return np.maximum(sums * np.exp(-self.rate) - count * self.floor, 0.0)
-
-    def total(self) -> Floats:
-        """Return the normaliser of each row."""
-        itself = 1.0 - self.floor
-        sides = self.excess(self.left) + self.excess(self.right)
-        return self.size * self.floor + itself + sides
+        sums = np.expm1(-self._rate * count) / np.expm1(-self._rate)
+        return np.maximum(sums * np.exp(-self._rate) - count * self.floor, 0.0)
 
     def steps(self, target: Floats, most: Ints) -> Ints:
         """Return the first count whose excess is above the target, by halving: (n,)."""
@@ -445,7 +428,7 @@ class TemDiffractor(Diffractor):
 
     def log_totals(self, inputs: Ints, eps: Eps) -> Floats:
         """Return ln total(i), inputs (n,), eps (n,) or (1,): (n,)."""
-        return np.asarray(np.log(Window.of(self, inputs, eps).total()))
+        return np.asarray(np.log(Window(self, inputs, eps).total))
 
     def log_outputs(self, outputs: Ints, eps: Eps) -> Floats:
         """Return 0: all normalising is done by the inputs: (n, m)."""
@@ -455,11 +438,11 @@ class TemDiffractor(Diffractor):
         self, positions: Ints, eps: Eps, up: NDArray[np.bool_], bits: RandomBits
     ) -> Ints:
         """Draw any position at all, or itself, or one to its left or right."""
-        window = Window.of(self, positions, eps)
+        window, size = Window(self, positions, eps), self.space.size
         integers = bits.integers(1)
         uniform = RandomBits.unit(integers[:, 0])
-        target = uniform * window.total() - window.size * window.floor
-        anywhere = bits.below(integers[:, 1], window.size)
+        target = uniform * window.total - size * window.floor
+        anywhere = bits.below(integers[:, 1], size)
         beyond = target < 0.0
         target -= 1.0 - window.floor
         itself = target < 0.0

@@ -348,20 +348,14 @@ _COLUMNS = 2048
 _CHUNK = 8192
 
 
-@dataclass(frozen=True, slots=True)
 class _Table:
     """Vectors (n, d) and their squared lengths (n,)."""
 
-    vectors: NDArray[np.floating]
-    squares: Floats
-
-    @classmethod
-    def of(cls, vectors: NDArray[np.floating]) -> _Table:
-        squares = np.empty(len(vectors))
+    def __init__(self, vectors: NDArray[np.floating]) -> None:
+        self.vectors, self.squares = vectors, np.empty(len(vectors))
         for part in blocks(len(vectors), _COLUMNS):
             wide = vectors[part].astype(np.float64)
-            np.einsum("ij,ij->i", wide, wide, out=squares[part])
-        return cls(vectors, squares)
+            np.einsum("ij,ij->i", wide, wide, out=self.squares[part])
 
     def rows(self, part: slice) -> Floats:
         """Return rows whose products with columns are squared distances."""
@@ -386,7 +380,7 @@ def lipschitz_constant(
     At most 1e-9 (relative) above the largest ratio, and never below it. Rows that are
     identical before are skipped; 0 where no two rows differ.
     """
-    tables = _Table.of(before), _Table.of(after)
+    tables = _Table(before), _Table(after)
     best = _start(*tables)
     for begin in range(0, len(before), _ROWS):
         for column in range(begin, len(before), _COLUMNS):
