@@ -54,6 +54,31 @@ class Similarities(NamedTuple):
         sums = (np.rint(rows * _UNITS).astype(np.int64).sum(axis=0) for rows in units)
         return cls(np.einsum("rd,rd->r", *units), *sums)
 
+    def with_later(self, later: Similarities) -> Similarities:
+        """Take in the texts of another one, which come later."""
+        return Similarities(
+            np.concatenate((self.cosines, later.cosines)),
+            self.before + later.before,
+            self.after + later.after,
+        )
+
+    def figures(self) -> Figures:
+        """Return the mean cosines of a text and of two, and the share of the way.
+
+        unrelated_cosine is that of an original and the private text of another row,
+        over all pairs of two different rows; None with fewer than two.
+        """
+        count, values = len(self.cosines), self.cosines.tolist()
+        share = unrelated = None
+        mean = math.fsum(values) / count if count else None
+        if mean is not None and count > 1:
+            products = (self.before / _UNITS) * (self.after / _UNITS)
+            pairs = math.fsum([*products.tolist(), *(-self.cosines).tolist()])
+            unrelated = pairs / (count * (count - 1))
+            if unrelated < 1.0:
+                share = (mean - unrelated) / (1.0 - unrelated)
+        return {"share_kept": share, "mean_cosine": mean, "unrelated_cosine": unrelated}
+
 
 class Meter(metrics.Meter[Similarities]):
     """Measure the cosines of the first 2,000 texts."""
@@ -81,32 +106,12 @@ class Meter(metrics.Meter[Similarities]):
 
     def merge(self, one: Similarities, other: Similarities) -> Similarities:
         """Return those of all texts."""
-        cosines = np.concatenate((one.cosines, other.cosines))
-        before, after = one.before + other.before, one.after + other.after
-        return Similarities(cosines, before, after)
+        return one.with_later(other)
 
     def result(self, total: Similarities) -> Figures:
-        """Return the mean cosines of a text and of two, and the share of the way.
-
-        unrelated_cosine is that of an original and the private text of another row,
-        over all pairs of two different rows; None with fewer than two.
-        """
-        count, values = len(total.cosines), total.cosines.tolist()
-        share = unrelated = None
-        mean = math.fsum(values) / count if count else None
-        if mean is not None and count > 1:
-            products = (total.before / _UNITS) * (total.after / _UNITS)
-            pairs = math.fsum([*products.tolist(), *(-total.cosines).tolist()])
-            unrelated = pairs / (count * (count - 1))
-            if unrelated < 1.0:
-                share = (mean - unrelated) / (1.0 - unrelated)
-        return {
-            "share_kept": share,
-            "mean_cosine": mean,
-            "unrelated_cosine": unrelated,
-            "texts": count,
-            "encoder": ENCODER,
-        }
+        """Return the share of the way from unrelated texts, and what it is made of."""
+        texts = len(total.cosines)
+        return {**total.figures(), "texts": texts, "encoder": ENCODER}
 
 
 class Weighted:
