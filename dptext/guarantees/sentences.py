@@ -300,11 +300,8 @@ def uncovered(notion: Notion, terms: Terms) -> Iterator[str]:
     yield said("always.person")
     policy, ways = terms.policy, TEMPLATES["written"]
     # Classes of token that count as one word, and ways to write one replacement.
-    same = [
-        said(f"equal.{name}")
-        for name in ("unknown", "number")
-        if getattr(policy, name) == "perturb"
-    ]
+    names = [n for n in ("unknown", "number") if getattr(policy, n) == "perturb"]
+    same = [said(f"equal.{name}") for name in names]
     shared = said("equal.classes", classes=", and all ".join(same)) if same else ""
     keys = ["decoder"] * (terms.decoder != "none")
     keys += [f"case {policy.case}", f"agreement {policy.agreement}", "number"]

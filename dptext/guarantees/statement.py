@@ -43,28 +43,24 @@ from dptext.types import (
 
 def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
     """Return the conditions of a claim."""
-    named = {
-        "lexicon": terms.run.lexicon_is_custom and not terms.run.adapted,
-        "adapted": bool(terms.run.adapted),
+    run, sent = terms.run, terms.third_party is not None
+    used = {
+        "lexicon": run.lexicon_is_custom and not run.adapted,
+        "adapted": bool(run.adapted),
         "lists": terms.policy.listed,
-        "model": terms.brings_model and terms.third_party is None,
-        "third_party": terms.third_party is not None,
-        "identified": terms.run.identified and terms.third_party is None,
-        "identified_for_third_party": terms.run.identified
-        and terms.third_party is not None,
-        "ledger": terms.run.subjects is not None,
+        "model": terms.brings_model and not sent,
+        "third_party": sent,
+        "identified": run.identified and not sent,
+        "identified_for_third_party": run.identified and sent,
+        "ledger": run.subjects is not None,
     }
-    used = [
-        said(f"condition.{name}", source=terms.run.adapted)
-        for name, is_so in named.items()
-        if is_so
-    ]
-    position = "with the same id" if terms.run.identified else "in the same place"
-    if terms.run.key != "key-file":
+    rests = [said(f"condition.{on}", source=run.adapted) for on in used if used[on]]
+    position = "with the same id" if run.identified else "in the same place"
+    if run.key != "key-file":
         key = said("condition.fresh_key")
     elif terms.strategy is Strategy.DATA_SET:
         key = said("condition.key_file_of_data_set")
-    elif terms.third_party is not None:
+    elif sent:
         key = said("condition.key_file_for_third_party", named=position)
     else:
         key = said("condition.key_file", named=position)
@@ -72,7 +68,7 @@ def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
     if terms.numerical_slack is not None:
         nats = above(max(terms.numerical_slack, 1e-12), 2)
         exact = said("condition.finite_bits", nats=nats)
-    return (key, said("condition.settings"), *used, exact, *promise.gaps)
+    return (key, said("condition.settings"), *rests, exact, *promise.gaps)
 
 
 @dataclass(frozen=True, slots=True)
