@@ -28,7 +28,7 @@ class Params(declared.ClassParams):
 
     def prepare(self, lexicon: Lexicon) -> ClassFirst:
         """Look the class of each word of the vocabulary up."""
-        classes = self.classes(lexicon)
+        classes = declared.classes(lexicon, self.by, self.table)
         epsilons = classes.epsilons(self.epsilons)
         return ClassFirst(classes, epsilons, self.first, self.used())
 

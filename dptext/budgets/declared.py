@@ -45,10 +45,6 @@ class ClassParams(budgets.Params):
     by: str = "frequency"
     table: str = ""
 
-    def classes(self, lexicon: Lexicon) -> Classes:
-        """Look the class of each word of the vocabulary up."""
-        return classes(lexicon, self.by, self.table)
-
     def listed(self) -> str:
         """Write the epsilons in one line."""
         return ", ".join(f"{name} {value:g}" for name, value in self.epsilons.items())
@@ -169,9 +165,9 @@ class Params(ClassParams):
 
     def prepare(self, lexicon: Lexicon) -> Declared:
         """Look the epsilon of each word of the vocabulary up."""
-        classes = self.classes(lexicon)
-        epsilons = classes.epsilons(self.epsilons)[classes.of]
-        return Declared(classes, epsilons, self.used())
+        of_words = classes(lexicon, self.by, self.table)
+        epsilons = of_words.epsilons(self.epsilons)[of_words.of]
+        return Declared(of_words, epsilons, self.used())
 
 
 @dataclass(frozen=True, slots=True)

@@ -348,7 +348,7 @@ class NoiseMechanism(Mechanism):
     @property
     def inputs(self) -> NDArray[np.float32]:
         """Return the rows whose means `position` takes as well: (V + 1, d)."""
-        return self.space.vectors
+        return self.output_vectors
 
     def position(self, vectors: Floats) -> Floats:
         """Return where vectors lie before noise: (n, d) -> (n, m) float64."""

@@ -88,11 +88,6 @@ class Clipped(NoiseMechanism):
 
     @property
     def output_vectors(self) -> NDArray[np.float32]:
-        """Return where the words lie before noise: the clipped vectors."""
-        return self.clipped
-
-    @property
-    def inputs(self) -> NDArray[np.float32]:
         """Return the clipped vectors: means of them are no farther apart."""
         return self.clipped
 
