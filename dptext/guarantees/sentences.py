@@ -55,13 +55,7 @@ def series(parts: tuple[str, ...]) -> str:
     return ", ".join(parts[:-1]) + " and " + parts[-1]
 
 
-def say(
-    claim: Claim,
-    promise: Guarantee,
-    terms: Terms,
-    adjacency: tuple[str, ...],
-    covered: tuple[str, ...],
-) -> tuple[str, str]:
+def say(claim: Claim, promise: Guarantee, terms: Terms) -> tuple[str, str]:
     """Return the sentence of a claim, and what holds for whole texts."""
     if claim.no_claim is not None:
         why = {"reason": promise.reason, "worst": above(claim.worst)}
@@ -71,8 +65,8 @@ def say(
     parts = {
         **TEMPLATES["strategy"][terms.strategy],
         **_parts(claim, promise, terms),
-        "adjacency": series(adjacency),
-        "words": series(covered),
+        "adjacency": series(adjacency(terms)),
+        "words": series(covered(terms.policy)),
     }
     text = said(_template("text", claim, terms), **parts) + _how_long(claim, terms)
     if origin in TEMPLATES["origin"]:

@@ -122,8 +122,6 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
     """Return the statement of a run with one mechanism and one budget."""
     claim = claims.claim(promise, terms)
     nothing = claim.notion is Notion.NONE
-    common = sentences.adjacency(terms)
-    covered = sentences.covered(terms.policy)
     subjects, limit = "", terms.run.subjects
     if limit is not None and not nothing:
         delta = limit.delta
@@ -134,7 +132,7 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
             delta=said("subjects.delta", delta=number(delta)) if delta else "",
             large=said("subjects.large") * (limit.nats > MAX_MEANINGFUL_TEXT_LOSS),
         )
-    sentence, text_level = sentences.say(claim, promise, terms, common, covered)
+    sentence, text_level = sentences.say(claim, promise, terms)
     return Statement(
         notion=claim.notion,
         level=claim.level,
@@ -156,8 +154,8 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
         translation=terms.translation,
         decoder=terms.decoder,
         decoding=sentences.decoding(terms, nothing),
-        adjacency=common,
-        covered=covered,
+        adjacency=sentences.adjacency(terms),
+        covered=sentences.covered(terms.policy),
         conditions=() if nothing else conditions(promise, terms),
         not_covered=(
             *sentences.shown(terms.policy),
