@@ -33,17 +33,7 @@ from dptext.mechanisms import Aim, Family, NoiseMechanism, at_each
 from dptext.noise import mu_of
 from dptext.randomness import RandomBits
 from dptext.spaces import Geometry, Space, geometry_of
-from dptext.types import (
-    Constant,
-    Eps,
-    Floats,
-    Guarantee,
-    Ids,
-    Inputs,
-    Ints,
-    Notion,
-    Points,
-)
+from dptext.types import Constant, Eps, Floats, Guarantee, Ids, Inputs, Ints, Notion
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +197,7 @@ class Gaussian(Clipped):
         return self.sigma(epsilon)
 
     def standard_noise(
-        self, ids: Ids, points: Points, eps: Eps
+        self, ids: Ids, points: NDArray[np.float32], eps: Eps
     ) -> tuple[Floats, Floats, float]:
         """Return unit directions and Gamma(d / 2) amounts |z|^2 / 2 sigma^2."""
         drawn = points.astype(np.float64) - self.centres(ids, eps)
