@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 from msgspec import Meta
@@ -28,13 +28,11 @@ from numpy.typing import NDArray
 
 from dptext import mechanisms
 from dptext.errors import UsageError
+from dptext.mappings import Index
 from dptext.mechanisms import Aim, WordMechanism, laplace
 from dptext.randomness import RandomBits
 from dptext.spaces import Space
 from dptext.types import Eps, Floats, Guarantee, Ids, Ints, Points
-
-if TYPE_CHECKING:
-    from dptext.mappings import Index
 
 _CHUNK = 2048
 # Above the lanes of laplace.
@@ -66,8 +64,6 @@ class Vickrey(WordMechanism):
 
     @cached_property
     def _index(self) -> Index:
-        from dptext.mappings import Index
-
         return Index(self.space.vectors, self.space.size)
 
     def guarantee(self, epsilon: float) -> Guarantee:

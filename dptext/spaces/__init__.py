@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import cache
+from dptext.lexicons.orders import build_orders, check_coordinates, measure
 from dptext.lexicons.search import distances_of_pairs, lengths_from, squared_error
 from dptext.types import (
     Constant,
@@ -109,8 +110,6 @@ class Space:
 
         Raises LexiconError where they are too long or too short to be measured.
         """
-        from dptext.lexicons.orders import check_coordinates
-
         vectors = self.transformed()
         check_coordinates(vectors, f"space {self.name} of lexicon {self.lexicon.name}")
         return vectors
@@ -167,7 +166,6 @@ class Space:
         self, key: str, listed: int, inputs: int, what: str
     ) -> tuple[NDArray[np.integer], NDArray[np.float32]]:
         """List the nearest words of the first inputs, or take them from the cache."""
-        from dptext.lexicons.orders import build_orders
 
         def compute() -> cache.Arrays:
             orders, far = build_orders(self.vectors, listed, inputs=inputs)
@@ -278,7 +276,6 @@ def geometry_of(
 
     moved gives (V + 1, d) float32. Computed once, then kept in the cache folder.
     """
-    from dptext.lexicons.orders import measure
 
     def holds(kept: cache.Numbers) -> bool:
         vectors = moved()
@@ -319,8 +316,6 @@ def prepare(lexicon: Lexicon, name: str, params: Params) -> Space:
     Raises LexiconError where vectors are too long or too short to be measured, and what
     the transform raises.
     """
-    from dptext.lexicons.orders import check_coordinates
-
     check_coordinates(lexicon.vectors, f"lexicon {lexicon.name}")
     settings = asdict(params)
     space = Space(
