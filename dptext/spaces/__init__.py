@@ -278,15 +278,11 @@ def geometry_of(
     """
 
     def holds(kept: cache.Numbers) -> bool:
-        vectors = moved()
-        longest = max(
-            float(lengths_from(vectors, row).max()) for row in some(len(vectors))
-        )
-        geometry = Geometry.of(kept)
+        vectors, geometry = moved(), Geometry.of(kept)
+        rows = some(len(vectors))
+        longest = max(float(lengths_from(vectors, row).max()) for row in rows)
         # Distances are measured in single precision where the largest is sought.
-        return (
-            longest <= geometry.diameter * (1.0 + 1e-6) and geometry.nearest <= longest
-        )
+        return geometry.nearest <= longest <= geometry.diameter * (1.0 + 1e-6)
 
     key = cache.key_of("geometry", space.lexicon.digest, space.identity, *parts)
     return Geometry.of(cache.numbers(key, lambda: dict(measure(moved())), holds))
@@ -375,43 +371,31 @@ def lipschitz_constant(
     At most 1e-9 (relative) above the largest ratio, and never below it. Rows that are
     identical before are skipped; 0 where no two rows differ.
     """
-    tables = _Table(before), _Table(after)
-    best = _start(*tables)
-    for begin in range(0, len(before), _ROWS):
-        for column in range(begin, len(before), _COLUMNS):
-            best = max(best, _largest(*tables, *_beyond(*tables, begin, column, best)))
+    tables, rows = (_Table(before), _Table(after)), np.arange(len(before))
+    steps = {1, 2, 3, 5, 8, len(rows) // 3, len(rows) // 2}
+    best = max(_largest(*tables, rows, np.roll(rows, step)) for step in steps)
+    for one in blocks(len(before), _ROWS):
+        for other in blocks(len(before), _COLUMNS, one.start):
+            best = max(best, _largest(*tables, *_beyond(*tables, one, other, best)))
     return best * (1.0 + _MARGIN)
 
 
-def _start(before: _Table, after: _Table) -> float:
-    """Return the largest ratio of a few pairs."""
-    rows = np.arange(len(before.squares))
-    steps = {1, 2, 3, 5, 8, len(rows) // 3, len(rows) // 2}
-    return max(_largest(before, after, rows, np.roll(rows, step)) for step in steps)
-
-
 def _beyond(
-    before: _Table, after: _Table, begin: int, column: int, best: float
+    before: _Table, after: _Table, one: slice, other: slice, best: float
 ) -> tuple[Ints, Ints]:
     """Return the pairs of a tile that may be beyond the best: two (m,) arrays."""
     # Pairs beyond by less than half the margin are as good as the best.
     scale = (best * (1.0 + _MARGIN / 2.0)) ** 2
-    one, other = slice(begin, begin + _ROWS), slice(column, column + _COLUMNS)
     left = np.hstack((after.rows(one), -scale * before.rows(one)))
     right = np.hstack((after.columns(other), before.columns(other)))
     excess = left @ right.T
-    if column == begin:
+    if one.start == other.start:
         excess[np.tri(*excess.shape) > 0] = -np.inf  # each pair once
     # A product of k terms errs by at most k u sum |a| |b|, u = 2^-53; the squared
     # lengths among the terms err by as much again. Here twice that.
-    max_distance = 4.0 * (
-        after.largest(one, other) + scale * before.largest(one, other)
-    )
-    slack = 4.0 * left.shape[1] * 2.0**-53 * max_distance
-    if excess.max() <= -slack:
-        return np.empty(0, np.int64), np.empty(0, np.int64)
-    rows, columns = np.nonzero(excess > -slack)
-    return rows + begin, columns + column
+    most = 4.0 * (after.largest(one, other) + scale * before.largest(one, other))
+    rows, columns = np.nonzero(excess > -4.0 * left.shape[1] * 2.0**-53 * most)
+    return rows + one.start, columns + other.start
 
 
 def _largest(before: _Table, after: _Table, rows: Ints, others: Ints) -> float:
