@@ -423,5 +423,5 @@ def _write(
         source.fault(fault)
     fields.merge(done.present)
     if done.data:
-        assert isinstance(writer, formats.PieceWriter)
+        assert isinstance(writer, formats.LineWriter)
         writer.piece(done.data)

@@ -366,6 +366,16 @@ class Source:
             self._warn(f"{names}: no records in it, and none in the output")
 
 
+def first_records(job: Job, number: int) -> list[Record]:
+    """Return the first records of a job."""
+    source = Source(replace(job, output=None), None, 0)
+    with contextlib.ExitStack() as stack:
+        source.open(stack)
+        items = source.records()
+        real = (each for each in items if not isinstance(each.rest, Verbatim))
+        return list(islice(real, number))
+
+
 def _status(path: str | None) -> tuple[int, ...] | None:
     """Return what changes with a file; None where there is none."""
     try:

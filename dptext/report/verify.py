@@ -337,17 +337,16 @@ def _unprotected(report: Document) -> tuple[Unprotected, ...]:
 
 def _has_twice(data: bytes) -> bool:
     """Tell whether an object holds a key twice: readers differ in which they take."""
-    twice = False
 
     def look(pairs: list[tuple[str, object]]) -> None:
-        nonlocal twice
-        twice = twice or len(dict(pairs)) < len(pairs)
+        if len(dict(pairs)) < len(pairs):
+            raise ValueError
 
     try:
         json.loads(data, object_pairs_hook=look)
     except (ValueError, RecursionError):
         return True
-    return twice
+    return False
 
 
 def _terms(report: Document, risk: float | None, policy: ExportPolicy) -> Iterator[str]:
