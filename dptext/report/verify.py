@@ -73,21 +73,14 @@ class Finding(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """Why an export does not pass; notes on what was not checked.
+    """Why an export does not pass; notes on what was not checked; its path.
 
     No line holds anything of the file's content but names of fields.
     """
 
     findings: tuple[Finding, ...]
     notes: tuple[str, ...] = ()
-
-
-class Judged(NamedTuple):
-    """An export by its path, and the verdict on it."""
-
-    name: str
-    findings: Sequence[Finding]
-    notes: Sequence[str]
+    name: str = ""
 
 
 def of_rule(rule: Rule, lines: Iterable[str]) -> list[Finding]:
@@ -389,7 +382,7 @@ def _classes(promise: Statement, policy: ExportPolicy) -> Iterator[str]:
             yield f"tokens of class {name} are not protected; the policy wants it"
 
 
-def as_json(judged: Sequence[Judged], trust: str) -> JsonObject:
+def as_json(judged: Sequence[Verdict], trust: str) -> JsonObject:
     """Return all that was judged as plain data; trust says whom the check trusts."""
     return {
         "success": not any(each.findings for each in judged),
@@ -406,7 +399,7 @@ def as_json(judged: Sequence[Judged], trust: str) -> JsonObject:
     }
 
 
-def as_sarif(judged: Sequence[Judged], trust: str, version: str) -> JsonObject:
+def as_sarif(judged: Sequence[Verdict], trust: str, version: str) -> JsonObject:
     """Return the findings as a log of SARIF 2.1.0 (OASIS, 2020)."""
     results = [
         {
