@@ -15,10 +15,9 @@ import msgspec
 
 from dptext import __version__, registry
 from dptext.errors import InputError, MissingExtra, UsageError
-from dptext.guarantees import claims, not_covered
-from dptext.guarantees.not_covered import Unprotected
+from dptext.guarantees import claims
+from dptext.guarantees.claims import Unprotected, above
 from dptext.guarantees.policy import ExportPolicy
-from dptext.guarantees.rounding import above
 from dptext.guarantees.statement import Statement
 from dptext.models import endpoint
 from dptext.report import document, exports, figures
@@ -326,7 +325,7 @@ def _unprotected(report: Document) -> tuple[Unprotected, ...]:
         strategy = Strategy(str(settings.get("strategy")))
     except (msgspec.ValidationError, ValueError):
         return tuple(Unprotected)
-    return not_covered.unprotected(policy, strategy)
+    return claims.unprotected(policy, strategy)
 
 
 def _has_twice(data: bytes) -> bool:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from dptext import cache
-from dptext.guarantees.rounding import MAX_MEANINGFUL_LOSS, above, number
+from dptext.guarantees.claims import MAX_MEANINGFUL_LOSS, above, number
 from dptext.guarantees.statement import Statement
 from dptext.measures.bayes_risk import Risk
 from dptext.measures.calibrate import shipped_readers

@@ -11,9 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dptext import lexicons
-from dptext.guarantees import claims, not_covered
-from dptext.guarantees.claims import Loss, TextLoss
-from dptext.guarantees.rounding import MAX_MEANINGFUL_LOSS, above, factor, number
+from dptext.guarantees import claims, sentences
+from dptext.guarantees.claims import (
+    MAX_MEANINGFUL_LOSS,
+    Loss,
+    TextLoss,
+    above,
+    factor,
+    number,
+)
 from dptext.guarantees.sentences import said
 from dptext.guarantees.statement import Statement
 from dptext.mechanisms.discrete_gaussian import DiscreteGaussian
@@ -116,7 +122,7 @@ def build(
         sentence=_sentence(release, claim, key, distance),
         text_level=_several(release, claim),
         adjacency=(said("vectors.adjacency"),) if is_word else (),
-        covered=not_covered.covered(tokens) if is_word else ("texts",),
+        covered=sentences.covered(tokens) if is_word else ("texts",),
         conditions=()
         if claim.none
         else _conditions(release, claim, key, identified, lexicon_is_custom),
