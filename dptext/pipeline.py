@@ -31,7 +31,7 @@ from dptext.budgets import AnyBudget, Budget, SequentialBudget, uniform
 from dptext.decoders import Decoder, none
 from dptext.errors import UsageError
 from dptext.guarantees import statement
-from dptext.guarantees.rounding import MAX_MEANINGFUL_LOSS
+from dptext.guarantees.claims import MAX_MEANINGFUL_LOSS
 from dptext.mappings import Index
 from dptext.measures import bayes_risk, calibrate
 from dptext.mechanisms import (

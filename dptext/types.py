@@ -6,7 +6,7 @@ Letters in shapes: r texts, n words, p pieces, V vocabulary, d dimensions, k lis
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import IntEnum, StrEnum
 from functools import lru_cache
@@ -27,6 +27,13 @@ Vectors = NDArray[np.floating]  # of any precision
 Rows = NDArray[np.integer]  # of any width
 Mask = NDArray[np.bool_]
 JsonObject = dict[str, object]  # keys and values, as in YAML and JSON
+
+
+def blocks(end: int, size: int, begin: int = 0) -> Iterator[slice]:
+    """Yield slices of at most size rows, from begin to end."""
+    for first in range(begin, end, size):
+        yield slice(first, min(first + size, end))
+
 
 # Parts of speech, by their numbers in Lexicon.parts.
 PARTS = (
@@ -354,6 +361,14 @@ class VaryingEpsilon:
     total: float
     drift: float
     most: float = math.inf
+
+    @classmethod
+    def exponential(cls, distance: float, most: float = math.inf) -> VaryingEpsilon:
+        """Return that of weights exp(-epsilon t / 2), t at most distance.
+
+        most: what no two words lose more than at any epsilon, where t is cut.
+        """
+        return cls(distance, distance, distance / 2.0, most / 2.0)
 
     def moved(self, low: float, high: float) -> float:
         """Return what a word loses at most whose epsilon alone differs, in nats."""

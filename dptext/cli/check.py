@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dptext.report.exports import Export, GitIndex
     from dptext.report.recompute import Recomputer
     from dptext.report.signatures import Key
-    from dptext.report.verify import Finding, Judged
+    from dptext.report.verify import Verdict
 
     # An export by name, and what reads it.
     Named = tuple[str, Callable[[], Export]]
@@ -79,7 +79,7 @@ def command(
 
     Example: dptext check exports --set max_risk=15%
     """
-    from dptext import __version__, lexicons
+    from dptext import __version__, lexicons, progress
     from dptext.guarantees import policy as policies
     from dptext.report import verify
     from dptext.report.exports import GitIndex
@@ -91,7 +91,8 @@ def command(
         if not quiet:
             typer.echo(screen.one_line(line), err=True)
 
-    recomputer = Recomputer([lexicons.find(name) for name in lexicon or ()], note)
+    progress.on(not quiet)
+    recomputer = Recomputer([lexicons.find(name) for name in lexicon or ()])
     index = GitIndex() if staged else None
     configured = _configured(context, policy, index)
     asked = options.keys_of(set_)
@@ -99,9 +100,9 @@ def command(
     accepted = policies.of(configured.policy, configured.shown)
     accepted = replace(accepted, **{key: getattr(terms, key) for key in asked})
     keys = keys_of(verify_key, accepted, configured, index)
-    results: list[Judged] = []
+    results: list[Verdict] = []
     for name, read in _exports(files or (), accepted, index, note):
-        each = verify.Judged(name, *judged(read, accepted, keys, recomputer))
+        each = judged(read, accepted, keys, recomputer)._replace(name=name)
         results.append(each)
         for line in each.notes:
             note(f"{name}: {line}")
@@ -193,8 +194,8 @@ def judged(
     accepted: ExportPolicy,
     keys: Sequence[Key],
     recomputer: Recomputer,
-) -> tuple[Sequence[Finding], Sequence[str]]:
-    """Return findings on an export, and notes."""
+) -> Verdict:
+    """Return the verdict on an export, its signature included."""
     from dptext.report import signatures, verify
     from dptext.report.verify import Rule
 
@@ -202,10 +203,10 @@ def judged(
         export = read()
     except OSError as error:
         return verify.failed(Rule.UNREADABLE, f"cannot be read: {error.strerror}")
-    findings, notes = verify.verdict(export, accepted, recomputer)
+    verdict = verify.verdict(export, accepted, recomputer)
     problem = signatures.problem(export.report, keys) if keys and export.report else ""
     signature = verify.of_rule(Rule.SIGNATURE, filter(None, [problem]))
-    return [*signature, *findings], notes
+    return verdict._replace(findings=(*signature, *verdict.findings))
 
 
 def keys_of(

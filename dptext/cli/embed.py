@@ -79,14 +79,14 @@ def command(
     columns.find(output)
     task = records.job(files, output, pooled.subject, over, work)
     reports = reported.reports(keys.key_file)
-    outputs.planned(task, None, reports, context.meta[outputs.READ])
+    outputs.planned(task, reports, context.meta[outputs.READ])
     key = keys.key()
     with Release() as opened:
         # All is opened before anything is read, the data first: they appear last.
         sink = opened.open(output)
         beside = reports.beside(task)
         sidecar = None if beside is None else opened.open(str(beside))
-        internal = outputs.Internal(reports, opened)
+        write = outputs.internal(reports, opened)
         aside = None
         if task.on_error == "quarantine" and task.quarantine is not None:
             aside = opened.aside(task.quarantine)
@@ -99,7 +99,7 @@ def command(
         if sidecar is not None:
             encoded = document.encode(document.public(result))
             sidecar.stream.write(signatures.signed(encoded, reports.key))
-        internal.write(result)
+        write(result)
         opened.commit()
     copied = [name for name in (records.id,) if name is not None]
     released = outputs.released([task], reports, copied)

@@ -119,19 +119,18 @@ def verify(
 def _tokens(files: Sequence[Path], ledger: str) -> list[tuple[str, str]]:
     """Return the entries that the reports of released files name."""
     from dptext import streams
-    from dptext.report import document
-    from dptext.report.exports import SIDECAR
+    from dptext.report import document, exports
 
     tokens = []
     for path in files:
-        beside = path.parent / f"{path.name}{SIDECAR}"
+        beside = exports.beside(path)
         try:
             data = streams.read_small(beside, "report")
         except FileNotFoundError:
             missing = beside if path.exists() else path
             raise UsageError(
                 f"{missing}: no such file; name released files with their reports "
-                f"({SIDECAR}) beside them, or none to verify the ledger alone"
+                f"({exports.SIDECAR}) beside them, or none to verify the ledger alone"
             ) from None
         recorded = document.decode(data, str(beside)).run.recorded
         if recorded is None or recorded.ledger != ledger or recorded.entry is None:

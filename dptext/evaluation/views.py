@@ -47,14 +47,13 @@ from dptext.report.blocks import (
 from dptext.report.figures import (
     MEANINGS,
     accuracy,
-    beside_chance,
     between,
     count,
     score,
     share,
     short,
 )
-from dptext.report.views import deniability
+from dptext.report.views import deniability, metrics
 
 ENDPOINT = EndpointReader.name
 KEPT = ("N_w", "S_w", "PP", "CS", "LOW")
@@ -125,18 +124,15 @@ def evaluation(result: Result) -> Page:
 def _kept(result: Result) -> Iterator[tuple[str | Code, Cell]]:
     """Yield what texts keep, then what the mechanism does."""
     kept = result.kept
-    for name, value in (("PP", kept.perturbed), ("LOW", kept.low)):
-        chance = kept.metrics.get(name, {}).get("by_chance")
-        known = chance if isinstance(chance, float) else None
-        yield name, f"{beside_chance(share(value), known)}: {MEANINGS[name]}"
-    cosines = f"mean cosine {score(kept.similarity)}, of unrelated texts "
-    cosines += f"{score(kept.unrelated)}, by {kept.encoder}"
-    yield "CS", f"{share(kept.meaning)}: {MEANINGS['CS']} ({cosines})"
+    meaning = {
+        "share_kept": kept.meaning,
+        "mean_cosine": kept.similarity,
+        "unrelated_cosine": kept.unrelated,
+        "encoder": kept.encoder,
+    }
+    yield from metrics({**kept.metrics, "CS": meaning})
     shown = f"{share(kept.known)} (before {share(kept.known_before)})"
     yield "known words", f"{shown}: {MEANINGS['known words']}"
-    for name, measured in kept.metrics.items():
-        if name not in ("PP", "LOW", "CS"):
-            yield name, figures.measure(name, next(iter(measured.values()), None))
     if result.deniability is not None:
         yield from deniability(result.deniability)
 

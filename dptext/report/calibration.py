@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from dptext import pipeline, profile, progress, registry
 from dptext.budgets import uniform
 from dptext.errors import UsageError
-from dptext.guarantees.rounding import above
 from dptext.guarantees.sentences import measured
 from dptext.measures import public
 from dptext.measures.bayes_risk import LIMITS, Risk
@@ -181,5 +180,5 @@ def _risk(row: Calibration) -> str:
 
 
 def _loss(row: Calibration) -> str:
-    loss = "unbounded" if row.worst_loss is None else above(row.worst_loss)
+    loss = figures.bound(row.worst_loss)
     return f"{loss}, up to delta {row.delta:g}" if row.delta else loss

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import math
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
 import msgspec
 
-from dptext import lexicons, pipeline, profile, registry
+from dptext import lexicons, pipeline, profile, progress, registry
 from dptext.errors import DptextError, UnprovenError, UsageError
 from dptext.guarantees.policy import Unverified
 from dptext.measures.public import NoRisk, PublicMeasures
@@ -19,7 +18,7 @@ from dptext.report import build
 from dptext.report.document import Document, Run, public
 from dptext.settings import digest_of_path
 from dptext.types import Lexicon, Notion
-from dptext.vectors import Pool, measures, release
+from dptext.vectors import Pool, release, statement
 
 # Draws up the public report of a run, whose settings were made ready.
 _Stated = Callable[[Run], Document]
@@ -31,7 +30,6 @@ _WORDED = (
     *("translation", "source", "distance", "name", "unit", "risk_note", "method"),
     *("algorithm", "prior", "dptext", "readers", "decoding", "subjects"),
 )
-_PATIENCE = 3.0  # seconds without a line
 # Machines round differently. Draws are the same everywhere, but where rounding decides
 # who wins one: of 20,000 draws 40 may differ, of 25 words 100 times 10. Other figures
 # have no room. Where an interval is stated the room is a part of it, too small to
@@ -80,14 +78,10 @@ def _gap(kind: Unverified, reason: str) -> _EndedError:
 class Recomputer:
     """Draws up reports anew, once for all files with the same settings.
 
-    others are lexicons to look in beside the installed ones; say is called with a
-    line before something slow.
+    others are lexicons to look in beside the installed ones.
     """
 
-    def __init__(
-        self, others: Sequence[Lexicon] = (), say: Callable[[str], None] = print
-    ) -> None:
-        self._say = say
+    def __init__(self, others: Sequence[Lexicon] = ()) -> None:
         self._lexicons: dict[str, Lexicon | None] = {}
         self._lexicons.update({lexicon.digest: lexicon for lexicon in others})
         self._done: dict[bytes, _Stated | _EndedError] = {}
@@ -130,16 +124,11 @@ class Recomputer:
         parts = (words is None, *what, measured, same_version)
         key = msgspec.json.encode(parts, order="deterministic")
         if key not in self._done:
-            line = "recomputing a report; the first time this may take a minute"
-            timer = threading.Timer(_PATIENCE, self._say, [line])
-            timer.daemon = True
-            timer.start()
             try:
-                self._done[key] = make(run, measured, same_version)
+                with progress.step("recomputing a report"):
+                    self._done[key] = make(run, measured, same_version)
             except _EndedError as ended:
                 self._done[key] = ended
-            finally:
-                timer.cancel()
         done = self._done[key]
         if isinstance(done, _EndedError):
             raise done
@@ -163,7 +152,7 @@ class Recomputer:
         lexicon = None if sentence else self._lexicon(run)
         with _carried_out():
             ready = release.of(chosen, lexicon=lexicon)
-            figures = measures.of(ready) if measured else None
+            figures = statement.measured(ready) if measured else None
         return lambda run: build.stated_vectors(
             ready, run.key, run.layout, measures=figures
         )
