@@ -42,12 +42,16 @@ class Manifest:
     """What is known of the outputs of a folder, under one key and pipeline."""
 
     def __init__(self, folder: Path, pipeline: Pipeline, key: RunKey) -> None:
-        self._path = folder / NAME
-        self._folder = folder
+        self._folder, self._path = folder, folder / NAME
         self._identity = pipeline.identity
         purpose = b"dptext/manifest/"
         self._key = hashlib.blake2b(purpose, key=key.secret, digest_size=32).digest()
-        self._lines = {line.output: line for line in self._read()}
+        self._lines: dict[str, ManifestLine] = {}
+        with contextlib.suppress(FileNotFoundError):
+            for data in self._path.read_bytes().splitlines():
+                with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
+                    line = msgspec.json.decode(data, type=ManifestLine)
+                    self._lines[line.output] = line
 
     def work(self, job: Job, start: int) -> str:
         """Return the keyed digest of what an output follows from.
@@ -55,26 +59,20 @@ class Manifest:
         start is the number of records of the run before it.
         """
         (source,) = job.inputs
+        name = Path(job.output or "").name
         parts = (
-            *(
-                settings.digest_of_path(source),
-                self._identity,
-                job.selection,
-                job.format,
-            ),
-            *(job.on_error, Path(job.output or "").name, start),
+            *(settings.digest_of_path(source), self._identity, job.selection),
+            *(job.format, job.on_error, name, start),
         )
         return self._keyed(msgspec.json.encode(parts, order="deterministic"))
 
     def done(self, job: Job, work: str, beside: Path | None) -> int | None:
         """Return how many records an output that is done was made from, else None."""
-        line = self._lines.get(self._name(job))
-        if line is None or line.work != work:
+        line, output = self._lines.get(self._name(job)), Path(job.output or "")
+        if line is None or line.work != work or not output.is_file():
             return None
-        if not hmac.compare_digest(self._seal(line), line.seal):
-            return None
-        output = Path(job.output or "")
-        if not output.is_file() or settings.digest_of_path(output) != line.sha256:
+        sealed = hmac.compare_digest(self._seal(line).encode(), line.seal.encode())
+        if not sealed or settings.digest_of_path(output) != line.sha256:
             return None
         return line.read if beside is None or beside.is_file() else None
 
@@ -96,14 +94,6 @@ class Manifest:
         """Return the path of an output in the folder, as UTF-8, which JSON is."""
         path = os.path.relpath(job.output or "", self._folder)
         return os.fsencode(path).decode("utf-8", "backslashreplace")
-
-    def _read(self) -> list[ManifestLine]:
-        lines = []
-        with contextlib.suppress(FileNotFoundError):
-            for data in self._path.read_bytes().splitlines():
-                with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
-                    lines.append(msgspec.json.decode(data, type=ManifestLine))
-        return lines
 
     def _seal(self, line: ManifestLine) -> str:
         return self._keyed(msgspec.json.encode(msgspec.structs.replace(line, seal="")))
