@@ -15,12 +15,11 @@ from dptext.errors import UsageError
 def command(
     name: Annotated[
         str,
-        typer.Argument(
-            metavar="PROFILE|MECHANISM",
-            help="A profile, a .yaml file, or a mechanism (with --epsilon). If both "
-            "have the same name, the profile is meant.",
-        ),
+        "PROFILE|MECHANISM",
+        "A profile, a .yaml file, or a mechanism (with --epsilon). If both have the "
+        "same name, the profile is meant.",
     ] = "balanced",
+    *,
     epsilon: options.Epsilon = None,
     mechanism: Text = None,
     lexicon: Text = None,

@@ -19,7 +19,7 @@ app = typer.Typer(
     help="Show, export and verify the privacy losses that a ledger records.",
     no_args_is_help=True,
 )
-File = Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger.")]
+File = Annotated[Path, "The ledger."]
 _SHOWN = 10
 
 
@@ -92,8 +92,7 @@ def export(ledger: File) -> None:
 def verify(
     ledger: File,
     files: Annotated[
-        list[Path] | None,
-        typer.Argument(help="Released files, with their reports beside them."),
+        list[Path] | None, "Released files, with their reports beside them."
     ] = None,
 ) -> None:
     """Check that the ledger was not edited and records these released files.
