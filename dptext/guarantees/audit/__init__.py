@@ -58,7 +58,8 @@ def audit(
     that can only be drawn from where draws is None.
     """
     if isinstance(mechanism, TextMechanism):
-        result = losses.audit_texts(mechanism, epsilon)
+        log_probs = mechanism.example_log_probs(epsilon)
+        result = losses.audit_texts(mechanism, epsilon, log_probs)
     elif isinstance(mechanism, NoiseMechanism) or not mechanism.has_log_probs:
         result = _by_draws(mechanism, epsilon, draws, runs, number, progress)
     else:
