@@ -208,10 +208,14 @@ class Words:
 
     pieces: list[str]
     flags: NDArray[np.uint8]
-    ends: NDArray[np.int64]
-    positions: NDArray[np.int64]
-    texts: NDArray[np.int64]
+    ends: Ints
+    positions: Ints
+    texts: Ints
     ids: Ids
+
+    def by_text(self) -> list[int]:
+        """Return how many words of each text are privatized."""
+        return list(map(int, np.bincount(self.texts, minlength=len(self.ends))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,9 +233,9 @@ class Released:
 
     pieces: list[str]
     flags: NDArray[np.uint8]
-    ends: NDArray[np.int64]
-    positions: NDArray[np.int64]
-    texts: NDArray[np.int64]
+    ends: Ints
+    positions: Ints
+    texts: Ints
     drawn: Ids
     eps: Eps
 

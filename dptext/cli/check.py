@@ -36,11 +36,10 @@ def command(
     context: typer.Context,
     files: Annotated[
         options.Texts,
-        typer.Argument(
-            help="Exports, or folders of exports. In folders, sidecars and files "
-            "such as README.md are skipped."
-        ),
+        "Exports, or folders of exports. In folders, sidecars and files such as "
+        "README.md are skipped.",
     ] = None,
+    *,
     staged: Annotated[
         bool,
         "Check exports, reports and policy as staged in git: all exports, or those in "

@@ -33,6 +33,7 @@ class Line(NamedTuple):
 
 def command(
     context: typer.Context,
+    *,
     install: Annotated[
         options.Texts,
         "Download this model or data set, or all that are missing; repeatable. Nothing "

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from dptext.cli import options, outputs, screen
-from dptext.cli.options import Number, Text, one_of
+from dptext.cli.options import HIDDEN, Number, Text, one_of
 from dptext.errors import UsageError
 
 
@@ -20,6 +20,7 @@ class Pooled:
     model: Text = None
     subject: Annotated[
         Text,
+        HIDDEN,
         "Field with the person that a record is about. The report then bounds the loss "
         "of all vectors of one person.",
     ] = None

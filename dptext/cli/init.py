@@ -31,10 +31,7 @@ _HEAD = (
 
 
 def command(
-    file: Annotated[
-        str,
-        typer.Argument(help="File, or folder of files, with texts to make private."),
-    ],
+    file: Annotated[str, "File, or folder of files, with texts to make private."],
     *,
     layout: options.Layout,
 ) -> None:

@@ -28,13 +28,12 @@ _KINDS = ("profiles", "mechanisms")
 
 def command(
     what: Annotated[
-        options.Text,
-        typer.Argument(help="profiles, mechanisms, or the name of one of them."),
+        options.Text, "profiles, mechanisms, or the name of one of them."
     ] = None,
     name: Annotated[
-        options.Text,
-        typer.Argument(help="After profiles or mechanisms: show this one."),
+        options.Text, "After profiles or mechanisms: show this one."
     ] = None,
+    *,
     as_json: bool = False,
 ) -> None:
     """List profiles and mechanisms, or show one in full.

@@ -357,20 +357,22 @@ def add(
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command whose groups of options are options.
+    """Return a command as Typer takes it, with options in place of their groups.
 
-    A group is a parameter whose type is a dataclass; its fields are the options.
+    A group is a parameter whose type is a dataclass; its fields are the options. Of
+    others, those that Python takes by name alone are options, the rest arguments.
     """
     parameters: list[inspect.Parameter] = []
     groups: dict[str, tuple[type, list[str]]] = {}
     for parameter in _parameters(command):
         kind = parameter.annotation
         if isinstance(kind, type) and dataclasses.is_dataclass(kind):
-            parts = _parameters(kind)
+            parts = [_declared(each, option=True) for each in _parameters(kind)]
             groups[parameter.name] = kind, [each.name for each in parts]
             parameters += [each.replace(kind=parameter.kind) for each in parts]
         else:
-            parameters.append(parameter)
+            option = parameter.kind is parameter.KEYWORD_ONLY
+            parameters.append(_declared(parameter, option=option))
 
     @functools.wraps(command)
     def run(**values: object) -> None:
@@ -384,20 +386,22 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _parameters(function: Callable[..., object]) -> list[inspect.Parameter]:
-    """Return the parameters of a function or class, options as Typer takes them."""
+    """Return the parameters of a function or class, their types looked up."""
     hints = typing.get_type_hints(function, include_extras=True)
-    parameters = []
-    for each in inspect.signature(function).parameters.values():
-        hint: Any = hints[each.name]
-        plain = not hasattr(hint, "__metadata__")
-        kind, *marks = (hint,) if plain else typing.get_args(hint)
-        argument = each.default is each.empty and not marks
-        declared = any(isinstance(mark, ParameterInfo) for mark in marks)
-        if not (argument or declared or dataclasses.is_dataclass(kind)):
-            option = options.option_of(each.name, each.default, marks)
-            hint = _annotated[kind, option]
-        parameters.append(each.replace(annotation=hint))
-    return parameters
+    parameters = inspect.signature(function).parameters
+    return [each.replace(annotation=hints[name]) for name, each in parameters.items()]
+
+
+def _declared(parameter: inspect.Parameter, *, option: bool) -> inspect.Parameter:
+    """Return a parameter with what Typer takes for it, unless it has that already."""
+    hint: Any = parameter.annotation
+    kind, *marks = typing.get_args(hint) if hasattr(hint, "__metadata__") else [hint]
+    if kind is typer.Context or any(isinstance(mark, ParameterInfo) for mark in marks):
+        return parameter
+    info = options.argument_of(marks)
+    if option:
+        info = options.option_of(parameter.name, parameter.default, marks)
+    return parameter.replace(annotation=_annotated[kind, info])
 
 
 def _flag(value: object) -> bool:
