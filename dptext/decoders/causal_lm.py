@@ -16,7 +16,6 @@ from typing import Annotated, Literal
 
 import numpy as np
 from msgspec import Meta
-from numpy.typing import NDArray
 
 from dptext import decoders
 from dptext.errors import UsageError
@@ -28,7 +27,7 @@ from dptext.readers.channel import Channel
 from dptext.readers.ngrams import find_model
 from dptext.readers.pairs import FLUENCY, PairReader
 from dptext.settings import digest_of_path
-from dptext.types import Ids, Released
+from dptext.types import Floats, Ids, Released
 
 WHAT = "the decoder causal-lm"
 
@@ -131,7 +130,7 @@ class CausalLm(decoders.Decoder):
             words = rows[values.argmax(axis=0), np.arange(len(released.drawn))]
         return np.where(writable.any(axis=0), words, released.drawn)
 
-    def _closeness(self, reading: CausalReading) -> NDArray[np.float64]:
+    def _closeness(self, reading: CausalReading) -> Floats:
         """Return the expected closeness of each candidate to the word: (c, n)."""
         rows, likely = reading.rows.T, reading.likely.T
         columns = [

@@ -21,7 +21,7 @@ from dptext.noise import unit
 from dptext.report.figures import accuracy
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
-from dptext.types import Lexicon
+from dptext.types import Floats, Ints, Lexicon
 
 Labels = NDArray[np.int64]
 _NAMES = ("tfidf", "vectors")
@@ -71,14 +71,14 @@ def _sklearn(part: str) -> Any:
     return package(f"sklearn.{part}", "a classifier", "evaluate")
 
 
-def mean_vectors(lexicon: Lexicon) -> Callable[[Sequence[str]], NDArray[np.float64]]:
+def mean_vectors(lexicon: Lexicon) -> Callable[[Sequence[str]], Floats]:
     """Return texts to the direction of the weighted mean of their words' vectors.
 
     (texts, d), of length sqrt(d).
     """
     vectors, tokenizer = Weighted(lexicon), Tokenizer(lexicon, Policy())
 
-    def of(texts: Sequence[str]) -> NDArray[np.float64]:
+    def of(texts: Sequence[str]) -> Floats:
         words = tokenizer.words(list(texts))
         sums = vectors.of_texts(words.texts, words.ids, len(texts))
         return np.asarray(unit(sums) * np.sqrt(sums.shape[1]))
@@ -278,7 +278,7 @@ def learn(
     )
 
 
-def _split(labels: Labels, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _split(labels: Labels, seed: int) -> tuple[Ints, Ints]:
     """Return rows to train and to test on, the same share of each label."""
     rng = np.random.default_rng(seed)
     train, test = [], []

@@ -33,7 +33,7 @@ from dptext.lexicons.orders import measure, orders_of_others, unit
 from dptext.lexicons.sources import RawVectors
 from dptext.tokens import kinds, numbers
 from dptext.tokens.regex import is_elision, key_of, keys_of, kind_of, segment, split
-from dptext.types import PARTS, Lexicon
+from dptext.types import PARTS, Floats, Ints, Lexicon, Mask, Rows, Singles, Vectors
 
 # Texts, read anew at each call, in batches.
 Texts = Callable[[], Iterable[Sequence[str]]]
@@ -57,13 +57,13 @@ class WordCounts:
     numbers; of_piece, the rows of a piece, -1 what is no word of either.
     """
 
-    known: NDArray[np.float64]
+    known: Floats
     new: Mapping[str, float]
     index: Mapping[str, int]
     numbers: float
     of_piece: dict[str, list[int]] = field(default_factory=dict)
 
-    def rows(self, texts: Sequence[str]) -> tuple[NDArray[np.int64], ...]:
+    def rows(self, texts: Sequence[str]) -> tuple[Ints, ...]:
         """Return the rows of the words of texts and the text of each: (n,) both."""
         rows: list[int] = []
         ends = []
@@ -71,7 +71,7 @@ class WordCounts:
             for piece in split(text):
                 rows += self.of_piece.get(piece) or _NOTHING
             ends.append(len(rows))
-        counts: NDArray[np.int64] = np.diff(ends, prepend=0).astype(np.int64)
+        counts: Ints = np.diff(ends, prepend=0).astype(np.int64)
         return np.array(rows, np.int64), np.repeat(np.arange(len(ends)), counts)
 
 
@@ -143,9 +143,7 @@ def _elisions(pieces: Iterable[str]) -> dict[str, int]:
     return {head: 0 for head, rest in behind.items() if len(rest) >= _ELIDED}
 
 
-def _neighbours(
-    rows: NDArray[np.int64], texts: NDArray[np.int64]
-) -> Iterator[tuple[slice, slice, NDArray[np.bool_]]]:
+def _neighbours(rows: Ints, texts: Ints) -> Iterator[tuple[slice, slice, Mask]]:
     """Yield for each distance where words and their neighbours stand, in one text."""
     for gap in range(1, min(_WINDOW + 1, len(rows))):
         first, second = slice(None, -gap), slice(gap, None)
@@ -184,18 +182,14 @@ def vectors_from_text(texts: Texts, least: int) -> RawVectors:
     return RawVectors([words[row] for row in order], vectors, counts[order])
 
 
-def _added(
-    keys: Sequence[NDArray[np.int64]], sums: Sequence[NDArray[np.int64]]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _added(keys: Sequence[Ints], sums: Sequence[Ints]) -> tuple[Ints, Ints]:
     """Add up counts by key."""
     distinct, which = np.unique(np.concatenate(keys), return_inverse=True)
     counts = np.bincount(which, np.concatenate(sums), len(distinct))
     return distinct, counts.astype(np.int64)
 
 
-def _svd(
-    keys: NDArray[np.int64], counts: NDArray[np.int64], size: int, contexts: int
-) -> NDArray[np.float32]:
+def _svd(keys: Ints, counts: Ints, size: int, contexts: int) -> Singles:
     """Return singular vectors of the PPMI of words and contexts: (size, d)."""
     words, beside = keys // contexts, keys % contexts
     totals = np.maximum(np.bincount(words, counts, size), 1.0)
@@ -206,7 +200,7 @@ def _svd(
     words, beside, values = words[positive], beside[positive], values[positive]
     ends = np.searchsorted(words, np.arange(0, size + _AT_ONCE, _AT_ONCE))
 
-    def block(number: int) -> NDArray[np.float32]:
+    def block(number: int) -> Singles:
         part = slice(ends[number], ends[number + 1])
         dense = np.zeros(
             (min(_AT_ONCE, size - number * _AT_ONCE), contexts), np.float32
@@ -226,9 +220,7 @@ def _svd(
     return np.concatenate([block(number) @ sides for number in range(len(ends) - 1)])
 
 
-def vectors_of_new(
-    texts: Texts, counted: WordCounts, vectors: NDArray[np.floating]
-) -> NDArray[np.float32]:
+def vectors_of_new(texts: Texts, counted: WordCounts, vectors: Vectors) -> Singles:
     """Return vectors of new words from those around them: (new, d).
 
     vectors (V, d) are those of known words. The length is the mean one of these.
@@ -325,7 +317,7 @@ def adapt(
     )
 
 
-def _counts(base: Lexicon, counted: WordCounts) -> NDArray[np.float64]:
+def _counts(base: Lexicon, counted: WordCounts) -> Floats:
     """Return counts of the text, those of the base below (Witten and Bell 1991)."""
     counts = np.append(counted.known, list(counted.new.values()))
     elements = numbers.rows_in(base.words)
@@ -336,9 +328,7 @@ def _counts(base: Lexicon, counted: WordCounts) -> NDArray[np.float64]:
     return counts
 
 
-def _orders(
-    base: Lexicon, new: NDArray[np.float32], outputs: int, order: NDArray[np.intp]
-) -> NDArray[np.integer]:
+def _orders(base: Lexicon, new: Singles, outputs: int, order: NDArray[np.intp]) -> Rows:
     """Return the orders of all words with rows as they stand now: (V + 1, k)."""
     size, listed = len(base.words), base.orders.shape[1]
     barred = numbers.barred(base.words)

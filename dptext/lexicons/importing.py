@@ -39,7 +39,7 @@ from dptext.progress import Shares
 from dptext.tokens import kinds, numbers
 from dptext.tokens.numbers import NAMES
 from dptext.tokens.regex import is_elision, key_of, keys_of, kind_of, split
-from dptext.types import ENGLISH, PARTS, Lexicon
+from dptext.types import ENGLISH, PARTS, Floats, Ints, Lexicon, Mask, Rows, Vectors
 
 _BY_COSINE = (
     "the word itself, then the outputs that stand best for it: cosine less hubness, "
@@ -61,8 +61,8 @@ class Scheme:
     prior_note: ClassVar[str] = ""
 
     def arrange(
-        self, words: Sequence[str], counts: NDArray[np.float64]
-    ) -> tuple[Sequence[str], NDArray[np.float64], NDArray[np.intp]]:
+        self, words: Sequence[str], counts: Floats
+    ) -> tuple[Sequence[str], Floats, NDArray[np.intp]]:
         """Return words as they are written, their counts, and the order of both.
 
         counts (V,) > 0. Words stand by descending count, outputs first.
@@ -107,13 +107,13 @@ class Folded(NamedTuple):
     """Which entries remain, with the counts of those merged into them."""
 
     rows: NDArray[np.intp]  # into the source, by descending count
-    counts: NDArray[np.float64]
+    counts: Floats
     numbers: NDArray[np.intp]
     number_count: float
     dropped: dict[str, int]
 
 
-def zipf(size: int) -> NDArray[np.float64]:
+def zipf(size: int) -> Floats:
     """Return counts (size,) after Zipf and Mandelbrot, the last one 1."""
     # One by one, by the C library: numpy's powers differ in their last bits between
     # processors (AVX-512), and the digest of a lexicon would show it.
@@ -122,7 +122,7 @@ def zipf(size: int) -> NDArray[np.float64]:
     return np.array([(largest / (rank + _OFFSET)) ** _EXPONENT for rank in ranks])
 
 
-def fold(words: list[str], counts: NDArray[np.float64]) -> Folded:
+def fold(words: list[str], counts: Floats) -> Folded:
     """Keep the most frequent entry of each key; its count is that of all of them."""
     kept: dict[str, int] = {}
     rows: list[int] = []
@@ -169,9 +169,7 @@ _NUMBER_WORDS = "one two three four five six seven eight nine ten".split()
 
 def _arranged(
     raw: RawVectors, location: str, scheme: Scheme, language: str
-) -> tuple[
-    tuple[str, ...], NDArray[np.floating], NDArray[np.float64], Mapping[str, int]
-]:
+) -> tuple[tuple[str, ...], Vectors, Floats, Mapping[str, int]]:
     """Fold the entries of a file, put them in order, and set numbers and the last row.
 
     Returns words (V,), vectors (V + 1, d), counts (V,) and how many entries were
@@ -203,9 +201,7 @@ def _arranged(
     return ordered, vectors, merged[order], folded.dropped
 
 
-def _number_counts(
-    folded: Folded, most: int | None, names: Sequence[str]
-) -> NDArray[np.float64]:
+def _number_counts(folded: Folded, most: int | None, names: Sequence[str]) -> Floats:
     """Return the counts of the elements for numbers, or that of NUMBER alone: (m,).
 
     At least that of the last outputs, where only the first `most` words are outputs.
@@ -223,9 +219,7 @@ def _number_counts(
     return np.asarray(np.maximum(counts, least))
 
 
-def _number_vector(
-    raw: RawVectors, words: list[str], folded: Folded
-) -> NDArray[np.float64]:
+def _number_vector(raw: RawVectors, words: list[str], folded: Folded) -> Floats:
     """Return the mean of the numbers, else of number words, else of all entries."""
     chosen = folded.numbers
     if not len(chosen):
@@ -428,14 +422,14 @@ class AsBuiltIn(Scheme):
         keys = keys_of(self._builtin.words)
         self._row_of = {key: row for row, key in enumerate(keys)}
 
-    def _rows(self, words: Sequence[str]) -> NDArray[np.int64]:
+    def _rows(self, words: Sequence[str]) -> Ints:
         """Return the rows of words in the built-in lexicon, -1 where it has none."""
         rows = (self._row_of.get(key, -1) for key in keys_of(words))
         return np.fromiter(rows, np.int64, len(words))
 
     def arrange(
-        self, words: Sequence[str], counts: NDArray[np.float64]
-    ) -> tuple[Sequence[str], NDArray[np.float64], NDArray[np.intp]]:
+        self, words: Sequence[str], counts: Floats
+    ) -> tuple[Sequence[str], Floats, NDArray[np.intp]]:
         """Put words in order of descending count (> 0).
 
         But words that are no outputs count at most as much as the last output and stand
@@ -485,12 +479,7 @@ class AsBuiltIn(Scheme):
         arrays = self._arrays(rows, here, counts)
         return replace(lexicon, orders=orders, meta=meta, **arrays)
 
-    def _arrays(
-        self,
-        rows: NDArray[np.int64],
-        here: NDArray[np.int64],
-        counts: NDArray[np.float64],
-    ) -> dict[str, Any]:
+    def _arrays(self, rows: Ints, here: Ints, counts: Floats) -> dict[str, Any]:
         """Return what else the built-in lexicon says of the words that it has.
 
         rows are theirs in it, and here is where its words stand in the file, -1: not.
@@ -515,12 +504,7 @@ class AsBuiltIn(Scheme):
         }
 
 
-def _followed(
-    first: list[int],
-    theirs: NDArray[np.int64],
-    others: NDArray[np.integer],
-    outputs: int,
-) -> list[int]:
+def _followed(first: list[int], theirs: Ints, others: Rows, outputs: int) -> list[int]:
     """Return an order as long as others: first, outputs among theirs, then others."""
     inside = theirs[(theirs >= 0) & (theirs < outputs)]
     distinct = dict.fromkeys([*first, *inside.tolist(), *others.tolist()])
@@ -528,11 +512,8 @@ def _followed(
 
 
 def outputs_first(
-    counts: NDArray[np.float64],
-    may: NDArray[np.bool_],
-    outputs: int | None,
-    always: int | None = None,
-) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    counts: Floats, may: Mask, outputs: int | None, always: int | None = None
+) -> tuple[NDArray[np.intp], Floats]:
     """Return the order in which words stand, and their counts: (V,), (V,).
 
     By descending count, outputs first. Words that are no outputs count no more than

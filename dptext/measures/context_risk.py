@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import numpy as np
 from msgspec import Meta
-from numpy.typing import NDArray
 
 from dptext import cache
 from dptext.errors import UsageError
@@ -35,7 +34,7 @@ from dptext.readers.channel import UnigramReader
 from dptext.readers.pairs import PairReader
 from dptext.readers.training import SameKindReader
 from dptext.tokens.language_data import stop_words
-from dptext.types import Ids, Ints, Record
+from dptext.types import Ids, Ints, Record, Rows
 
 if TYPE_CHECKING:
     from dptext.pipeline import Pipeline
@@ -150,9 +149,7 @@ class ContextAttack:
         return tuple(readings)
 
 
-def success(
-    name: str, right: NDArray[np.integer], words: NDArray[np.integer]
-) -> Success:
+def success(name: str, right: Rows, words: Rows) -> Success:
     """Return the share that is right, with an interval over texts: (texts,) each."""
     total, count = int(words.sum()), int((words > 0).sum())
     share = float(right.sum()) / total

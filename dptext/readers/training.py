@@ -23,7 +23,7 @@ from dptext.readers.posterior import chains_of
 from dptext.tokens import joining
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
-from dptext.types import Ids, Lexicon
+from dptext.types import Floats, Ids, Ints, Lexicon
 
 # Distinct pairs that wait before they are added up.
 _WAITING = 2**23
@@ -111,11 +111,8 @@ class PairCounts:
         )
 
     def _alone(
-        self,
-        following: NDArray[np.int64],
-        counts: NDArray[np.int64],
-        background: Ngrams | None,
-    ) -> NDArray[np.float64]:
+        self, following: Ints, counts: Ints, background: Ngrams | None
+    ) -> Floats:
         """Return p of words, of any other word and of a sentence's end: (V + 2,)."""
         counted = np.bincount(following, counts, self._size + 2)
         seen = counted > 0
@@ -124,7 +121,7 @@ class PairCounts:
         if background is not None:
             public = np.exp(background.alone.astype(np.float64))
         spared = discount * seen.sum() * public
-        alone: NDArray[np.float64] = np.maximum(counted - discount, 0.0) + spared
+        alone: Floats = np.maximum(counted - discount, 0.0) + spared
         alone /= alone.sum()
         return alone
 

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from dptext.tokens import language_data
 from dptext.tokens.numbers import WITH_AN, elements_of
-from dptext.types import PARTS, Ids, Lexicon
+from dptext.types import PARTS, Ids, Lexicon, Mask
 
 # The forms of a word; a word may be several of them.
 SINGULAR, PLURAL, BASE, THIRD, PAST, PARTICIPLE, ING = range(7)
@@ -51,9 +51,9 @@ class Inflections:
     """
 
     forms: NDArray[np.uint16]
-    others: NDArray[np.int32]
+    others: Ids
 
-    def are(self, form: int) -> NDArray[np.bool_]:
+    def are(self, form: int) -> Mask:
         """Tell which words are of a form: (V,)."""
         return np.asarray((self.forms >> form) & 1 == 1)
 
@@ -252,9 +252,6 @@ def rules() -> Rules:
         else:
             shared[heading] = parts
     return read
-
-
-Mask = NDArray[np.bool_]
 
 
 def _edges(lexicon: Lexicon) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:

@@ -39,7 +39,7 @@ from dptext.tokens.agreement import Articles, Inflector
 from dptext.tokens.numbers import Numbers
 from dptext.tokens.policy import DIGITS, DROP, FORM, KEEP, MASK, PERTURB, Policy
 from dptext.tokens.regex import is_elision, key_of
-from dptext.types import Eps, Ids, Lexicon, Released, Words
+from dptext.types import Eps, Ids, Ints, Lexicon, Mask, Released, Words
 
 # A lane of the joiner, far above those of any mechanism.
 _DIGITS_LANE = 1 << 30
@@ -122,9 +122,7 @@ class Joiner:
         pieces[(treatment == DROP) & _WORDLIKE[words.flags & kinds.KIND]] = ""
         return Joined(_cut(pieces, words.ends), written, out)
 
-    def redraw(
-        self, words: Words, bits: RandomBits, positions: NDArray[np.int64]
-    ) -> None:
+    def redraw(self, words: Words, bits: RandomBits, positions: Ints) -> None:
         """Write pieces anew by random digits, or others of their form, in place."""
         for number, position in enumerate(positions.tolist()):
             piece = words.pieces[position]
@@ -144,17 +142,17 @@ class Joiner:
             digits = iter("".join(f"{chunk:09d}" for chunk in chunks))
             words.pieces[position] = _DIGIT.sub(lambda _, d=digits: next(d), piece)  # type: ignore[misc]
 
-    def positions_to_redraw(self, words: Words) -> NDArray[np.int64]:
+    def positions_to_redraw(self, words: Words) -> Ints:
         """Return the pieces that are written anew by random digits: (m,) int64."""
         treatment = self._treatment[words.flags & kinds.KIND]
         return np.flatnonzero((treatment == DIGITS) | (treatment == FORM))
 
-    def _spaces(self, words: Words, drawn: Ids) -> NDArray[np.bool_]:
+    def _spaces(self, words: Words, drawn: Ids) -> Mask:
         """Tell which drawn words get a space in front: (n,) bool."""
         if self._policy.punctuation == "drop":
             written = self._written[words.flags & kinds.KIND]
             between = self._follows(words, written)[words.positions]
-            spaced: NDArray[np.bool_] = between & ~self._clitic[drawn]
+            spaced: Mask = between & ~self._clitic[drawn]
             return spaced
         wordlike = _WORDLIKE[words.flags & kinds.KIND]
         beside = _beside(words, wordlike)[words.positions]
@@ -202,7 +200,7 @@ class Joiner:
             pieces[position] = piece[: len(piece) - len(body)] + word
         return np.asarray(ids[free])
 
-    def _follows(self, words: Words, wordlike: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def _follows(self, words: Words, wordlike: Mask) -> Mask:
         """Tell which pieces are words with another word before them in their text."""
         before = np.concatenate(([0], np.cumsum(wordlike)))
         begins = np.concatenate(([0], words.ends[:-1]))
@@ -249,7 +247,7 @@ class Joiner:
         for position in np.flatnonzero(title).tolist():
             out[position] = _capital(out[position])
 
-    def _sentence_starts(self, words: Words) -> NDArray[np.bool_]:
+    def _sentence_starts(self, words: Words) -> Mask:
         """Tell which words begin a text or follow a kept sentence end: (p,)."""
         kept = self._policy.punctuation == "keep"
         kind = words.flags & kinds.KIND
@@ -276,9 +274,7 @@ _after_stop = cache(_after_word)
 
 
 @lru_cache(maxsize=2)
-def _spellings(
-    lexicon: Lexicon, lower: bool
-) -> tuple[NDArray[np.object_], NDArray[np.bool_], NDArray[np.bool_]]:
+def _spellings(lexicon: Lexicon, lower: bool) -> tuple[NDArray[np.object_], Mask, Mask]:
     """Return how words are written, and which are clitics and elisions: (V,) both.
 
     (2 V,) str, each as it is, then each with a space in front.
@@ -303,13 +299,13 @@ def _is_clitic(word: str) -> bool:
     return word[0] in "'’" or word in ("n't", "n’t")
 
 
-def _texts(words: Words) -> NDArray[np.int64]:
+def _texts(words: Words) -> Ints:
     """Return the text of each piece: (p,)."""
     sizes = np.diff(words.ends, prepend=0)
     return np.repeat(np.arange(len(sizes)), sizes)
 
 
-def _beside(words: Words, wordlike: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _beside(words: Words, wordlike: Mask) -> Mask:
     """Tell which pieces of a text stand right after a word of it: (p,)."""
     beside = np.zeros(len(wordlike), bool)
     beside[1:] = wordlike[:-1]
@@ -324,7 +320,7 @@ def _capital(word: str) -> str:
     return word[:1].upper() + word[1:]
 
 
-def _cut(pieces: NDArray[np.object_], ends: NDArray[np.int64]) -> list[str]:
+def _cut(pieces: NDArray[np.object_], ends: Ints) -> list[str]:
     joined = pieces.tolist()
     bounds = pairwise([0, *ends.tolist()])
     return ["".join(joined[begin:end]) for begin, end in bounds]

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from dptext.randomness import RandomBits
 from dptext.tokens import language_data
-from dptext.types import ENGLISH, NUMBER, Ids, Lexicon
+from dptext.types import ENGLISH, NUMBER, Floats, Ids, Ints, Lexicon, Rows
 
 # Far above any lane of a mechanism.
 _LANE = 1 << 31
@@ -252,7 +252,7 @@ class Numbers:
             text = text.translate(_SWAPPED)
         return self._rows[element_of(text)]
 
-    def drawn(self, ids: Ids) -> NDArray[np.int64]:
+    def drawn(self, ids: Ids) -> Ints:
         """Return which of the drawn words (n,) are numbers: (m,) int64."""
         return np.flatnonzero(self._is_number[ids])
 
@@ -312,7 +312,7 @@ def counts(total: float, names: Sequence[str] = NAMES) -> dict[str, float]:
     }
 
 
-def positions() -> NDArray[np.float64]:
+def positions() -> Floats:
     """Return where each of ELEMENTS lies, (97, q): near ones may stand for each other.
 
     Kinds are equally far from one another, NUMBER less far from all; within a kind the
@@ -340,7 +340,7 @@ def orders() -> NDArray[np.intp]:
     return np.argsort(np.rint(gaps * 2.0**20), axis=1, kind="stable")
 
 
-def vectors(middle: NDArray[np.float64]) -> NDArray[np.float64]:
+def vectors(middle: Floats) -> Floats:
     """Return a vector for each of ELEMENTS around middle (d,), NUMBER at it: (97, d).
 
     All have the length of middle.
@@ -365,7 +365,7 @@ def barred(words: Sequence[str]) -> list[int]:
     return [row for row, index in rows_in(words).items() if index]
 
 
-def list_first(listing: NDArray[np.integer], words: Sequence[str]) -> list[int]:
+def list_first(listing: Rows, words: Sequence[str]) -> list[int]:
     """Put numbers first in the orders (V + 1, k) of numbers; return their rows.
 
     What their orders listed follows, as far as there is room.

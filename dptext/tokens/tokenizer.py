@@ -6,14 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dptext.tokens import kinds, language_data
 from dptext.tokens.lists import Spans
 from dptext.tokens.numbers import NAMES, Numbers
 from dptext.tokens.policy import PERTURB, Policy
 from dptext.tokens.regex import MARK, key_of, kind_of, segment
-from dptext.types import Ids, Lexicon, Words
+from dptext.types import Ids, Ints, Lexicon, Words
 
 _ENDERS = frozenset(".!?…。！？")
 # Distinct pieces remembered; then the memory starts anew, so that it stays bounded.
@@ -84,11 +83,11 @@ class Tokenizer:
         return Words(pieces, flags, ends, positions, of_text[positions], ids)
 
     def _divide(
-        self, pieces: list[str], codes: NDArray[np.int64], ends: NDArray[np.int64]
-    ) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
+        self, pieces: list[str], codes: Ints, ends: Ints
+    ) -> tuple[list[str], Ints, Ints]:
         """Put the parts instead of every piece that has several."""
         out: list[str] = []
-        out_codes: list[NDArray[np.int64]] = []
+        out_codes: list[Ints] = []
         grown = np.zeros(len(pieces) + 1, np.int64)
         before = 0
         for position in np.flatnonzero(codes == _SEVERAL).tolist():
