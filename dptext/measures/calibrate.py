@@ -32,7 +32,7 @@ from dptext import cache
 from dptext.errors import UsageError
 from dptext.lexicons import store
 from dptext.measures import bayes_risk, sampled_risk
-from dptext.measures.sampled_risk import Wins, bands_of, sampled_games, wins_of_points
+from dptext.measures.sampled_risk import Wins, sampled_games, wins_of_points
 from dptext.mechanisms import Mechanism, RiskEstimate
 from dptext.types import Floats, Ints, Lexicon
 
@@ -115,7 +115,6 @@ def search_by_samples(mechanism: Mechanism, target: float, prior: Floats) -> flo
 
     Raises UsageError where none is.
     """
-    bands = bands_of(len(prior))
     sample = sampled_games(prior, _SEARCH_DRAWS, "search")
     draws, confidence = sampled_risk.DRAWS, sampled_risk.CONFIDENCE
     # The share of wins of the last check's draws whose limit is the target.
@@ -127,7 +126,7 @@ def search_by_samples(mechanism: Mechanism, target: float, prior: Floats) -> flo
 
     def won(epsilon: float, plays: Ints) -> Wins:
         part = sample.take(plays)
-        return np.asarray(wins_of_points(mechanism, epsilon, prior, part, bands)[0])
+        return np.asarray(wins_of_points(mechanism, epsilon, prior, part)[0])
 
     crossing = _crossing(won, goal / draws)
     if crossing is None:
