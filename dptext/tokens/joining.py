@@ -80,11 +80,9 @@ class Joiner:
         lower = policy.case != "restore"
         self._shown, self._clitic, self._elision = _spellings(lexicon, lower)
         self._numbers = Numbers(lexicon)
-        rows = lexicon.row_of
+        rows, key = lexicon.row_of, key_of
         # Of stop words as they are spelt: few strings.
-        self._row_of = cache(
-            lambda piece: rows.get(key_of(piece.strip(" ")), len(rows))
-        )
+        self._row_of = cache(lambda piece: rows.get(key(piece.strip(" ")), len(rows)))
         self._agreement = _agreement(lexicon, policy.agreement)
         treatments = [policy.treatment(kind) for kind in range(kinds.COUNT)]
         self._treatment = np.array(treatments)
@@ -149,15 +147,13 @@ class Joiner:
 
     def _spaces(self, words: Words, drawn: Ids) -> Mask:
         """Tell which drawn words get a space in front: (n,) bool."""
+        spaced: Mask = ~self._clitic[drawn]
         if self._policy.punctuation == "drop":
             written = self._written[words.flags & kinds.KIND]
-            between = self._follows(words, written)[words.positions]
-            spaced: Mask = between & ~self._clitic[drawn]
-            return spaced
+            return spaced & self._follows(words, written)[words.positions]
         wordlike = _WORDLIKE[words.flags & kinds.KIND]
         beside = _beside(words, wordlike)[words.positions]
         lead = (words.flags[words.positions] & kinds.LEAD) != 0
-        spaced = ~self._clitic[drawn]
         after = beside[1:] & (np.diff(words.positions) == 1)
         spaced[1:] &= ~(after & self._elision[drawn[:-1]])
         return np.where(beside, spaced, lead)
@@ -180,8 +176,7 @@ class Joiner:
             ids = np.empty(len(positions), np.int32)
             ids[free] = drawn
             kept = positions[~free]
-            stop = map(words.pieces.__getitem__, kept.tolist())
-            rows = map(self._row_of, stop)
+            rows = (self._row_of(words.pieces[each]) for each in kept.tolist())
             before = np.fromiter(rows, np.int32, count=len(kept))
             ids[~free] = before
         if self._policy.punctuation == "drop":
@@ -231,9 +226,8 @@ class Joiner:
         pieces[~written] = ""
         follows = self._follows(words, written)
         for position in np.flatnonzero(written).tolist():
-            pieces[position] = (" " if follows[position] else "") + pieces[
-                position
-            ].lstrip(" ")
+            space = " " if follows[position] else ""
+            pieces[position] = space + pieces[position].lstrip(" ")
 
     def _capitalize(self, words: Words, out: NDArray[np.object_]) -> None:
         """Write the capitals of the input, or those of sentences, in drawn words."""
@@ -254,10 +248,7 @@ class Joiner:
         wordlike = np.flatnonzero(self._written[kind])
         enders = np.cumsum((words.flags & kinds.ENDER) != 0) if kept else kind * 0
         text = _texts(words)[wordlike]
-        begins = np.ones(len(wordlike), bool)
-        begins[1:] = (text[1:] != text[:-1]) | (
-            enders[wordlike[1:]] > enders[wordlike[:-1]]
-        )
+        begins = np.diff(text, prepend=-1) + np.diff(enders[wordlike], prepend=0) > 0
         starts = np.zeros(len(kind), bool)
         starts[wordlike] = begins
         return starts
@@ -333,8 +324,7 @@ _OUTSIDE = (kinds.IDENTIFIER, kinds.KEPT, kinds.MASKED, kinds.FORMED)
 def released(policy: Policy, words: Words, drawn: Ids, eps: Eps) -> Released:
     """Return what a decoder sees: drawn (n,) words with public epsilons (n,)."""
     kind = words.flags & kinds.KIND
-    treatments = [policy.treatment(each) for each in _KINDS.tolist()]
-    treatment = np.array(treatments)[kind]
+    treatment = np.array([policy.treatment(each) for each in _KINDS.tolist()])[kind]
     mark = ~_WORDLIKE[kind]
     shown = np.where(np.isin(kind, _OUTSIDE), kinds.UNKNOWN, kind)
     shown[(treatment == PERTURB) & ~mark] = kinds.WORD
