@@ -235,10 +235,8 @@ def learn(
     classes, labels[has] = np.unique(known, return_inverse=True)
     counts = np.bincount(labels[has])
     if len(classes) < 2 or counts.min() < _LEAST or len(classes) > len(known) / 4:
-        raise UsageError(
-            f"field {field!r} cannot be a label: it needs at least two values, each "
-            f"with at least {_LEAST} texts"
-        )
+        needed = f"it needs at least two values of at least {_LEAST} texts each"
+        raise UsageError(f"field {field!r} cannot be a label: {needed}")
     scores = []
     for seed in range(splits):
         train, test = _split(labels, seed)

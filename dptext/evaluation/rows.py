@@ -120,13 +120,11 @@ def pairs(
         if mine is None or other is None:
             more, fewer = (original, private) if other is None else (private, original)
             raise InputError(
-                f"{more}: record {number} has no partner in {fewer}; give the two "
-                "files of one run; with --id, whose values differ, records may be left "
-                "out of the private file"
+                f"{more}: record {number} has no partner in {fewer}; give files of one "
+                "run, with --id where records are left out of the private file"
             )
         if len(mine.texts) != len(other.texts):
-            raise InputError(
-                f"{private}: record {number} has {len(other.texts)} texts where its "
-                f"original has {len(mine.texts)}; give the two files of one run"
-            )
+            texts = f"{len(other.texts)} texts, its original {len(mine.texts)}"
+            msg = f"{private}: record {number} has {texts}; give files of one run"
+            raise InputError(msg)
         yield Pair(mine.texts, other.texts, mine.values)

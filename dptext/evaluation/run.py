@@ -63,10 +63,8 @@ class EvaluationSettings:
         """Raise UsageError for models that are not there, before the work begins."""
         classify.check_classifier(self.classifier)
         if self.classifier != "tfidf" and not (self.labels or self.attributes):
-            raise UsageError(
-                "--classifier: name the field that it learns, with --label or "
-                "--attribute"
-            )
+            msg = "--classifier: name the field to learn with --label or --attribute"
+            raise UsageError(msg)
         if self.encoder is not None:
             models.need_sentence_model(self.encoder, "CS")
         if self.masked_model is not None:

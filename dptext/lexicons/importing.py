@@ -455,10 +455,8 @@ class AsBuiltIn(Scheme):
         barred = numbers.barred(words)
         listed = min(listed, outputs - len(barred))
         if listed <= 1:
-            raise LexiconError(
-                "too few words of the file are outputs of the built-in lexicon; import "
-                "it without --english"
-            )
+            msg = "too few words are outputs of the built-in lexicon"
+            raise LexiconError(f"{msg}; import the file without --english")
         orders = orders_by_cosine(vectors, counts, outputs, listed, barred, progress)
         known = np.flatnonzero(rows >= 0)
         here = np.full(len(self._builtin.words), -1)

@@ -113,10 +113,8 @@ def read_npz(
         if words.dtype.kind == "S":
             words = np.char.decode(words, "utf-8")
     except (TypeError, KeyError, ValueError, *_DAMAGED, OSError) as error:
-        raise LexiconError(
-            f"{location}: not a whole .npz with the arrays words and vectors "
-            f"({type(error).__name__})"
-        ) from None
+        reason = f"with the arrays words and vectors ({type(error).__name__})"
+        raise LexiconError(f"{location}: not a whole .npz {reason}") from None
     if words.ndim != 1 or words.dtype.kind != "U":
         msg = f"{location}: words must be one row of text, found {words.dtype.name}"
         raise LexiconError(msg)
@@ -309,10 +307,8 @@ def read_word2vec(
     else:
         raw = _read_binary(stream, location, d, wanted)
     if len(raw.words) != wanted:
-        raise LexiconError(
-            f"{location}: truncated or damaged, it does not hold the {size} words that "
-            "its header says"
-        )
+        msg = f"truncated or damaged, it lacks the {size} words of its header"
+        raise LexiconError(f"{location}: {msg}")
     return checked(raw, location, "word")
 
 

