@@ -70,9 +70,8 @@ class Params(decoders.Params):
         pairs, digests = None, {"model": causal.digest}
         if self.ngrams:
             model = find_model(self.ngrams, channel)
-            pairs = PairReader(
-                channel, model, weight=self.ngram_weight, topic=topics.POWER
-            )
+            power = self.ngram_weight
+            pairs = PairReader(channel, model, weight=power, topic=topics.POWER)
             digests["ngrams"] = model.digest
         reader = CausalReader(
             *(channel, causal, pairs),

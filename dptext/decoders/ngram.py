@@ -87,9 +87,8 @@ class Params(decoders.Params):
     def prepare(self, channel: Channel) -> Ngram:
         """Open the model; raises LexiconError and UsageError where it does not fit."""
         model = ngrams.find_model(self.model, channel)
-        reader = PairReader(
-            *(channel, model, self.candidates, self.weight, self.topic), kept=_READ
-        )
+        weights = self.candidates, self.weight, self.topic
+        reader = PairReader(channel, model, *weights, kept=_READ)
         return Ngram(self, reader, model.digest)
 
 
@@ -126,9 +125,8 @@ class Ngram(decoders.Decoder):
         possible = np.asarray(weighed.writable.any(axis=0))
         rows, fluency = weighed.rows, self._params.fluency
         if mbr and fluency:
-            written = reader.closest_text(
-                released, rows, values, fluency, weighed.chains
-            )
+            chains = weighed.chains
+            written = reader.closest_text(released, rows, values, fluency, chains)
         else:
             written = rows[values.argmax(axis=0), np.arange(len(possible))]
         return np.where(possible, written, released.drawn)

@@ -147,10 +147,8 @@ def _neighbours(rows: Ints, texts: Ints) -> Iterator[tuple[slice, slice, Mask]]:
     """Yield for each distance where words and their neighbours stand, in one text."""
     for gap in range(1, min(_WINDOW + 1, len(rows))):
         first, second = slice(None, -gap), slice(gap, None)
-        same = (
-            (texts[first] == texts[second]) & (rows[first] >= 0) & (rows[second] >= 0)
-        )
-        yield first, second, same
+        same = texts[first] == texts[second]
+        yield first, second, same & (rows[first] >= 0) & (rows[second] >= 0)
 
 
 def vectors_from_text(texts: Texts, least: int) -> RawVectors:
@@ -202,10 +200,9 @@ def _svd(keys: Ints, counts: Ints, size: int, contexts: int) -> Singles:
 
     def block(number: int) -> Singles:
         part = slice(ends[number], ends[number + 1])
-        dense = np.zeros(
-            (min(_AT_ONCE, size - number * _AT_ONCE), contexts), np.float32
-        )
-        dense[words[part] - number * _AT_ONCE, beside[part]] = values[part]
+        begin = number * _AT_ONCE
+        dense = np.zeros((min(_AT_ONCE, size - begin), contexts), np.float32)
+        dense[words[part] - begin, beside[part]] = values[part]
         return dense
 
     # The context side of the singular vectors: eigenvectors of a small square matrix.
@@ -226,9 +223,8 @@ def vectors_of_new(texts: Texts, counted: WordCounts, vectors: Vectors) -> Singl
     vectors (V, d) are those of known words. The length is the mean one of these.
     """
     size, new = len(vectors), len(counted.new)
-    near = np.vstack((vectors, np.zeros((new + 1, vectors.shape[1])))).astype(
-        np.float32
-    )
+    near = np.zeros((size + new + 1, vectors.shape[1]), np.float32)
+    near[:size] = vectors
     sums = np.zeros((size + new, vectors.shape[1]))
     seen = np.zeros(size + new)
     taught = np.append(counted.known >= _TAUGHT, np.ones(new + 1, bool))
@@ -349,9 +345,7 @@ def _figures(base: Lexicon, new: int, order: NDArray[np.intp]) -> dict[str, Any]
         begins = np.append(0, ends[:-1])
         position = np.argsort(order)
         lists = [base.synonyms[begins[row] : ends[row]] for row in order]
-        arrays["synonym_ends"] = np.cumsum([len(each) for each in lists]).astype(
-            np.int32
-        )
+        arrays["synonym_ends"] = np.cumsum([*map(len, lists)]).astype(np.int32)
         arrays["synonyms"] = position[np.concatenate(lists)].astype(np.int32)
     if base.information_content is not None:
         content = base.information_content

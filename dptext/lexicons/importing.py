@@ -23,15 +23,9 @@ from numpy.typing import NDArray
 
 from dptext import cache
 from dptext.errors import LexiconError, OutputError, UsageError
+from dptext.lexicons import orders as listing
 from dptext.lexicons import sources, store
-from dptext.lexicons.orders import (
-    build_orders,
-    check_coordinates,
-    empty_orders,
-    far_of,
-    measure,
-    orders_by_cosine,
-)
+from dptext.lexicons.orders import build_orders, far_of, measure, orders_by_cosine
 from dptext.lexicons.search import Progress, silent
 from dptext.lexicons.sources import RawVectors
 from dptext.lexicons.store import cached_folder, packaged_folder
@@ -80,10 +74,8 @@ class Scheme:
         words, vectors = lexicon.words, lexicon.vectors
         barred = numbers.barred(words)
         if self.outputs is None:
-            listed = min(listed, len(words))
-            orders, far = build_orders(
-                vectors, listed, barred=barred, progress=progress
-            )
+            how = min(listed, len(words)), None, None, barred, progress
+            orders, far = build_orders(vectors, *how)
             for row in numbers.list_first(orders, words):
                 far[row] = far_of(vectors, row, orders[row])
             return replace(lexicon, orders=orders, far=far)
@@ -325,7 +317,7 @@ def make(
     dptext.lexicons.store.save computes it.
     """
     raw, format = sources.read(path, settings.format, settings.max_words, progress)
-    check_coordinates(raw.vectors, str(path))
+    listing.check_coordinates(raw.vectors, str(path))
     source = {
         "file": path.name,
         "sha256": digest or sources.sha256(path),
@@ -372,8 +364,9 @@ def from_vectors(
     }
     progress("ordering words", 0.0)
     far = np.zeros(len(vectors), np.float32)
+    orders = listing.empty_orders(0, 0, 0)
     lexicon = scheme.ordered(
-        Lexicon(name, words, vectors, counts, empty_orders(0, 0, 0), far, "", meta),
+        Lexicon(name, words, vectors, counts, orders, far, "", meta),
         settings.listed,
         lambda share: progress("ordering words", share),
     )
@@ -468,12 +461,8 @@ class AsBuiltIn(Scheme):
         theirs = here[self._builtin.orders[-1]]
         orders[-1] = _followed([], theirs, orders[-1], outputs)
         numbers.list_first(orders, words)
-        meta = {
-            **lexicon.meta,
-            **_META,
-            "built_in": self._builtin.digest,
-            "outputs": outputs,
-        }
+        meta = {**lexicon.meta, **_META, "outputs": outputs}
+        meta["built_in"] = self._builtin.digest
         arrays = self._arrays(rows, here, counts)
         return replace(lexicon, orders=orders, meta=meta, **arrays)
 

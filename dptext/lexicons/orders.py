@@ -16,19 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.errors import LexiconError
-from dptext.lexicons.search import (
-    GRID,
-    Nearest,
-    Progress,
-    best,
-    diameter,
-    distances_of_pairs,
-    in_blocks,
-    largest,
-    lengths_from,
-    lengths_of,
-    silent,
-)
+from dptext.lexicons import search
+from dptext.lexicons.search import Nearest, Progress, in_blocks, lengths_from, silent
 from dptext.types import Floats, Rows, Singles, Vectors
 
 # Candidates beyond the listed ones, so that float32 search decides nothing.
@@ -132,7 +121,7 @@ def unit(vectors: Vectors) -> Singles:
     rows = np.array(vectors, dtype=np.float32)
     for begin in range(0, len(rows), _BLOCK):
         block = rows[begin : begin + _BLOCK]
-        lengths = lengths_of(block)
+        lengths = search.lengths_of(block)
         block /= np.where(lengths > 0, lengths, 1.0)[:, None]
     return rows
 
@@ -158,12 +147,12 @@ def measure(vectors: Vectors, progress: Progress = silent) -> dict[str, float]:
     least = {"nearest_min": float(nearest.min())} if every else {}
     pairs = np.random.default_rng(_SEED).integers(0, size, (_PAIRS, 2))
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    distances = distances_of_pairs(rows, pairs[:, 0], pairs[:, 1])
+    distances = search.distances_of_pairs(rows, pairs[:, 0], pairs[:, 1])
     return {
         **least,
         "nearest_median": float(np.quantile(nearest, quantile)),
         "median": float(np.median(distances)) if len(distances) else 0.0,
-        "diameter": diameter(rows, lambda share: progress(0.5 + share / 2)),
+        "diameter": search.diameter(rows, lambda share: progress(0.5 + share / 2)),
     }
 
 
@@ -222,7 +211,7 @@ class _Scoring:
         rarer = self._logs[rows][:, None] - self._logs
         scores -= _RARER * np.maximum(rarer, 0.0, out=rarer)
         scores[np.arange(len(rows)), rows] = 2 * NEVER
-        return largest(scores, listed)
+        return search.largest(scores, listed)
 
     def of_others(self, points: Singles, listed: int) -> NDArray[np.intp]:
         """Return the best outputs for words rarer than all of them: (b, listed)."""
@@ -230,13 +219,13 @@ class _Scoring:
             return np.empty((0, listed), np.intp)
         ones = np.ones((len(points), 1), np.float32)
         width = min(listed + _MORE, len(self._wide))
-        words, _ = best(np.hstack((points, ones)), self._table, width)
+        words, _ = search.best(np.hstack((points, ones)), self._table, width)
         scores = self._worth[words]
         for begin in range(0, len(points), _FEW):
             part = slice(begin, begin + _FEW)
             wide = points[part, :, None].astype(np.float64)
             scores[part] += (self._wide[words[part]] @ wide)[:, :, 0]
-        order = np.lexsort((words, -np.rint(scores * GRID)), axis=1)
+        order = np.lexsort((words, -np.rint(scores * search.GRID)), axis=1)
         return np.take_along_axis(words, order, axis=1)[:, :listed].astype(np.intp)
 
 

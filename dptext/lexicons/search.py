@@ -8,7 +8,7 @@ block's result does not depend on how many threads there are.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,13 +34,6 @@ def silent(share: float) -> None:
     """Report no progress."""
 
 
-class Proposed(NamedTuple):
-    """Words (b, width) int64, in no order, and their least score (b,) float64."""
-
-    words: Ints
-    least: Floats
-
-
 def in_blocks(
     count: int, work: Block, progress: Progress = silent, rows: int = _ROWS
 ) -> None:
@@ -56,31 +49,29 @@ def in_blocks(
         # Threads that each do a product of their own never wait for one another.
         faiss.omp_set_num_threads(1)
         work(block)
-        return len(range(block.start, block.stop))
+        return int(block.stop - block.start)
 
     blocks = [slice(b, min(b + rows, count)) for b in range(0, count, rows)]
     with ThreadPoolExecutor(faiss.omp_get_max_threads()) as pool:
         tasks = [pool.submit(alone, block) for block in blocks]
         try:
-            done = 0
-            for task in as_completed(tasks):
-                done += task.result()
+            for done in accumulate(task.result() for task in as_completed(tasks)):
                 progress(done / count)
         finally:
             pool.shutdown(cancel_futures=True)
 
 
-def best(points: Singles, table: Singles, width: int) -> Proposed:
+def best(points: Singles, table: Singles, width: int) -> tuple[Ints, Floats]:
     """Return the width rows of table (V, d) with the largest products: points (b, d).
 
-    width <= V.
+    (b, width) in no order, and their least score (b,); width <= V.
     """
     import faiss
 
     # By matrix products, whatever d: for short rows faiss would take ten times as long.
     faiss.cvar.distance_compute_blas_threshold = 1
     scores, words = faiss.knn(points, table, width, metric=faiss.METRIC_INNER_PRODUCT)
-    return Proposed(words, scores[:, -1].astype(np.float64))
+    return words, scores[:, -1].astype(np.float64)
 
 
 def largest(scores: Floats, width: int) -> NDArray[np.intp]:
@@ -188,10 +179,10 @@ class _Farthest:
         points = np.hstack((self._moved(ids), np.ones((len(ids), 1), np.float32)))
         radii = self.radii[ids]
         few = min(_HOPEFUL, len(self._table))
-        most = self._exact(ids, best(points, self._table[:few], 1).words)
+        most = self._exact(ids, best(points, self._table[:few], 1)[0])
         needed = np.maximum(most, least) - radii
-        end = int(np.searchsorted(self._inner, -needed.min(), "right"))
-        end = max(first + 1, few, end)
+        reached = int(np.searchsorted(self._inner, -needed.min(), "right"))
+        end = max(first + 1, few, reached)
         width = min(_TOP, end - first)
         words, scores = best(points, self._table[first:end], width)
         most = np.maximum(most, self._exact(ids, first + words))

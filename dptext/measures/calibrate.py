@@ -338,24 +338,21 @@ def _by_estimate(
 
     Whatever the estimate is worth, every decides.
     """
-    point = first_crossing(
-        risk_estimate.success, target, grid, 5e-3, risk_estimate.drift
-    )
+    success = risk_estimate.success
+    point = first_crossing(success, target, grid, 5e-3, risk_estimate.drift)
     if point is None and every(grid[-1]) <= target:
         return None
     point = grid[-1] if point is None else point
     risk_estimate.learn(point)
     wanted, best = target * (1.0 - 1e-4), 0.0
     for _ in range(_TURNS):
-        point = rounded(
-            max(near(risk_estimate.success, wanted, point, grid[-1]), LEAST)
-        )
+        point = rounded(max(near(success, wanted, point, grid[-1]), LEAST))
         risk = every(point)
         if risk <= target:
             best = max(best, point)
             if risk >= target * (1.0 - _ENOUGH):
                 return best
-        wanted = risk_estimate.success(point) * (target / risk) * (1.0 - 1e-4)
+        wanted = success(point) * (target / risk) * (1.0 - 1e-4)
     if best:
         return best
     while point >= LEAST and every(point) > target:

@@ -253,7 +253,5 @@ def key_of(pipeline: Pipeline) -> str:
 
 def measured(pipeline: Pipeline) -> tuple[InContext, ...]:
     """Return what readers were found to find under the same settings, if measured."""
-    known = (
-        calibrate.reader_figures(pipeline.lexicon, "readers", key_of(pipeline)) or []
-    )
-    return msgspec.convert(known, tuple[InContext, ...])
+    figures = calibrate.reader_figures(pipeline.lexicon, "readers", key_of(pipeline))
+    return msgspec.convert(figures or [], tuple[InContext, ...])

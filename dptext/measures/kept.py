@@ -192,9 +192,8 @@ class PairMeter:
         near: Figures = metrics[similarity.NAME]
         if self._encoder is not None:
             near = self._similarities.figures() if self._similarities else {}
-        before, after = (
-            held / words if words else None for words, held in self._known.tolist()
-        )
+        counts = self._known.tolist()
+        before, after = (held / words if words else None for words, held in counts)
         return Kept(
             texts=self._texts,
             compared=self._compared,

@@ -172,9 +172,8 @@ def sentence_model(folder: str, device: str, digest: str = "") -> Library:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return library.SentenceTransformer(
-                folder, device=device, local_files_only=True
-            )
+            load = library.SentenceTransformer
+            return load(folder, device=device, local_files_only=True)
         except (RuntimeError, ValueError, OSError) as error:
             reason = str(error).partition("\n")[0]
             raise UsageError(

@@ -258,10 +258,8 @@ class Server:
                 for number, question in queue:
                     answers[number] = await self._answer(client, question)
 
-            tasks = [
-                asyncio.create_task(work())
-                for _ in range(min(self._concurrency, len(questions)))
-            ]
+            count = min(self._concurrency, len(questions))
+            tasks = [asyncio.create_task(work()) for _ in range(count)]
             try:
                 await asyncio.gather(*tasks)
             finally:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -191,8 +191,8 @@ class UnigramReader:
     """Guesses argmax prior(x) P(y|x), the attacker of the Bayes risk."""
 
     channel: Channel
-    name: str = ALONE
-    assumes: str = (
+    name: ClassVar[str] = ALONE
+    assumes: ClassVar[str] = (
         "knows mechanism, epsilon and public word frequencies; sees one word, no "
         "context"
     )

@@ -196,9 +196,8 @@ def _load(folder: Path, state: object) -> Ngrams:
 
 def _digest(folder: Path) -> str:
     names = [WORDS, *(f"{name}.npy" for name in _ARRAYS)]
-    return settings.digest_of_data(
-        {name: settings.digest_of_path(folder / name) for name in names}
-    )
+    digests = {name: settings.digest_of_path(folder / name) for name in names}
+    return settings.digest_of_data(digests)
 
 
 # The model that ships.
@@ -270,11 +269,8 @@ def _opened(name_or_path: str, channel: Channel) -> tuple[Ngrams | None, float]:
         if store.is_name(name_or_path) and folder_of(name_or_path).is_dir():
             folder = folder_of(name_or_path)
     if not folder.is_dir():
-        msg = (
-            f"no n-gram model named {name_or_path!r}; `dptext lexicon ngrams` makes "
-            "one from a public corpus"
-        )
-        raise LexiconError(msg)
+        advice = "`dptext lexicon ngrams` makes one from a public corpus"
+        raise LexiconError(f"no n-gram model named {name_or_path!r}; {advice}")
     model = load(folder)
     lexicon = channel.lexicon
     if model.words == lexicon.words:

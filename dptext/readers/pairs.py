@@ -23,16 +23,7 @@ from dptext.noise import unit
 from dptext.readers import kernel, posterior
 from dptext.readers.channel import TABLES, Channel
 from dptext.readers.ngrams import Gains, Ngrams
-from dptext.readers.posterior import (
-    NAT,
-    Chains,
-    PathCandidates,
-    WordCandidates,
-    by_word,
-    chains_of,
-    scores_of,
-    viterbi,
-)
+from dptext.readers.posterior import Chains, PathCandidates, WordCandidates
 from dptext.tokens import language_data
 from dptext.types import (
     Floats,
@@ -221,9 +212,9 @@ class PairReader:
         size = model.size + 1
         backoff = weight * model.backoff[:size].astype(np.float64)
         self._backoff = np.exp(backoff).astype(np.float32)
-        self._backoff_scores = scores_of(backoff)
+        self._backoff_scores = posterior.scores_of(backoff)
         alone = weight * model.alone[:size].astype(np.float64)
-        self._alone_scores = scores_of(alone)
+        self._alone_scores = posterior.scores_of(alone)
         self._topic = _topic(channel.lexicon, topic) if topic else None
         self.table = lru_cache(maxsize=TABLES)(self._table)
 
@@ -267,7 +258,7 @@ class PairReader:
         possible = weighed.writable | none
         with np.errstate(divide="ignore"):
             logs = np.log(weighed.words.weights.astype(np.float64))
-        scores = scores_of(np.where(possible, logs, -np.inf))
+        scores = posterior.scores_of(np.where(possible, logs, -np.inf))
         backoff = self._backoff_scores[weighed.rows]
         candidates = PathCandidates(weighed.words.slots, scores, backoff)
         rows = self._path(weighed.chains, weighed.rows, candidates)
@@ -291,7 +282,7 @@ class PairReader:
         worth = np.where(np.isfinite(closeness), closeness + 2.0, 0.0)
         rows, candidates = self._closest(rows, worth.astype(np.float32), fluency)
         if chains is None:
-            chains = chains_of(released, self.channel.lexicon)
+            chains = posterior.chains_of(released, self.channel.lexicon)
         return self._path(chains, rows, candidates)
 
     def _closest(
@@ -303,21 +294,22 @@ class PairReader:
             rows = np.take_along_axis(rows, best, axis=0)
             worth = np.take_along_axis(worth, best, axis=0)
             nats = np.where(worth > 0.0, worth.astype(np.float64) / fluency, -np.inf)
-            scores = scores_of(nats) + self._alone_scores[rows]
+            scores = posterior.scores_of(nats) + self._alone_scores[rows]
             slots, backoff = self._gains.slot_of[rows], self._backoff_scores[rows]
             return rows, PathCandidates(slots, scores, backoff)
-        count, width = worth.T.shape
+        worth, rows = posterior.by_word(worth), posterior.by_word(rows)
+        count, width = worth.shape
         kept = min(_WRITTEN, width)
         closest, *scored = (np.empty((count, kept), np.int32) for _ in range(4))
         kernel.library.closest(
-            *(count, width, kept, by_word(worth), by_word(rows), fluency, NAT),
+            *(count, width, kept, worth, rows, fluency, posterior.NAT),
             *(self._gains.slot_of, self._alone_scores, self._backoff_scores),
             *(closest, *scored),
         )
         return closest.T, PathCandidates(*(each.T for each in scored))
 
     def _path(self, chains: Chains, rows: Ids, candidates: PathCandidates) -> Ids:
-        chosen = viterbi(chains, candidates, self._gains)
+        chosen = posterior.viterbi(chains, candidates, self._gains)
         return np.asarray(rows[chosen, np.arange(len(chosen))])
 
     def weighed(self, released: Released) -> Weighed:
@@ -340,7 +332,7 @@ class PairReader:
                 *(rows, columns, writable, slots, weights, backoff),
             )
         words = WordCandidates(slots.T, weights.T, backoff.T)
-        chains = chains_of(released, self.channel.lexicon)
+        chains = posterior.chains_of(released, self.channel.lexicon)
         return Weighed(rows.T, columns.T, writable.T, words, chains)
 
     def _weighed(self, released: Released) -> Weighed:
@@ -360,16 +352,14 @@ class PairReader:
             for each in (rows, writable, weights)
         )
         words = WordCandidates(self._gains.slot_of[rows], weights, self._backoff[rows])
-        chains = chains_of(released, self.channel.lexicon)
+        chains = posterior.chains_of(released, self.channel.lexicon)
         return Weighed(rows, columns.T, writable, words, chains)
 
     def _table(self, epsilon: float) -> CandidateTable:
-        model, size = self._model, self._model.size
-        alone = model.alone[: size + 1].astype(np.float64)
-        inputs = np.where(self.channel.inputs > 0.0, np.exp(alone), 0.0)
-        rows, log_probs, writable = self.channel.candidates(
-            epsilon, self._count, inputs
-        )
+        model, channel = self._model, self.channel
+        alone = model.alone[: model.size + 1].astype(np.float64)
+        inputs = np.where(channel.inputs > 0.0, np.exp(alone), 0.0)
+        rows, log_probs, writable = channel.candidates(epsilon, self._count, inputs)
         logs = log_probs + self._weight * alone[rows]
         top = logs.max(axis=1, keepdims=True)
         weights = np.exp(logs - np.where(np.isfinite(top), top, 0.0))

@@ -59,10 +59,8 @@ class Chains:
 
     def slots(self, gains: Gains) -> tuple[Slots, Slots]:
         """Return before and after as slots in the table of gains."""
-        before, after = (
-            np.where(rows >= 0, gains.slot_of[rows], np.int32(-1))
-            for rows in (self.before, self.after)
-        )
+        rows = np.stack((self.before, self.after))
+        before, after = np.where(rows >= 0, gains.slot_of[rows], np.int32(-1))
         return before, after
 
     def blocks(self) -> Iterator[ChainBlock]:
@@ -202,10 +200,8 @@ def by_word(candidates: NDArray[Number]) -> NDArray[Number]:
 def _marginals(chains: Chains, words: WordCandidates, gains: Gains) -> Singles:
     posterior = np.empty_like(words.weights)
     for block in chains.blocks():
-        weights, backoff = (
-            np.take(each, block.words, axis=1)
-            for each in (words.weights, words.backoff)
-        )
+        weights = np.take(words.weights, block.words, axis=1)
+        backoff = np.take(words.backoff, block.words, axis=1)
         steps = BigramLookup(chains, words.slots[:, block.words], gains, block)
         forward = np.empty_like(weights)
         first = block.steps[0]

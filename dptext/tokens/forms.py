@@ -233,9 +233,8 @@ def _iban(shown: str, draws: Integers) -> str:
     plain = shown.replace(" ", "")
     countries = _iban_countries()[len(plain)]
     country = countries[draws.below(len(countries))]
-    account = "".join(
-        draws.of(_DIGITS if each.isdigit() else _LETTERS) for each in plain[4:]
-    )
+    signs = (_DIGITS if each.isdigit() else _LETTERS for each in plain[4:])
+    account = "".join(map(draws.of, signs))
     check = 98 - _remainder(f"{country}00{account}")
     return _filled(shown, f"{country}{check:02d}{account}")
 

@@ -111,10 +111,8 @@ def _element(kind: str, spec: str) -> Element:
 
 def _filled(form: tuple[NumberPart, ...], numbers: Sequence[int]) -> str:
     """Write a form with these numbers in its ranges; others are passed over."""
-    return "".join(
-        part.text or f"{number:0{part.width}d}"
-        for part, number in zip(form, numbers, strict=True)
-    )
+    pairs = zip(form, numbers, strict=True)
+    return "".join(part.text or f"{number:0{part.width}d}" for part, number in pairs)
 
 
 def _elements() -> Iterator[Element]:
@@ -307,9 +305,8 @@ _SEED = 97
 def counts(total: float, names: Sequence[str] = NAMES) -> dict[str, float]:
     """Divide the count of all numbers among elements by their public shares."""
     shares = {e.name: e.share for e in ELEMENTS if e.name in names}
-    return {
-        name: total * share / sum(shares.values()) for name, share in shares.items()
-    }
+    every = sum(shares.values())
+    return {name: total * share / every for name, share in shares.items()}
 
 
 def positions() -> Floats:

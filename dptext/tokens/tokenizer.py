@@ -37,13 +37,11 @@ class Tokenizer:
         self._codes = _Memory(self._code)
         self._parts: dict[str, list[tuple[str, int]]] = {}
         self._long: dict[str, list[tuple[str, int]]] = {}
-        wanted = [
-            policy.treatment(kind) == PERTURB
-            if not every_word
-            else kind not in (kinds.PUNCTUATION, kinds.SPACE)
-            for kind in range(kinds.COUNT)
-        ]
-        self._wanted = np.array(wanted)
+        every = range(kinds.COUNT)
+        wanted = {kind for kind in every if policy.treatment(kind) == PERTURB}
+        if every_word:
+            wanted = {*every} - {kinds.PUNCTUATION, kinds.SPACE}
+        self._wanted = np.isin(every, list(wanted))
 
     def lookup(self, key: str) -> int:
         """Return the row of a key (dptext.tokens.regex.key_of), -1 if unknown."""
@@ -66,9 +64,8 @@ class Tokenizer:
         if len(self._codes) > _REMEMBERED:
             self._codes.clear()
             self._parts.clear()
-        codes = np.fromiter(
-            map(self._codes.__getitem__, pieces), np.int64, count=len(pieces)
-        )
+        each = map(self._codes.__getitem__, pieces)
+        codes = np.fromiter(each, np.int64, count=len(pieces))
         for position, kind in named.items():
             body = pieces[position].removeprefix(" ")
             lead = kinds.LEAD * (len(body) < len(pieces[position]))
