@@ -20,13 +20,8 @@ import pytest
 
 from dptext import streams
 from dptext.errors import InputError, MissingExtra, OutputError, UsageError
-from dptext.streams import (
-    Release,
-    check_distinct,
-    open_input,
-    open_output,
-    plain_name,
-)
+from dptext.streams import check_distinct, open_input, plain_name
+from dptext.streams.outputs import Release, open_output
 
 zstandard = pytest.importorskip("zstandard")
 
@@ -192,7 +187,7 @@ def test_part_file_is_hidden_beside_the_target(tmp_path: Path) -> None:
 def test_killed_writer_leaves_no_target(tmp_path: Path) -> None:
     """A process that is killed while writing leaves no file of the target's name."""
     code = (
-        "import sys, time; from dptext.streams import open_output\n"
+        "import sys, time; from dptext.streams.outputs import open_output\n"
         "with open_output(sys.argv[1]) as output:\n"
         "    output.stream.write(bytes(10**6)); print('ready', flush=True)\n"
         "    time.sleep(60)\n"
@@ -265,7 +260,7 @@ def test_full_disk_on_standard_output_is_told_once() -> None:
     """A full disk behind standard output raises once, with no rest at exit."""
     code = (
         "from dptext.errors import OutputError\n"
-        "from dptext.streams import open_output\n"
+        "from dptext.streams.outputs import open_output\n"
         "try:\n"
         "    with open_output(None) as output:\n"
         "        output.stream.write(b'x')\n"
@@ -297,7 +292,7 @@ def test_full_disk_under_a_parquet_writer() -> None:
 def test_closed_pipe_stays_a_closed_pipe() -> None:
     """Whoever calls learns that the reader is gone, and Python adds nothing."""
     code = (
-        "import sys; from dptext.streams import open_output\n"
+        "import sys; from dptext.streams.outputs import open_output\n"
         "try:\n"
         "    with open_output('-') as output:\n"
         "        for _ in range(10**5):\n"
@@ -440,7 +435,7 @@ def test_standard_input_that_cannot_be_read(tmp_path: Path) -> None:
 def test_parts_of_killed_runs_are_cleared(tmp_path: Path) -> None:
     """The next writer of a target removes the dead part, not that of a live writer."""
     code = (
-        "import sys, time; from dptext.streams import open_output\n"
+        "import sys, time; from dptext.streams.outputs import open_output\n"
         "with open_output(sys.argv[1]) as output:\n"
         "    output.stream.write(bytes(10**6)); print('ready', flush=True)\n"
         "    sys.stdin.read()\n"
@@ -596,7 +591,7 @@ def test_what_a_failed_run_put_aside_is_taken_back(
 def test_disk_that_fills_while_writing(tmp_path: Path) -> None:
     """A file that can grow no further is an OutputError, and nothing is left."""
     code = (
-        "import resource, sys; from dptext.streams import Release\n"
+        "import resource, sys; from dptext.streams.outputs import Release\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (2**20, 2**20))\n"
         "with Release() as release:\n"
         "    data = release.open(sys.argv[1]); release.open(sys.argv[1] + '.json')\n"

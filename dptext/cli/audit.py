@@ -10,8 +10,7 @@ import typer
 
 from dptext.cli import options, screen
 from dptext.cli.faults import say
-from dptext.cli.options import overrides
-from dptext.cli.parser import Number
+from dptext.cli.options import Number, Text, overrides
 from dptext.errors import UsageError
 
 
@@ -25,32 +24,24 @@ def command(
         ),
     ] = "balanced",
     epsilon: options.Epsilon = None,
-    mechanism: options.Mechanism = None,
-    lexicon: options.Lexicon = None,
-    set_: options.Set = None,
+    mechanism: Text = None,
+    lexicon: Text = None,
+    set_: options.Texts = None,
     inputs: Annotated[
-        int,
-        typer.Option(
-            parser=Number(int, 4), help="Number of input words in an exact audit."
-        ),
+        int, Number(int, 4), "Number of input words in an exact audit."
     ] = 200,
     runs: Annotated[
         int,
-        typer.Option(
-            parser=Number(int, 100),
-            help="Draws of each word of a pair, if there is no exact output "
-            "distribution.",
-        ),
+        Number(int, 100),
+        "Draws of each word of a pair, if there is no exact output distribution.",
     ] = 20_000,
     draws: Annotated[
         int,
-        typer.Option(
-            parser=Number(int, 1000),
-            help="Draws to test the program with; more find smaller deviations.",
-        ),
+        Number(int, 1000),
+        "Draws to test the program with; more find smaller deviations.",
     ] = 4_000_000,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
+    as_json: bool = False,
+    quiet: bool = False,
 ) -> None:
     """Test whether a claim is true, and whether the program keeps to its formula.
 
@@ -111,14 +102,14 @@ def command(
         progress=tell,
     )
     if as_json:
-        head = {
+        data = {
             "profile": ready.profile.name,
             "mechanism": ready.mechanism.name,
             "epsilon": ready.budget.description.high,
             "lexicon_digest": ready.lexicon.digest,
+            **msgspec.to_builtins(finding),
         }
-        plain = {**head, **msgspec.to_builtins(finding)}
-        screen.print_json(plain, infinite="infinite")
+        typer.echo(screen.to_json(data, infinite="infinite"))
     else:
         screen.show(audits.view(finding, ready))
     if finding.failed:

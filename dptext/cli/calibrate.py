@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dptext.cli import options, screen
-from dptext.cli.options import overrides
+from dptext.cli.options import Text, overrides
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
@@ -16,25 +17,22 @@ if TYPE_CHECKING:
 
 
 def command(
-    risk: Annotated[str, typer.Option(help=options.RISK)],
-    profile: options.ProfileArgument = "balanced",
+    risk: Annotated[str, options.RISK],
+    profile: Annotated[str, typer.Argument(help=options.PROFILE)] = "balanced",
     mechanism: Annotated[
-        str | None,
-        typer.Option(help="Mechanism with its default parameters, or all of them."),
+        Text, "Mechanism with its default parameters, or all of them."
     ] = None,
-    lexicon: options.Lexicon = None,
-    set_: options.Set = None,
+    lexicon: Text = None,
+    set_: options.Texts = None,
     reader: Annotated[
-        str | None,
-        typer.Option(
-            help="With --public-text: the risk is how often this reader of whole texts "
-            "finds a word, such as ngram. Default: same-kind, which counts one half of "
-            "the public texts and reads the other half."
-        ),
+        Text,
+        "With --public-text: the risk is how often this reader of whole texts finds a "
+        "word, such as ngram. Default: same-kind, which counts one half of the public "
+        "texts and reads the other half.",
     ] = None,
-    public_text: options.PublicTextFile = None,
-    field: options.Fields = None,
-    as_json: options.Json = False,
+    public_text: Text = None,
+    field: options.Texts = None,
+    as_json: bool = False,
 ) -> None:
     """Find the epsilon of a mechanism for a given risk.
 
@@ -76,27 +74,21 @@ def command(
         name = reader or SAME_KIND
         with progress.step(f"looking for the epsilon at which {name} reaches the risk"):
             epsilon, reading = calibrated(recipe, opened, target, name, public)
-        data |= {
-            "text": public.name,
-            "text_sha256": public.digest,
-            "epsilon": epsilon,
-            "reading": reading,
-        }
+        data |= {"text": public.name, "text_sha256": public.digest}
+        data |= {"epsilon": epsilon, "reading": reading}
         said = f"epsilon {epsilon:.4g}: {reading.reader} finds in {public.name}"
         table = views.readers_table(reading)
         blocks: list[Block] = [Paragraph(said), table, Paragraph(AT_LEAST, "note")]
     else:
-        rows = []
-        for row in (
+        found: Iterable[calibration.Calibration] = (
             calibration.every_mechanism(profile, over, opened)
             if every
             else [calibration.calibrated(recipe, opened)]
-        ):
+        )
+        rows = []
+        for row in found:
             progress.say(calibration.line(row))
             rows.append(row)
         data["rows"] = rows
         blocks = [*calibration.view(recipe, target, rows)]
-    if as_json:
-        screen.print_json(data)
-    else:
-        screen.show(*blocks)
+    screen.deliver(data, as_json, *blocks)

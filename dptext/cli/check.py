@@ -13,7 +13,7 @@ import typer
 
 from dptext.cli import configuration, options, parser, screen
 from dptext.cli.configuration import Configuration
-from dptext.cli.parser import one_of
+from dptext.cli.options import one_of
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ TRUST = (
 def command(
     context: typer.Context,
     files: Annotated[
-        list[str] | None,
+        options.Texts,
         typer.Argument(
             help="Exports, or folders of exports. In folders, sidecars and files "
             "such as README.md are skipped."
@@ -43,32 +43,23 @@ def command(
     ] = None,
     staged: Annotated[
         bool,
-        typer.Option(
-            "--staged",
-            help="Check exports, reports and policy as staged in git: all exports, or "
-            "those in the named folders.",
-        ),
+        "Check exports, reports and policy as staged in git: all exports, or those in "
+        "the named folders.",
     ] = False,
     policy: Annotated[
-        Path | None,
-        typer.Option(
-            help="Policy file. Default: the nearest .dptext.yaml or pyproject.toml."
-        ),
+        options.File,
+        "Policy file. Default: the nearest .dptext.yaml or pyproject.toml.",
     ] = None,
-    set_: options.Set = None,
+    set_: options.Texts = None,
     lexicon: Annotated[
-        list[str] | None,
-        typer.Option(
-            help=f"{options.LEXICON} Used for recomputing, besides the installed ones; "
-            "repeatable."
-        ),
+        options.Texts,
+        f"{options.LEXICON} Used for recomputing, besides the installed ones; "
+        "repeatable.",
     ] = None,
     verify_key: Annotated[
         list[Path] | None,
-        typer.Option(
-            help="Accept only reports signed with this key (see sanitize "
-            "--sign-key); if repeated, with one of the keys."
-        ),
+        "Accept only reports signed with this key (see sanitize --sign-key); if "
+        "repeated, with one of the keys.",
     ] = None,
     format: Annotated[
         str,
@@ -77,9 +68,7 @@ def command(
             parser=one_of("text", "json", "sarif"),
         ),
     ] = "text",
-    quiet: Annotated[
-        bool, typer.Option("-q", "--quiet", help="Print nothing; the exit code tells.")
-    ] = False,
+    quiet: Annotated[bool, "Print nothing; the exit code tells."] = False,
 ) -> None:
     """Check that every export has a valid public report that meets the policy.
 
@@ -90,7 +79,7 @@ def command(
 
     Example: dptext check exports --set max_risk=15%
     """
-    from dptext import __version__, lexicons
+    from dptext import __version__, lexicons, progress
     from dptext.guarantees import policy as policies
     from dptext.report import verify
     from dptext.report.exports import GitIndex
@@ -102,7 +91,8 @@ def command(
         if not quiet:
             typer.echo(screen.one_line(line), err=True)
 
-    recomputer = Recomputer([lexicons.find(name) for name in lexicon or ()], note)
+    progress.on(not quiet)
+    recomputer = Recomputer([lexicons.find(name) for name in lexicon or ()])
     index = GitIndex() if staged else None
     configured = _configured(context, policy, index)
     asked = options.keys_of(set_)
@@ -123,9 +113,9 @@ def command(
     if trust:
         note(f"dptext: {trust}")
     if format == "json" and not quiet:
-        screen.print_json(verify.as_json(results, trust))
+        screen.deliver(verify.as_json(results, trust), as_json=True)
     elif format == "sarif" and not quiet:
-        screen.print_json(verify.as_sarif(results, trust, __version__))
+        screen.deliver(verify.as_sarif(results, trust, __version__), as_json=True)
     if any(each.findings for each in results):
         raise typer.Exit(1)
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dptext.cli import faults, options, outputs, screen
-from dptext.cli.parser import MOST_JOBS, Number
+from dptext.cli.options import HIDDEN, Number, Text, Texts
 from dptext.errors import ComponentError, UsageError
 
 if TYPE_CHECKING:
@@ -28,81 +27,42 @@ def command(
     file: Annotated[str, typer.Argument(help="File or folder of texts to compare on.")],
     *,
     layout: options.Layout,
-    sample: Annotated[
-        int,
-        options.input_option(
-            parser=Number(int, 1),
-            help="Number of texts to sample, the same ones each time.",
-        ),
-    ] = 2000,
-    profile: options.Profile = "balanced",
+    sample: Annotated[int, Number(int, 1)] = 2000,
+    profile: str = "balanced",
     mechanism: Annotated[
-        list[str] | None,
-        options.setting_option(
-            "-m",
-            "--mechanism",
-            metavar="NAME",
-            help="Mechanism with its default parameters, or NAME:key=value,... for "
-            "others; repeatable.",
-        ),
+        Texts,
+        "-m",
+        "Mechanism with its default parameters, or NAME:key=value,... for others; "
+        "repeatable.",
     ] = None,
-    risk: Annotated[
-        list[str] | None,
-        options.setting_option(metavar="SHARE", help=f"{options.RISK} Repeatable."),
-    ] = None,
+    risk: Annotated[Texts, f"{options.RISK} Repeatable."] = None,
     epsilon: Annotated[
         list[float] | None,
-        options.setting_option(
-            metavar="NUMBER",
-            parser=options.positive,
-            help=f"{options.EPSILON} Repeatable.",
-        ),
+        Number(float, 0, above=True),
+        f"{options.EPSILON} Repeatable.",
     ] = None,
     lexicon: Annotated[
-        list[str] | None,
-        options.setting_option(
-            metavar="NAME",
-            help=f"{options.LEXICON} Repeatable, to compare lexicons.",
-            hidden=True,
-        ),
+        Texts, HIDDEN, f"{options.LEXICON} Repeatable, to compare lexicons."
     ] = None,
     set_: Annotated[
-        list[str] | None,
-        options.rare_setting(
-            "--set",
-            metavar="KEY=VALUE",
-            help=f"{options.SET} Here keys of decoder, for --reader endpoint.",
-        ),
+        Texts, HIDDEN, f"{options.SET} Here keys of decoder, for --reader endpoint."
     ] = None,
     measured: options.Measured,
-    public_text: options.PublicTextFile = None,
+    public_text: Text = None,
     jobs: Annotated[
         int | None,
-        options.output_option(
-            "-j",
-            "--jobs",
-            parser=Number(int, 1, MOST_JOBS),
-            metavar="NUMBER",
-            help="Cells to compute at once. Default: one per processor, at most 4. "
-            "With 1, no cell slows another and speeds are comparable.",
-            hidden=True,
-        ),
+        HIDDEN,
+        Number(int, 1, options.MOST_JOBS),
+        "Cells to compute at once. Default: one per processor, at most 4. With 1, no "
+        "cell slows another and speeds are comparable.",
     ] = None,
     resume: Annotated[
-        Path | None,
-        options.output_option(
-            metavar="FILE",
-            help="Save finished rows to this file, and continue from it.",
-            hidden=True,
-        ),
+        options.File, HIDDEN, "Save finished rows to this file, and continue from it."
     ] = None,
-    csv: Annotated[
-        Path | None,
-        options.output_option(metavar="FILE", help="Write the table as CSV."),
-    ] = None,
-    as_json: options.Json = False,
-    html: options.Html = None,
-    quiet: options.Quiet = False,
+    csv: options.File = None,
+    as_json: bool = False,
+    html: options.File = None,
+    quiet: bool = False,
 ) -> None:
     """Compare mechanisms on a sample of your texts: quality, utility and attacks.
 
@@ -120,14 +80,13 @@ def command(
     # The Bayes attack and readers of whole texts need tables of all words, minutes for
     # each cell: the risk says what the first finds, `dptext evaluate` has both. With
     # --public-text the strongest of them reads, for users who wait for it.
-    settings = replace(
-        measured.settings(),
+    settings = measured.settings(
         bayes=False,
         readers=False,
         public_text=PublicText.named(public_text, layout.field),
     )
     settings.check()
-    selection = replace(layout.selection("text"), missing="pass")
+    selection = layout.selection("text", missing="pass")
     levels = _levels(risk or (), epsilon or ())
     decoder = _decoder(profile, settings.reader, set_)
     grid = cells(profile, mechanism or MECHANISMS, levels, lexicon or (), decoder)
@@ -157,7 +116,7 @@ def command(
         screen.write_file(csv, views.as_csv(table).encode())
     data = {"audience": OWNER, "texts": len(texts.texts), "rows": table}
     # A table is no use with its columns cut: lines are as long as they need be.
-    screen.deliver(page, data, html, as_json, width=110)
+    screen.deliver(data, as_json, page, html=html, width=110)
 
 
 def _levels(
@@ -168,13 +127,11 @@ def _levels(
         raise UsageError("give --risk or --epsilon, not both")
     budget = {"name": "uniform", "epsilon": None, "risk": None}
     if epsilons:
-        return [
-            (f"epsilon {value:g}", {**budget, "epsilon": value}) for value in epsilons
-        ]
+        return [(f"epsilon {each:g}", {**budget, "epsilon": each}) for each in epsilons]
     from dptext.settings import share
 
     shares = [share(value, "--risk") for value in risks or _RISKS]
-    return [(f"risk {value:.3g}", {**budget, "risk": value}) for value in shares]
+    return [(f"risk {each:.3g}", {**budget, "risk": each}) for each in shares]
 
 
 def _decoder(
@@ -221,24 +178,16 @@ def cells(
     from dptext import profile
     from dptext.evaluation.comparison import Cell
 
-    base = profile.load(name)
+    parts = {"mapping": None, "decoder": decoder or {"name": "none"}}
+    names = lexicons or (profile.load(name).lexicon,)
     return [
         Cell(
-            mechanism,
-            level,
-            lexicon,
-            name,
-            {
-                "mechanism": _mechanism(mechanism),
-                "mapping": None,
-                "decoder": decoder or {"name": "none"},
-                "budget": budget,
-                "lexicon": lexicon,
-            },
+            *(each, level, lexicon, name),
+            {**parts, **_mechanism(each), "budget": budget, "lexicon": lexicon},
         )
-        for mechanism in mechanisms
+        for each in mechanisms
         for level, budget in levels
-        for lexicon in lexicons or (base.lexicon,)
+        for lexicon in names
     ]
 
 
@@ -253,7 +202,7 @@ def _mechanism(text: str) -> JsonObject:
         if not equals:
             raise UsageError(f"--mechanism {text}: write NAME:key=value,key=value")
         settings[key] = yaml.safe_load(value)
-    return settings
+    return {"mechanism": settings}
 
 
 def _computed(

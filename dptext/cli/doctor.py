@@ -17,7 +17,7 @@ from dptext.cli import configuration, faults, options, parser, screen
 from dptext.errors import DptextError
 
 if TYPE_CHECKING:
-    from dptext.types import JsonObject
+    pass
 
 # Everything is well; what is missing, that some settings need; what must be mended.
 _OK, _ABSENT, _WRONG = "ok", "absent", "wrong"
@@ -37,21 +37,16 @@ class Line(NamedTuple):
 def command(
     context: typer.Context,
     install: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Download this model or data set, or all that are missing; "
-            "repeatable. Nothing else in dptext downloads anything."
-        ),
+        options.Texts,
+        "Download this model or data set, or all that are missing; repeatable. Nothing "
+        "else in dptext downloads anything.",
     ] = None,
     settings: Annotated[
         bool,
-        typer.Option(
-            "--settings",
-            help="Show the current settings of sanitize and check instead, with the "
-            "source of each.",
-        ),
+        "Show the current settings of sanitize and check instead, with the source of "
+        "each.",
     ] = False,
-    as_json: options.Json = False,
+    as_json: bool = False,
 ) -> None:
     """Check versions, lexicons, models, keys and configuration, and suggest fixes.
 
@@ -80,7 +75,7 @@ def command(
         _folder(),
     ]
     if as_json:
-        screen.print_json([line._asdict() for line in lines])
+        screen.deliver([line._asdict() for line in lines], as_json=True)
     else:
         console = screen.console()
         for line in lines:
@@ -220,7 +215,7 @@ def _show_settings(context: typer.Context, as_json: bool) -> None:
         if name in chosen or name in (file.policy or ()):
             setting = chosen.get(name)
             source[f"check.{name}"] = setting.source if setting else file.shown
-    rows: list[JsonObject] = []
+    rows = []
     for name, value in held.items():
         # An option that may be repeated and is not given is empty.
         plain = json.loads(
@@ -229,18 +224,11 @@ def _show_settings(context: typer.Context, as_json: bool) -> None:
         rows.append(
             {"setting": name, "value": plain, "from": source.get(name, "default")}
         )
-    if as_json:
-        path = None if file.path is None else str(file.path)
-        screen.print_json({"file": path, "settings": rows})
-        return
-    cells = [
-        (
-            row["setting"],
-            row["value"] and json.dumps(row["value"], ensure_ascii=False),
-            row["from"],
-        )
-        for row in rows
+    shown = [
+        (name, value and json.dumps(value, ensure_ascii=False), whence)
+        for name, value, whence in map(dict.values, rows)
     ]
-    columns = [Column("setting"), Column("value"), Column("from")]
-    title = Paragraph(f"configuration: {file.path or 'no file'}", "code")
-    screen.show(title, Table(columns, cells))
+    path = None if file.path is None else str(file.path)
+    title = Paragraph(f"configuration: {path or 'no file'}", "code")
+    table = Table([Column("setting"), Column("value"), Column("from")], shown)
+    screen.deliver({"file": path, "settings": rows}, as_json, title, table)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -17,31 +16,17 @@ def command(
     private: Annotated[str, typer.Argument(help="The private file made from it.")],
     *,
     layout: options.Layout,
-    id: options.Id = None,
+    id: options.Text = None,
     profile: Annotated[
-        str | None,
-        options.setting_option(
-            "-p",
-            "--profile",
-            metavar="NAME",
-            help=f"{options.PROFILE} The one that made the private file.",
-        ),
+        options.Text, f"{options.PROFILE} The one that made the private file."
     ] = None,
     changes: options.Changes,
     measured: options.Measured,
-    readers: Annotated[
-        bool,
-        options.measure_option(
-            "--readers/--no-readers",
-            help="Attack new draws of the originals with readers of whole texts, or "
-            "leave that out.",
-            hidden=True,
-        ),
-    ] = True,
-    public_text: options.PublicTextFile = None,
-    as_json: options.Json = False,
-    report: options.Report = None,
-    html: options.Html = None,
+    readers: bool = True,
+    public_text: options.Text = None,
+    as_json: bool = False,
+    report: options.File = None,
+    html: options.File = None,
 ) -> None:
     """Compare a private file with its original: quality, utility and attacks.
 
@@ -58,14 +43,11 @@ def command(
     from dptext.evaluation.readers import PublicText
 
     over = changes.overrides()
-    settings = replace(
-        measured.settings(),
-        readers=readers,
-        public_text=PublicText.named(public_text, layout.field),
-    )
+    public = PublicText.named(public_text, layout.field)
+    settings = measured.settings(readers=readers, public_text=public)
     reader = settings.reader
-    selection = replace(layout.selection("text"), id_field=id)
-    alone = set(over) <= {"lexicon"} and reader is None and public_text is None
+    selection = layout.selection("text", id_field=id)
+    alone = set(over) <= {"lexicon"} and reader is None and public is None
     if profile is None and not alone:
         raise UsageError(
             "settings, --reader and --public-text go with the profile that wrote the "
@@ -102,4 +84,4 @@ def command(
     }
     if report is not None:
         screen.write_file(report, f"{screen.to_json(data)}\n".encode())
-    screen.deliver(views.evaluation(result), data, html, as_json)
+    screen.deliver(data, as_json, views.evaluation(result), html=html)

@@ -8,25 +8,21 @@ from typing import Annotated
 import typer
 
 from dptext.cli import options, screen
-from dptext.cli.parser import Number
+from dptext.cli.options import Number
 
 
 def command(
     text: Annotated[
         str, typer.Argument(help="The text; - reads it from standard input.")
     ],
-    profile: options.Profile = "balanced",
+    profile: str = "balanced",
     *,
     changes: options.Changes,
     top: Annotated[
-        int,
-        typer.Option(
-            parser=Number(int, 0, 1000),
-            help="Number of replacements to show for each word.",
-        ),
+        int, Number(int, 0, 1000), "Number of replacements to show for each word."
     ] = 5,
-    as_json: options.Json = False,
-    html: options.Html = None,
+    as_json: bool = False,
+    html: options.File = None,
 ) -> None:
     """Show the epsilon and the likeliest replacements of each word of a text.
 
@@ -42,4 +38,4 @@ def command(
         text = sys.stdin.read()
     pipeline = api.open_pipeline(profile, changes.overrides())
     result = explanation.explain(pipeline, text, top)
-    screen.deliver(explanation.view(result), result, html, as_json)
+    screen.deliver(result, as_json, explanation.view(result), html=html)

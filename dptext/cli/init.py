@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from dptext.cli import configuration, options, outputs, preview, screen
+from dptext.cli import configuration, options, outputs, screen
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def _chosen(job: Job, columns: Sequence[Column], names: Sequence[str]) -> Job:
 def _preview(job: Job) -> None:
     """Show what becomes of some records at several risks."""
     from dptext import lexicons, pipeline, profile, progress
-    from dptext.engine import survey
+    from dptext.engine import source, survey
     from dptext.randomness import RunKey
 
     lexicon = lexicons.find(profile.load(profile.DEFAULT).lexicon)
@@ -180,11 +180,11 @@ def _preview(job: Job) -> None:
         with progress.step(f"making settings ready for a risk of {risk}"):
             pipelines[f"risk {risk}"] = pipeline.build(recipe, lexicon)
     ready = pipelines[f"risk {_USUAL}"]
-    batch = preview.first_records(job, survey.SAMPLE)
+    batch = source.first_records(job, survey.SAMPLE)
     texts = survey.Language(ready.tokenizer, lexicon.name, _note)
     texts.look(batch)
     texts.close()
-    preview.show(batch[:_RECORDS], pipelines, RunKey.fresh())
+    screen.preview(batch[:_RECORDS], pipelines, RunKey.fresh())
 
 
 def _settings(

@@ -27,12 +27,10 @@ def show(
     ledger: File,
     *,
     value: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Show the loss of this value of the subject field; repeatable."
-        ),
+        options.Texts,
+        "Show the loss of this value of the subject field; repeatable.",
     ] = None,
-    as_json: options.Json = False,
+    as_json: bool = False,
 ) -> None:
     """Show all releases and the largest losses, or the loss of one subject (--value).
 
@@ -41,7 +39,7 @@ def show(
     from dptext import ledger as ledgers
     from dptext.formats import _fields as subjects
     from dptext.ledger import store
-    from dptext.report.blocks import Block, Column, Paragraph, Table
+    from dptext.report.blocks import Column, Paragraph, Table
     from dptext.report.figures import count
 
     with ledgers.opened(ledger) as opened:
@@ -52,9 +50,6 @@ def show(
             spent = list(itertools.islice(store.subjects(opened), _SHOWN))
         entries = [] if value else store.entries(opened)
         name = opened.id
-    if as_json:
-        screen.print_json({"ledger": name, "entries": entries, "subjects": spent})
-        return
     recent = [
         (
             *(str(each["began"])[:16].replace("T", " "), each["state"]),
@@ -62,13 +57,6 @@ def show(
         )
         for each in entries[-_SHOWN:]
     ]
-    counts = [Column("subjects", count), Column("records", count)]
-    limits = [Column("limit", "{:g}".format), Column("nats", str)]
-    blocks: list[Block] = [Paragraph(f"ledger {name}")]
-    if recent:
-        columns = [Column("began"), Column("state"), *counts, *limits]
-        blocks.append(Table(columns, recent))
-    columns = [Column("subject"), Column("charged"), Column("records", count)]
     charged = [
         (
             *(each["subject"], store.written(each["nats"], each["delta"])),
@@ -76,7 +64,14 @@ def show(
         )
         for each in spent
     ]
-    screen.show(*blocks, Table([*columns, Column("releases", count)], charged))
+    records = Column("records", count)
+    heads = [Column("began"), Column("state"), Column("subjects", count), records]
+    heads += [Column("limit", "{:g}".format), Column("nats", str)]
+    releases = [Table(heads, recent)] if recent else []
+    heads = [Column("subject"), Column("charged"), records, Column("releases", count)]
+    data = {"ledger": name, "entries": entries, "subjects": spent}
+    title = Paragraph(f"ledger {name}")
+    screen.deliver(data, as_json, title, *releases, Table(heads, charged))
 
 
 def export(ledger: File) -> None:

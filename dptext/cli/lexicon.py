@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dptext.cli import faults, options, parser, screen
-from dptext.cli.parser import Number, one_of
+from dptext.cli.options import Number, PublicFiles, Text, Texts, one_of
 from dptext.errors import UsageError
 from dptext.progress import shares
 
 if TYPE_CHECKING:
-    from dptext.lexicons import Installed
     from dptext.types import JsonObject, Lexicon
 
 # Those of dptext.lexicons.sources.
 FORMATS = ("glove", "word2vec", "fasttext", "npz")
+_KEPT = "Keep words and pairs that occur at least this often."
 
 app = typer.Typer(
     name="lexicon",
@@ -25,34 +25,34 @@ app = typer.Typer(
     help="List, import and adapt vocabularies, and count pairs of words.",
     no_args_is_help=True,
 )
+Name = Annotated[str, "Name to save it under."]
 
 
-def list_(*, as_json: options.Json = False) -> None:
+def list_(*, as_json: bool = False) -> None:
     """List the built-in lexicon and the imported ones."""
     from dptext.lexicons import installed
     from dptext.report.blocks import Column, Table
     from dptext.report.figures import count
 
-    entries = installed()
-    if as_json:
-        screen.print_json([_entry(entry) for entry in entries])
-        return
-    columns = [Column("name"), Column("words", count), Column("dimensions", count)]
-    columns += [Column("digest"), Column("licence")]
-    rows = [
-        (
-            *(entry.name, entry.meta.get("words"), entry.meta.get("dimensions")),
-            *(entry.digest[:12], entry.problem or entry.meta.get("licence", "unknown")),
+    plain: list[JsonObject] = []
+    rows = []
+    for each in installed():
+        plain.append({**each.meta, "name": each.name, "folder": str(each.folder)})
+        plain[-1] |= (
+            {"problem": each.problem} if each.problem else {"digest": each.digest}
         )
-        for entry in entries
-    ]
-    screen.show(Table(columns, rows))
+        licence = each.problem or each.meta.get("licence", "unknown")
+        sizes = each.meta.get("words"), each.meta.get("dimensions")
+        rows.append((each.name, *sizes, each.digest[:12], licence))
+    heads = [Column("name"), Column("words", count), Column("dimensions", count)]
+    heads += [Column("digest"), Column("licence")]
+    screen.deliver(plain, as_json, Table(heads, rows))
 
 
 def info(
     name: Annotated[str, typer.Argument(metavar="NAME|FILE")],
     *,
-    as_json: options.Json = False,
+    as_json: bool = False,
 ) -> None:
     """Describe a lexicon: words, digest, licence, geometry."""
     from dptext.lexicons import find
@@ -64,53 +64,36 @@ def import_(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="File of words and vectors.")
     ],
-    name: Annotated[str, typer.Option("--name", help="Name to save it under.")],
+    name: Name,
     *,
     format: Annotated[
-        str | None,
+        Text,
         typer.Option(
             help=f"{', '.join(FORMATS)}. Default: by content.",
             parser=one_of(*FORMATS),
         ),
     ] = None,
     max_words: Annotated[
-        int | None,
-        typer.Option(
-            "--max-words", parser=Number(int, 1), help="Read only the first N words."
-        ),
+        int | None, Number(int, 1), "Read only the first N words."
     ] = None,
     listed: Annotated[
-        int,
-        typer.Option(
-            "--listed",
-            parser=Number(int, 1),
-            help="Number of replacements to store for each word.",
-        ),
+        int, Number(int, 1), "Number of replacements to store for each word."
     ] = 100,
     english: Annotated[
-        bool,
-        typer.Option(
-            "--english",
-            help="English words: order replacements as the built-in lexicon does.",
-        ),
+        bool, "English words: order replacements as the built-in lexicon does."
     ] = False,
     outputs: Annotated[
         int | None,
-        typer.Option(
-            "--outputs",
-            parser=Number(int, 0),
-            help="Use only the first N words as replacements, none too often; 0: all "
-            "words, by distance. Default: 8000, or all if there are fewer.",
-        ),
+        Number(int, 0),
+        "Use only the first N words as replacements, none too often; 0: all words, by "
+        "distance. Default: 8000, or all if there are fewer.",
     ] = None,
     language: Annotated[
-        str | None,
-        typer.Option(
-            help="Language code, as in de. Default: en if the most frequent words are "
-            "English, else unknown.",
-        ),
+        Text,
+        "Language code, as in de. Default: en if the most frequent words are English, "
+        "else unknown.",
     ] = None,
-    as_json: options.Json = False,
+    as_json: bool = False,
 ) -> None:
     """Import a file of word vectors as a lexicon.
 
@@ -119,9 +102,8 @@ def import_(
     """
     from dptext.lexicons import store
     from dptext.lexicons.importing import AsBuiltIn, Settings, licences, make
-    from dptext.lexicons.store import folder_of
 
-    folder = folder_of(name)
+    folder = store.folder_of(name)
     settings = Settings(format, max_words, listed, outputs, language)
     with shares() as progress:
         scheme = AsBuiltIn(outputs) if english else None
@@ -131,23 +113,15 @@ def import_(
 
 
 def ngrams(
-    files: Annotated[list[str], typer.Argument(help="Public texts: JSONL, CSV, text.")],
-    name: Annotated[str, typer.Option("--name", help="Name to save it under.")],
+    files: PublicFiles,
+    name: Name,
     *,
-    lexicon: Annotated[str, typer.Option(help=options.LEXICON)] = "builtin",
-    field: options.Fields = None,
+    lexicon: str = "builtin",
+    field: Texts = None,
     format: options.Format = None,
-    min_count: Annotated[
-        int,
-        typer.Option(
-            parser=Number(int, 1),
-            help="Keep words and pairs that occur at least this often.",
-        ),
-    ] = 1,
-    licence: Annotated[
-        str, typer.Option(help="Licence of the corpus, for the record.")
-    ] = "not stated",
-    as_json: options.Json = False,
+    min_count: Annotated[int, Number(int, 1), _KEPT] = 1,
+    licence: Annotated[str, "Licence of the corpus, for the record."] = "not stated",
+    as_json: bool = False,
 ) -> None:
     """Make a language model for decoding from a public corpus.
 
@@ -176,37 +150,25 @@ def ngrams(
     model = counts.model(min_count, meta)
     digest = models.save(model, folder)
     faults.say("the corpus must be public: its pairs of words show in decoded texts")
-    result = {"name": name, "digest": digest, **meta, "pairs": len(model.gains)}
-    screen.show_data(result, as_json)
+    made = {"name": name, "digest": digest, **meta, "pairs": len(model.gains)}
+    _deliver(made, as_json)
 
 
 def adapt(
-    files: Annotated[list[str], typer.Argument(help="Public texts: JSONL, CSV, text.")],
-    name: Annotated[str, typer.Option("--name", help="Name to save it under.")],
+    files: PublicFiles,
+    name: Name,
     *,
-    lexicon: Annotated[str, typer.Option(help=options.LEXICON)] = "builtin",
+    lexicon: str = "builtin",
     from_text: Annotated[
         bool,
-        typer.Option(
-            "--from-text",
-            help="Learn words and vectors from these texts alone, for languages "
-            "without a lexicon.",
-        ),
+        "Learn words and vectors from these texts alone, for languages without a "
+        "lexicon.",
     ] = False,
-    language: Annotated[
-        str | None,
-        typer.Option(help="Language code, as in de."),
-    ] = None,
-    min_count: Annotated[
-        int,
-        typer.Option(
-            parser=Number(int, 1),
-            help="Keep words and pairs that occur at least this often.",
-        ),
-    ] = 3,
-    field: options.Fields = None,
+    language: Annotated[Text, "Language code, as in de."] = None,
+    min_count: Annotated[int, Number(int, 1), _KEPT] = 3,
+    field: Texts = None,
     format: options.Format = None,
-    as_json: options.Json = False,
+    as_json: bool = False,
 ) -> None:
     """Make a lexicon of one kind of text from public text of that kind.
 
@@ -217,8 +179,6 @@ def adapt(
 
     Example: dptext lexicon adapt old-tickets.jsonl --name tickets-en
     """
-    import msgspec
-
     from dptext import lexicons
     from dptext.evaluation import adapting, views
     from dptext.evaluation.readers import PublicText
@@ -239,17 +199,7 @@ def adapt(
             least=min_count,
         )
     faults.say("the texts must be public: their words show in outputs")
-    if as_json:
-        screen.print_json(msgspec.to_builtins(result))
-    else:
-        screen.show(views.adapted(result))
-
-
-def _entry(entry: Installed) -> JsonObject:
-    described = {"name": entry.name, "folder": str(entry.folder)}
-    if entry.problem:
-        return {**described, "problem": entry.problem}
-    return {**entry.meta, **described, "digest": entry.digest}
+    screen.deliver(result, as_json, views.adapted(result))
 
 
 def _show(lexicon: Lexicon, as_json: bool) -> None:
@@ -262,7 +212,15 @@ def _show(lexicon: Lexicon, as_json: bool) -> None:
         "dimensions": int(lexicon.vectors.shape[1]),
         "listed": int(lexicon.orders.shape[1]),
     }
-    screen.show_data(description, as_json)
+    _deliver(description, as_json)
+
+
+def _deliver(plain: JsonObject, as_json: bool) -> None:
+    """Print plain data, for machines or by dotted names."""
+    from dptext.report import figures
+    from dptext.report.blocks import Figures
+
+    screen.deliver(plain, as_json, Figures(list(figures.flat(plain))))
 
 
 for function in (list_, info, import_, adapt, ngrams):

@@ -44,13 +44,14 @@ _KINDS = ("profiles", "mechanisms")
 
 def command(
     what: Annotated[
-        str | None,
+        options.Text,
         typer.Argument(help="profiles, mechanisms, or the name of one of them."),
     ] = None,
     name: Annotated[
-        str | None, typer.Argument(help="After profiles or mechanisms: show this one.")
+        options.Text,
+        typer.Argument(help="After profiles or mechanisms: show this one."),
     ] = None,
-    as_json: options.Json = False,
+    as_json: bool = False,
 ) -> None:
     """List profiles and mechanisms, or show one in full.
 
@@ -68,16 +69,13 @@ def command(
         _show_lists((what,) if what else _KINDS, as_json)
     elif what == "mechanisms":
         described = description(name)
-        if as_json:
-            screen.print_json(described)
-        else:
-            screen.show(*view(described))
+        screen.deliver(described, as_json, *view(described))
     else:
         from dptext import profile
 
         recipe = profile.load(name)
         if as_json:
-            screen.print_json(_plain(recipe))
+            screen.deliver(_plain(recipe), as_json)
         else:
             typer.echo(profile.path_of(name).read_text("utf-8"), nl=False)
 
@@ -105,17 +103,14 @@ def _show_lists(kinds: Sequence[str], as_json: bool) -> None:
     shipped = profile.shipped() if "profiles" in kinds else ()
     names = registry.names("mechanisms") if "mechanisms" in kinds else ()
     profiles = [_plain(profile.load(each)) for each in shipped]
-    mechanisms = list(map(row, names))
-    if as_json:
-        both = {"profiles": profiles, "mechanisms": mechanisms}
-        screen.print_json(both[kinds[0]] if len(kinds) == 1 else both)
-        return
+    lists = {"profiles": profiles, "mechanisms": list(map(row, names))}
     blocks: list[Block] = []
     if profiles:
         columns = [Column("profile"), Column("mechanism"), Column("about")]
         rows = [(p["name"], p["mechanism"]["name"], p["about"]) for p in profiles]
         blocks.append(Table(columns, rows))
-    screen.show(*blocks, *(listed(mechanisms) if mechanisms else ()))
+    blocks += listed(lists["mechanisms"]) if names else ()
+    screen.deliver(lists[kinds[0]] if len(kinds) == 1 else lists, as_json, *blocks)
 
 
 def _plain(recipe: Profile) -> dict[str, Any]:
@@ -168,32 +163,26 @@ def _key(title: str) -> str:
     return title.lower().replace(" ", "_")
 
 
-def _values(hint: object) -> str:
+def _values(hint: Any) -> str:
     """Say which values a type admits: "integer, from 1 to 64", "a or b"."""
-    origin = get_origin(hint)
+    origin, parts = get_origin(hint), get_args(hint)
+    if hint in (bool, NoneType):
+        return "true or false" if hint is bool else "none"
     if origin is Literal:
-        return " or ".join(str(one) for one in get_args(hint))
+        return " or ".join(map(str, parts))
     if origin in (UnionType, Union):
-        return " or ".join(
-            "none" if one is NoneType else _values(one) for one in get_args(hint)
-        )
+        return " or ".join(map(_values, parts))
+    if origin is tuple and Ellipsis in parts:
+        return f"list of {_values(parts[0])}"
     if origin is tuple:
-        inner = [_values(one) for one in get_args(hint) if one is not Ellipsis]
-        return (
-            f"list of {inner[0]}"
-            if Ellipsis in get_args(hint)
-            else f"[{'; '.join(inner)}]"
-        )
-    if hint is bool:
-        return "true or false"
-    meta = getattr(hint, "__metadata__", ())
+        return f"[{'; '.join(map(_values, parts))}]"
+    kind, *marks = parts or (hint,)
     limits = [
-        f"{word} {getattr(one, bound):g}"
-        for one in meta
+        f"{word} {getattr(each, bound):g}"
+        for each in marks
         for bound, word in _BOUNDS.items()
-        if getattr(one, bound, None) is not None
+        if getattr(each, bound, None) is not None
     ]
-    kind = get_args(hint)[0] if meta else hint
     return ", ".join(filter(None, (_TYPES.get(kind, "other"), " ".join(limits))))
 
 
@@ -204,15 +193,10 @@ def phrase(text: str) -> str:
 
 def section(text: str, title: str) -> str:
     """Return the paragraph of a docstring that begins with `title:`."""
-    lines: list[str] = []
-    for line in text.splitlines():
-        if line.startswith(f"{title}:"):
-            lines = [line.partition(":")[2].strip()]
-        elif lines and (not line.strip() or line.partition(":")[0] in SECTIONS):
-            break
-        elif lines:
-            lines.append(line.strip())
-    return " ".join(lines)
+    others = "|".join(SECTIONS)
+    paragraph = rf"^{title}:(.*?)(?=^\s*$|^(?:{others}):|\Z)"
+    match = re.search(paragraph, text, re.MULTILINE | re.DOTALL)
+    return " ".join(match[1].split()) if match else ""
 
 
 def listed(rows: Sequence[Mapping[str, Any]]) -> list[Block]:

@@ -9,38 +9,22 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import partial
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 import typer
 
-from dptext import progress
-from dptext.cli import screen
-from dptext.cli.parser import MOST_JOBS, Number, one_of
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
-    from dptext.engine.job import Progress as Counted
+    from dptext.engine.job import Job
     from dptext.engine.run import Reports
     from dptext.evaluation.run import EvaluationSettings
     from dptext.profile import Choices
     from dptext.randomness import RunKey
-    from dptext.report.answer import Released
-    from dptext.report.document import Document
     from dptext.types import JsonObject, Selection
-
-# Options by the panels of the help.
-input_option = partial(typer.Option, rich_help_panel="Input")
-setting_option = partial(typer.Option, rich_help_panel="Guarantee")
-measure_option = partial(typer.Option, rich_help_panel="Measures")
-output_option = partial(typer.Option, rich_help_panel="Output and report")
-rare_input = partial(input_option, hidden=True)
-rare_setting = partial(setting_option, hidden=True)
-rare_measure = partial(measure_option, hidden=True)
-rare_output = partial(output_option, hidden=True)
 
 PROFILE = "Profile of `dptext list`, or a .yaml file."
 EPSILON = "Epsilon per word."
@@ -48,10 +32,214 @@ RISK = (
     "Choose epsilon so that the best guess of a word is right at most this often, as "
     "in 10%."
 )
-_READ = "Most words that measured readers of whole texts find, as in 25%."
 LEXICON = "Lexicon of `dptext lexicon list`, or a file."
 SET = "Override one key of the profile or policy, as in tokens.number=mask; repeatable."
-positive = Number(float, 0, above=True)
+# What options do, by panel of the help. A command may say more of its own (option_of).
+DAILY = {
+    "Input": {
+        "field": "Text field: path in JSON, column in CSV; repeatable.",
+        "format": "jsonl, json, csv, tsv, xlsx, parquet, text. Default: by name, "
+        "content.",
+        "sample": "Number of texts to sample, the same ones each time.",
+    },
+    "Guarantee": {
+        "profile": PROFILE,
+        "risk": RISK,
+        "epsilon": EPSILON,
+        "mechanism": "Mechanism with its default parameters.",
+        "lexicon": LEXICON,
+        "set_": SET,
+        "pool": "word: one vector per word. mean, sif (weighted by frequency) or "
+        "sentence (needs --model): one per text.",
+        "model": "Sentence model, a folder or package.",
+        "clip": "Shorten longer vectors to this length. Default: 1.",
+        "key_file": "Secret key of at least 32 random bytes. With it, a second run "
+        "repeats the draws.",
+    },
+    "Measures": {
+        "label": "Field for a classifier to predict (utility); repeatable.",
+        "attribute": "Field for an attacker to predict; repeatable.",
+        "public_text": "Public text of the same kind, for one more reader.",
+    },
+    "Output and report": {
+        "output": "Output file, or folder if the input is one. Its public report goes "
+        "beside it.",
+        "out_dir": "Folder for the outputs of several files.",
+        "report": "Write the internal report (private figures!) as JSON.",
+        "csv": "Write the table as CSV.",
+        "html": "Write a web page; - is standard output.",
+        "as_json": "Print JSON.",
+        "preview": "Show this many records on the terminal and write nothing.",
+        "jobs": "Number of processes, or auto for one per core.",
+        "quiet": "Show errors only.",
+        "verbose": "Show the whole report instead of the short answer.",
+    },
+}
+RARE = {
+    "Input": {
+        "delimiter": "Field delimiter of CSV or TSV.",
+        "quoting": "Quotes enclose fields in CSV and TSV, or are ordinary characters.",
+        "header": "CSV and TSV begin with column names, or not: then --field 1 is the "
+        "first column.",
+        "encoding": "Encoding of text files, input and output, such as cp1252 or "
+        "utf-16. Default: UTF-8.",
+        "id": "Field with a unique id per record. Default: its position.",
+        "missing": "If a text field is absent or null: fail or pass.",
+        "max_record_bytes": "Longest record to read, in bytes.",
+        "on_error": "If a record cannot be read: fail, skip or quarantine.",
+        "quarantine": "Write unreadable records to this file, unchanged (original "
+        "text!).",
+    },
+    "Guarantee": {
+        "reader_risk": "Most words that measured readers of whole texts find, as in "
+        "25%.",
+        "decode": "Decoder, such as ngram, or none to write words as drawn. The "
+        "guarantee is the same.",
+        "keep_list": "File of public words and phrases, one per line, to copy without "
+        "protection; repeatable.",
+        "mask_list": "File of public words and phrases, one per line, to replace with "
+        "a fixed symbol; repeatable.",
+        "seed": "For tests and papers: repeatable draws, without any privacy.",
+        "ledger": "File that records the losses of each subject over all runs. Created "
+        "if missing, with its key FILE.key beside it.",
+        "subject": "Field with the person that a record is about.",
+        "limit": "Most nats that a subject may lose in all recorded runs. A run that "
+        "would exceed it writes nothing and ends with exit code 3.",
+        "limit_delta": "The same for deltas, if the settings have one.",
+        "most": "Most vectors of one subject, which share epsilon (or mu).",
+        "mu": "Instead of an epsilon: mu of Gaussian differential privacy.",
+    },
+    "Measures": {
+        "bayes_risk": "Measure the risk, or leave it out.",
+        "classifier": "tfidf, vectors, or the folder of a model.",
+        "splits": "Number of splits into training and test texts.",
+        "alpha": "Weight of utility against privacy; repeatable. Default: 0.25, 0.5, "
+        "0.75.",
+        "encoder": "Sentence model for CS: a folder or package.",
+        "masked_model": "Folder of a masked language model to attack with.",
+        "reader": "Add an attack by this reader: endpoint. It sends new draws of the "
+        "originals to the server of the decoder endpoint.",
+        "public": "Public texts, one per line, to measure sentence vectors on. "
+        "Default: frequent words.",
+        "readers": "Attack new draws of the originals with readers of whole texts, or "
+        "leave that out.",
+    },
+    "Output and report": {
+        "in_place": "Replace the original files with their private versions. A file "
+        "with a report beside it is private already and stays.",
+        "resume": "With --out-dir and --key-file: skip finished files, to continue an "
+        "interrupted run.",
+        "line_buffered": "Write each record immediately.",
+        "public_report": "Write the public report here instead of beside the output.",
+        "sidecar": "Write the public report OUTPUT.dptext.json, or not.",
+        "sign_key": "Sign the public report with this Ed25519 key (PEM).",
+        "batch_size": "Most records in a batch. The output is the same.",
+        "json": "Print JSON: the short answer, on standard error.",
+        "engine": "local, or spark to run each file of --out-dir as a task of a "
+        "cluster. The output is the same.",
+        "master": "URL of Spark's master, such as spark://host:7077, yarn or local[4]. "
+        "Default: that of spark-submit, else all cores of this machine.",
+    },
+}
+HIDDEN = object()  # marks what is rare in one command alone
+_LISTED = {
+    name: (panel, table is RARE, said)
+    for table in (DAILY, RARE)
+    for panel, helps in table.items()
+    for name, said in helps.items()
+}
+_SHORT = {"field": "-f", "profile": "-p", "output": "-o", "jobs": "-j"}
+_SHORT |= {"quiet": "-q", "verbose": "-v"}
+_METAVARS = {
+    **dict.fromkeys(("risk", "reader_risk"), "SHARE"),
+    **dict.fromkeys(("out_dir", "masked_model"), "FOLDER"),
+    **dict.fromkeys(("output", "quarantine", "keep_list", "mask_list"), "FILE"),
+    **dict.fromkeys(("public_text", "public"), "FILE"),
+    "set_": "KEY=VALUE",
+}
+
+
+def option_of(name: str, default: object, marks: Sequence[Any]) -> Any:
+    """Return what Typer takes for an option of a name.
+
+    marks stand in the type of its parameter: a text is its help, in place of that of
+    the table, one with a dash its short name, and a function reads its value. A flag
+    that is on has a name for off.
+    """
+    panel, hidden, said = _LISTED.get(name, (None, False, ""))
+    long = f"--{name.removeprefix('as_').rstrip('_').replace('_', '-')}"
+    texts = [each for each in marks if isinstance(each, str)]
+    short = [each for each in texts if each.startswith("-")]
+    return typer.Option(
+        *(short or filter(None, [_SHORT.get(name)])),
+        f"{long}/--no-{long[2:]}" if default is True else long,
+        help=next((each for each in texts if each not in short), said),
+        parser=next(filter(callable, marks), None),
+        metavar=_METAVARS.get(name),
+        hidden=hidden or HIDDEN in marks,
+        rich_help_panel=panel,
+    )
+
+
+# What no file, machine or epsilon comes near; larger integers break what counts them.
+LARGEST = 2**62
+MOST_JOBS = 256
+
+
+class BadValue(typer.BadParameter):
+    """A value that an option does not admit; the message begins with the value."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """The numbers from low to high (None: any); above: without low itself.
+
+    An instance reads a number, as the parser of an option. auto: the word that stands
+    for the number of cores is read, too.
+    """
+
+    kind: type[int] | type[float]
+    low: float | None = None
+    high: float | None = None
+    above: bool = False
+    auto: bool = False
+    __name__ = "NUMBER"
+
+    def __call__(self, value: str | float) -> float:
+        """Return the number that is written. Raises BadValue."""
+        if self.auto and value == "auto":
+            return cores()
+        most = LARGEST if self.kind is int else sys.float_info.max
+        low = -most if self.low is None else self.low
+        high = most if self.high is None else self.high
+        with contextlib.suppress(ValueError):
+            number = self.kind(value)
+            if low <= number <= high and not (self.above and number == low):
+                return number
+        shown = str(value)
+        shown = shown if len(shown) <= 40 else f"{shown[:40]}..."
+        raise BadValue(f"{shown}: give {self.accepted}")
+
+    @property
+    def accepted(self) -> str:
+        """Say what is accepted, as in "an integer from 1 to 256"."""
+        said = "an integer" if self.kind is int else "a number"
+        if self.low is not None and self.high is not None:
+            said += f" from {self.low:.12g} to {self.high:.12g}"
+        elif self.low is not None:
+            said += f" {'above' if self.above else 'of at least'} {self.low:.12g}"
+        return f"{said}, or auto" if self.auto else said
+
+
+def one_of(*values: str) -> Callable[[str], str]:
+    """Return the parser of an option that takes one of some values."""
+
+    def text(value: str) -> str:
+        if value not in values:
+            raise BadValue(f"{value}: choose {', '.join(values[:-1])} or {values[-1]}")
+        return value
+
+    return text
 
 
 def known_format(name: str) -> str:
@@ -68,138 +256,41 @@ def known_encoding(name: str) -> str | None:
     return streams.known_encoding(name)
 
 
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    try:
+        number = len(os.sched_getaffinity(0))
+    except AttributeError:  # no such call on this system
+        number = os.cpu_count() or 1
+    return min(number, MOST_JOBS)
+
+
+Text = str | None
+Texts = list[str] | None
+File = Path | None
 Files = Annotated[
-    list[str] | None,
-    typer.Argument(help="Files to read. Default: standard input (-)."),
+    Texts, typer.Argument(help="Files to read. Default: standard input (-).")
 ]
-Fields = Annotated[
-    list[str] | None,
-    input_option(
-        "-f",
-        "--field",
-        metavar="NAME",
-        help="Text field: path in JSON, column in CSV; repeatable.",
-    ),
+PublicFiles = Annotated[
+    list[str], typer.Argument(help="Public texts: JSONL, CSV, text.")
 ]
-Format = Annotated[
-    str | None,
-    input_option(
-        help="jsonl, json, csv, tsv, xlsx, parquet, text. Default: by name, content.",
-        parser=known_format,
-        metavar="NAME",
-    ),
-]
-Id = Annotated[
-    str | None,
-    rare_input(
-        help="Field with a unique id per record. Default: its position.",
-    ),
-]
-Profile = Annotated[
-    str, setting_option("-p", "--profile", metavar="NAME", help=PROFILE)
-]
-ProfileArgument = Annotated[str, typer.Argument(help=PROFILE)]
-Epsilon = Annotated[
-    float | None, setting_option(metavar="NUMBER", help=EPSILON, parser=positive)
-]
-Risk = Annotated[str | None, setting_option(metavar="SHARE", help=RISK)]
-Mechanism = Annotated[
-    str | None,
-    setting_option(metavar="NAME", help="Mechanism with its default parameters."),
-]
-Lexicon = Annotated[str | None, setting_option(metavar="NAME", help=LEXICON)]
-Set = Annotated[
-    list[str] | None,
-    setting_option(
-        "--set",
-        metavar="KEY=VALUE",
-        help=SET,
-    ),
-]
-BayesRisk = Annotated[
-    bool,
-    rare_measure(
-        "--bayes-risk/--no-bayes-risk",
-        help="Measure the risk, or leave it out.",
-    ),
-]
-Json = Annotated[bool, output_option("--json", help="Print JSON.")]
-Html = Annotated[
-    Path | None,
-    output_option(metavar="FILE", help="Write a web page; - is standard output."),
-]
-Report = Annotated[
-    Path | None,
-    output_option(
-        metavar="FILE",
-        help="Write the internal report (private figures!) as JSON.",
-    ),
-]
-PublicTextFile = Annotated[
-    str | None,
-    measure_option(
-        "--public-text",
-        metavar="FILE",
-        help="Public text of the same kind, for one more reader.",
-    ),
-]
-Jobs = Annotated[
-    int,
-    output_option(
-        "-j",
-        "--jobs",
-        parser=Number(int, 1, MOST_JOBS, auto=True),
-        metavar="NUMBER",
-        help="Number of processes, or auto for one per core.",
-        show_default=False,
-    ),
-]
-Quiet = Annotated[
-    bool,
-    output_option("-q", "--quiet", help="Show errors only."),
-]
-Verbose = Annotated[
-    bool,
-    output_option(
-        "-v", "--verbose", help="Show the whole report instead of the short answer."
-    ),
-]
+Format = Annotated[Text, known_format]
+Epsilon = Annotated[float | None, Number(float, 0, above=True)]
+Jobs = Annotated[int, Number(int, 1, MOST_JOBS, auto=True)]
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
     """How the records of a file are read."""
 
-    field: Fields = None
+    field: Texts = None
     format: Format = None
-    delimiter: Annotated[
-        str | None, rare_input(help="Field delimiter of CSV or TSV.")
-    ] = None
-    quoting: Annotated[
-        bool,
-        rare_input(
-            "--quoting/--no-quoting",
-            help="Quotes enclose fields in CSV and TSV, or are ordinary characters.",
-        ),
-    ] = True
-    header: Annotated[
-        bool,
-        rare_input(
-            "--header/--no-header",
-            help="CSV and TSV begin with column names, or not: then --field 1 is the "
-            "first column.",
-        ),
-    ] = True
-    encoding: Annotated[
-        str | None,
-        rare_input(
-            help="Encoding of text files, input and output, such as cp1252 or utf-16. "
-            "Default: UTF-8.",
-            parser=known_encoding,
-        ),
-    ] = None
+    delimiter: Text = None
+    quoting: bool = True
+    header: bool = True
+    encoding: Annotated[Text, known_encoding] = None
 
-    def selection(self, *usual: str) -> Selection:
+    def selection(self, *usual: str, **others: Any) -> Selection:
         """Return which parts are texts; usual, the fields where none is named."""
         from dptext.types import Selection
 
@@ -209,93 +300,83 @@ class Layout:
             quoting=self.quoting,
             header=self.header,
             encoding=self.encoding,
+            **others,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """How a run does its work, and what it says of it."""
+
+    jobs: Jobs = 1
+    batch_size: Annotated[int, Number(int, 1)] = 4096
+    quiet: bool = False
+    verbose: bool = False
+    json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Records(Layout):
     """How the records that become private are read, and what becomes of faulty ones."""
 
-    id: Id = None
-    missing: Annotated[
-        str,
-        rare_input(
-            help="If a text field is absent or null: fail or pass.",
-            parser=one_of("fail", "pass"),
-        ),
-    ] = "fail"
-    max_record_bytes: Annotated[
-        int,
-        rare_input(
-            parser=Number(int, 1, 2**40),
-            help="Longest record to read, in bytes.",
-        ),
-    ] = 16 * 2**20
-    on_error: Annotated[
-        str,
-        rare_input(
-            help="If a record cannot be read: fail, skip or quarantine.",
-            parser=one_of("fail", "skip", "quarantine"),
-        ),
-    ] = "fail"
-    quarantine: Annotated[
-        str | None,
-        rare_input(
-            help="Write unreadable records to this file, unchanged (original text!).",
-        ),
-    ] = None
+    id: Text = None
+    missing: Annotated[str, one_of("fail", "pass")] = "fail"
+    max_record_bytes: Annotated[int, Number(int, 1, 2**40)] = 16 * 2**20
+    on_error: Annotated[str, one_of("fail", "skip", "quarantine")] = "fail"
+    quarantine: Text = None
 
-    def selected(self, subject: str | None) -> Selection:
-        """Return which parts are texts, names and subjects."""
-        return replace(
-            self.selection(),
+    def job(
+        self,
+        files: Sequence[str] | None,
+        output: str | None,
+        subject: str | None,
+        over: JsonObject,
+        work: Work,
+    ) -> Job:
+        """Return the job of a run; over, what is laid over a profile.
+
+        --quarantine alone says what happens to faulty records, too.
+        """
+        from dptext.engine import survey
+        from dptext.engine.job import Job
+
+        if self.on_error == "quarantine" and self.quarantine is None:
+            raise UsageError(
+                "--on-error quarantine: name the file with --quarantine FILE"
+            )
+        aside = self.on_error == "fail" and self.quarantine is not None
+        selection = self.selection(
             id_field=self.id,
             subject_field=subject,
             missing=self.missing,
             max_record_bytes=self.max_record_bytes,
         )
-
-    def for_faulty(self) -> str:
-        """Return what happens to faulty records: --quarantine alone says it, too."""
-        if self.on_error == "quarantine" and self.quarantine is None:
-            msg = "--on-error quarantine: name the file with --quarantine FILE"
-            raise UsageError(msg)
-        if self.on_error == "fail" and self.quarantine is not None:
-            return "quarantine"
-        return self.on_error
+        return Job(
+            tuple(files or ("-",)),
+            None if output == "-" else output,
+            selection,
+            self.format,
+            "quarantine" if aside else self.on_error,
+            self.quarantine,
+            work.batch_size,
+            jobs=work.jobs,
+            any_language=survey.is_asked_for(over),
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
     """What is laid over the keys of a profile."""
 
-    risk: Risk = None
+    risk: Text = None
     epsilon: Epsilon = None
-    reader_risk: Annotated[str | None, rare_setting(help=_READ)] = None
-    mechanism: Mechanism = None
-    decode: Annotated[
-        str | None,
-        rare_setting(
-            help="Decoder, such as ngram, or none to write words as drawn. The "
-            "guarantee is the same.",
-        ),
-    ] = None
-    lexicon: Lexicon = None
-    keep_list: Annotated[
-        list[str] | None,
-        rare_setting(
-            help="File of public words and phrases, one per line, to copy without "
-            "protection; repeatable.",
-        ),
-    ] = None
-    mask_list: Annotated[
-        list[str] | None,
-        rare_setting(
-            help="File of public words and phrases, one per line, to replace with a "
-            "fixed symbol; repeatable.",
-        ),
-    ] = None
-    set_: Set = None
+    reader_risk: Text = None
+    mechanism: Text = None
+    decode: Text = None
+    lexicon: Text = None
+    keep_list: Texts = None
+    mask_list: Texts = None
+    set_: Texts = None
 
     def overrides(self) -> JsonObject:
         """Return the keys that are laid over. Raises UsageError on conflicts."""
@@ -307,21 +388,8 @@ class Changes:
 class Keys:
     """Where the randomness of a run is from."""
 
-    key_file: Annotated[
-        Path | None,
-        setting_option(
-            metavar="FILE",
-            help="Secret key of at least 32 random bytes. With it, a second run "
-            "repeats the draws.",
-        ),
-    ] = None
-    seed: Annotated[
-        int | None,
-        rare_setting(
-            help="For tests and papers: repeatable draws, without any privacy.",
-            parser=Number(int),
-        ),
-    ] = None
+    key_file: File = None
+    seed: Annotated[int | None, Number(int)] = None
 
     def key(self) -> RunKey:
         """Return the key of a run. Raises UsageError."""
@@ -336,25 +404,11 @@ class Keys:
 class Reported:
     """Where the reports of a run go."""
 
-    report: Report = None
-    html: Html = None
-    public_report: Annotated[
-        Path | None,
-        rare_output(
-            help="Write the public report here instead of beside the output.",
-        ),
-    ] = None
-    sidecar: Annotated[
-        bool,
-        rare_output(
-            "--sidecar/--no-sidecar",
-            help="Write the public report OUTPUT.dptext.json, or not.",
-        ),
-    ] = True
-    sign_key: Annotated[
-        Path | None,
-        rare_output(help="Sign the public report with this Ed25519 key (PEM)."),
-    ] = None
+    report: File = None
+    html: File = None
+    public_report: File = None
+    sidecar: bool = True
+    sign_key: File = None
 
     def reports(self, key_file: Path | None) -> Reports:
         """Return where reports go, and the key that signs them. Raises UsageError."""
@@ -373,160 +427,19 @@ class Reported:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """How a run does its work, and what it says of it."""
-
-    jobs: Jobs = 1
-    batch_size: Annotated[
-        int,
-        rare_output(
-            parser=Number(int, 1),
-            help="Most records in a batch. The output is the same.",
-        ),
-    ] = 4096
-    quiet: Quiet = False
-    verbose: Verbose = False
-    json: Annotated[
-        bool,
-        rare_output(
-            "--json",
-            help="Print JSON: the short answer, on standard error.",
-        ),
-    ] = False
-
-
-class Answer:
-    """What a run says on standard error: at its end, in a few lines, warnings last.
-
-    With --verbose that is the whole report, below warnings that come at once. Where a
-    run ends without an answer, its warnings are written all the same. Fields that are
-    copied and look identifying are named last of all.
-    """
-
-    def __init__(self, work: Work, context: typer.Context) -> None:
-        """Begin inside of a command; name steps that take long, unless it is quiet."""
-        progress.on(not (work.quiet or work.json))
-        self.console = screen.console(stderr=True, quiet=work.quiet)
-        self._work = work
-        self._waiting: dict[str, None] = {}
-        context.call_on_close(self._leave)
-
-    def warn(self, line: str) -> None:
-        """Take a line for people, which is shown once."""
-        if self._work.verbose:
-            self._print(line)
-        else:
-            self._waiting[line] = None
-
-    @contextlib.contextmanager
-    def bar(self) -> Iterator[Counted | None]:
-        """Show records and words so far for a block, on a terminal."""
-        if not (sys.stderr.isatty() and progress.enabled()):
-            yield None
-            return
-        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-        columns = (
-            SpinnerColumn(),
-            TextColumn(
-                "{task.fields[records]:,} records, {task.fields[words]:,} words"
-            ),
-            TimeElapsedColumn(),
-        )
-        with Progress(*columns, console=self.console, transient=True) as bar:
-            task = bar.add_task("", total=None, records=0, words=0)
-            yield lambda records, words: bar.update(task, records=records, words=words)
-
-    def show(
-        self,
-        document: Document,
-        released: Released,
-        copied: Mapping[str, str],
-    ) -> None:
-        """Say what was done; copied are the identifying fields that were copied."""
-        from dptext.engine import survey
-        from dptext.report import answer
-
-        if copied:
-            self._waiting[survey.warning(copied)] = None
-        if self._work.verbose:
-            from dptext.report import signatures, views
-
-            signed = released.signed or signatures.UNSIGNED
-            screen.show(views.report(document, signed), on=self.console)
-            return
-        lines = answer.answer(document, released)
-        warnings, self._waiting = list(self._waiting), {}
-        if self._work.json:
-            plain = answer.data(lines, warnings)
-            print(screen.to_json(plain), file=sys.stderr)  # noqa: T201
-        else:
-            screen.show(*answer.blocks(lines, warnings), on=self.console)
-
-    def _leave(self) -> None:
-        for line in self._waiting:
-            self._print(line)
-
-    def _print(self, line: str) -> None:
-        self.console.print(f"dptext: {line}", soft_wrap=True)
-
-
-@dataclass(frozen=True, slots=True)
 class Measured:
     """Measures of private texts."""
 
-    label: Annotated[
-        list[str] | None,
-        measure_option(
-            metavar="NAME",
-            help="Field for a classifier to predict (utility); repeatable.",
-        ),
-    ] = None
-    attribute: Annotated[
-        list[str] | None,
-        measure_option(
-            metavar="NAME", help="Field for an attacker to predict; repeatable."
-        ),
-    ] = None
-    classifier: Annotated[
-        str,
-        rare_measure(
-            metavar="NAME",
-            help="tfidf, vectors, or the folder of a model.",
-        ),
-    ] = "tfidf"
-    splits: Annotated[
-        int,
-        rare_measure(
-            parser=Number(int, 1, 100),
-            help="Number of splits into training and test texts.",
-        ),
-    ] = 3
-    alpha: Annotated[
-        list[float] | None,
-        rare_measure(
-            parser=Number(float, 0, 1),
-            help="Weight of utility against privacy; repeatable. Default: 0.25, 0.5, "
-            "0.75.",
-        ),
-    ] = None
-    encoder: Annotated[
-        str | None,
-        rare_measure(help="Sentence model for CS: a folder or package."),
-    ] = None
-    masked_model: Annotated[
-        str | None,
-        rare_measure(help="Folder of a masked language model to attack with."),
-    ] = None
-    reader: Annotated[
-        str | None,
-        rare_measure(
-            help="Add an attack by this reader: endpoint. It sends new draws of the "
-            "originals to the server of the decoder endpoint.",
-        ),
-    ] = None
+    label: Texts = None
+    attribute: Texts = None
+    classifier: str = "tfidf"
+    splits: Annotated[int, Number(int, 1, 100)] = 3
+    alpha: Annotated[list[float] | None, Number(float, 0, 1)] = None
+    encoder: Text = None
+    masked_model: Text = None
+    reader: Text = None
 
-    def settings(self) -> EvaluationSettings:
+    def settings(self, **others: Any) -> EvaluationSettings:
         """Return the settings of an evaluation."""
         from dptext.evaluation.run import ALPHAS, EvaluationSettings
 
@@ -539,6 +452,7 @@ class Measured:
             encoder=self.encoder,
             masked_model=self.masked_model,
             reader=self.reader,
+            **others,
         )
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from dptext import streams
 from dptext.errors import InputError, OutputError, UsageError
+from dptext.streams.outputs import Release
 
 if TYPE_CHECKING:
     from dptext.engine.job import Job, Written
@@ -182,14 +183,14 @@ def make_folder(folder: str, jobs: Sequence[Job], reports: Reports) -> None:
     except OSError as error:
         raise OutputError(f"--out-dir {folder}: {error.strerror}") from None
     for job in jobs:
-        with streams.Release() as release:
+        with Release() as release:
             Opened.of(job, reports, release)
 
 
 class Internal:
     """The files of the internal report, as JSON and as a page, opened if any."""
 
-    def __init__(self, reports: Reports, release: streams.Release) -> None:
+    def __init__(self, reports: Reports, release: Release) -> None:
         self._json, self._page = (
             None if path is None else release.open(str(path))
             for path in (reports.internal, reports.page)

@@ -24,14 +24,17 @@ from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+from typer.models import ParameterInfo
 
-from dptext.cli import configuration, faults, outputs
+from dptext.cli import configuration, faults, options, outputs
 from dptext.cli.configuration import Configuration, Setting
+from dptext.cli.options import BadValue
 from dptext.cli.screen import Screen
 from dptext.errors import UsageError
 
 # Commands, options, contexts and errors of the parser, which has no public types.
 Parsed = Any
+_annotated: Any = typing.Annotated  # with types that are not known before
 # Commands and options of earlier versions, and what to use now.
 REMOVED = {
     "config": "this command is now dptext doctor --settings",
@@ -162,12 +165,12 @@ class Command(_Fitted, TyperCommand):
 
     def get_params(self, ctx: Parsed) -> Parsed:
         """Return the options; with --help-all none is hidden."""
-        options = super().get_params(ctx)
+        params = super().get_params(ctx)
         if ctx.meta.get(_EVERY):
-            options = list(map(copy.copy, options))
-            for option in options:
+            params = list(map(copy.copy, params))
+            for option in params:
                 option.hidden = False
-        return options
+        return params
 
     def parse_args(self, ctx: Parsed, args: list[str]) -> list[str]:
         """Read the options, and set those that are not given."""
@@ -210,7 +213,7 @@ class Command(_Fitted, TyperCommand):
         super().format_help(ctx, formatter)
 
 
-def _check_together(options: Sequence[Parsed], values: dict[str, Parsed]) -> None:
+def _check_together(params: Sequence[Parsed], values: dict[str, Parsed]) -> None:
     """Refuse options that do not go together. Raises UsageError.
 
     For folders, --output names the folder of their outputs.
@@ -220,7 +223,7 @@ def _check_together(options: Sequence[Parsed], values: dict[str, Parsed]) -> Non
         if values["out_dir"]:
             raise UsageError(_CONFLICTS["out_dir", "output"])
         values["out_dir"], values["output"] = values["output"], None
-    usual = {option.name: option.default for option in options}
+    usual = {option.name: option.default for option in params}
     used = {
         name
         for name, value in values.items()
@@ -376,9 +379,9 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
     for parameter in _parameters(command):
         kind = parameter.annotation
         if isinstance(kind, type) and dataclasses.is_dataclass(kind):
-            options = _parameters(kind)
-            groups[parameter.name] = kind, [each.name for each in options]
-            parameters += [each.replace(kind=parameter.kind) for each in options]
+            parts = _parameters(kind)
+            groups[parameter.name] = kind, [each.name for each in parts]
+            parameters += [each.replace(kind=parameter.kind) for each in parts]
         else:
             parameters.append(parameter)
 
@@ -394,82 +397,20 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _parameters(function: Callable[..., object]) -> list[inspect.Parameter]:
-    """Return the parameters of a function or class, their types looked up."""
+    """Return the parameters of a function or class, options as Typer takes them."""
     hints = typing.get_type_hints(function, include_extras=True)
-    return [
-        each.replace(annotation=hints[each.name])
-        for each in inspect.signature(function).parameters.values()
-    ]
-
-
-# What no file, machine or epsilon comes near; larger integers break what counts them.
-LARGEST = 2**62
-MOST_JOBS = 256
-
-
-class BadValue(typer.BadParameter):
-    """A value that an option does not admit; the message begins with the value."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Number:
-    """The numbers from low to high (None: any); above: without low itself.
-
-    An instance reads a number, as the parser of an option. auto: the word that stands
-    for the number of cores is read, too.
-    """
-
-    kind: type[int] | type[float]
-    low: float | None = None
-    high: float | None = None
-    above: bool = False
-    auto: bool = False
-    __name__ = "NUMBER"
-
-    def __call__(self, value: str | float) -> float:
-        """Return the number that is written. Raises BadValue."""
-        if self.auto and value == "auto":
-            return cores()
-        most = LARGEST if self.kind is int else sys.float_info.max
-        low = -most if self.low is None else self.low
-        high = most if self.high is None else self.high
-        with contextlib.suppress(ValueError):
-            number = self.kind(value)
-            if low <= number <= high and not (self.above and number == low):
-                return number
-        shown = str(value)
-        shown = shown if len(shown) <= 40 else f"{shown[:40]}..."
-        raise BadValue(f"{shown}: give {self.accepted}")
-
-    @property
-    def accepted(self) -> str:
-        """Say what is accepted, as in "an integer from 1 to 256"."""
-        said = "an integer" if self.kind is int else "a number"
-        if self.low is not None and self.high is not None:
-            said += f" from {self.low:.12g} to {self.high:.12g}"
-        elif self.low is not None:
-            said += f" {'above' if self.above else 'of at least'} {self.low:.12g}"
-        return f"{said}, or auto" if self.auto else said
-
-
-def one_of(*values: str) -> Callable[[str], str]:
-    """Return the parser of an option that takes one of some values."""
-
-    def text(value: str) -> str:
-        if value not in values:
-            raise BadValue(f"{value}: choose {', '.join(values[:-1])} or {values[-1]}")
-        return value
-
-    return text
-
-
-def cores() -> int:
-    """Return the number of cores that this process may use."""
-    try:
-        number = len(os.sched_getaffinity(0))
-    except AttributeError:  # no such call on this system
-        number = os.cpu_count() or 1
-    return min(number, MOST_JOBS)
+    parameters = []
+    for each in inspect.signature(function).parameters.values():
+        hint: Any = hints[each.name]
+        plain = not hasattr(hint, "__metadata__")
+        kind, *marks = (hint,) if plain else typing.get_args(hint)
+        argument = each.default is each.empty and not marks
+        declared = any(isinstance(mark, ParameterInfo) for mark in marks)
+        if not (argument or declared or dataclasses.is_dataclass(kind)):
+            option = options.option_of(each.name, each.default, marks)
+            hint = _annotated[kind, option]
+        parameters.append(each.replace(annotation=hint))
+    return parameters
 
 
 def _flag(value: object) -> bool:

@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 def command(
     files: Annotated[
-        list[str] | None,
+        options.Texts,
         typer.Argument(help="Files or folders; only their sizes are read."),
     ] = None,
-    profile: options.Profile = "balanced",
+    profile: str = "balanced",
     *,
     changes: options.Changes,
     jobs: options.Jobs = 1,
-    bayes_risk: options.BayesRisk = True,
-    public_text: options.PublicTextFile = None,
-    field: options.Fields = None,
-    as_json: options.Json = False,
-    html: options.Html = None,
-    quiet: options.Quiet = False,
+    bayes_risk: bool = True,
+    public_text: options.Text = None,
+    field: options.Texts = None,
+    as_json: bool = False,
+    html: options.File = None,
+    quiet: bool = False,
 ) -> None:
     """Before a run, show its guarantee, how much it will change and how long it takes.
 
@@ -49,7 +49,7 @@ def command(
     with progress.step("planning"):
         read = () if not kind else (read_by_halves(pipeline, kind),)
         result = plan.plan(pipeline, total, jobs=jobs, bayes_risk=bayes_risk, read=read)
-    screen.deliver(plan.view(result), result, html, as_json)
+    screen.deliver(result, as_json, plan.view(result), html=html)
 
 
 def _of_files(files: Sequence[str]) -> Size:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,12 +13,10 @@ from dptext.errors import UsageError
 def command(
     context: typer.Context,
     file: Annotated[
-        Path | None, typer.Argument(help="An output, or a report as JSON.")
+        options.File, typer.Argument(help="An output, or a report as JSON.")
     ] = None,
-    html: options.Html = None,
-    schema: Annotated[
-        bool, typer.Option("--schema", help="Print the JSON schema of reports instead.")
-    ] = False,
+    html: options.File = None,
+    schema: Annotated[bool, "Print the JSON schema of reports instead."] = False,
 ) -> None:
     """Show the report of an output, in the terminal or as a web page (--html).
 
@@ -32,7 +29,7 @@ def command(
     from dptext.report import document, exports, signatures, views
 
     if schema:
-        screen.print_json(document.schema())
+        screen.deliver(document.schema(), as_json=True)
         return
     if file is None:
         raise UsageError("name an output or a report, as in: dptext report OUTPUT")
@@ -48,4 +45,4 @@ def command(
     keys = check.keys_of(None, accepted, configured, None)
     signed = signatures.shown(data, keys)
     page = views.report(document.decode(data, str(file)), signed)
-    screen.deliver(page, None, html, as_json=False)
+    screen.deliver(None, False, page, html=html)

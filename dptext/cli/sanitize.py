@@ -5,19 +5,14 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext.cli import options, outputs, preview
-from dptext.cli.options import (
-    output_option,
-    rare_output,
-    rare_setting,
-)
-from dptext.cli.parser import Number, one_of
+from dptext.cli import options, outputs, screen
+from dptext.cli.options import Number, one_of
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
@@ -28,75 +23,21 @@ if TYPE_CHECKING:
 class Outputs:
     """Where private texts go."""
 
-    output: Annotated[
-        str | None,
-        output_option(
-            "-o",
-            "--output",
-            metavar="FILE",
-            help="Output file, or folder if the input is one. Its public report goes "
-            "beside it.",
-        ),
-    ] = None
-    out_dir: Annotated[
-        str | None,
-        output_option(
-            metavar="FOLDER",
-            help="Folder for the outputs of several files.",
-        ),
-    ] = None
-    in_place: Annotated[
-        bool,
-        rare_output(
-            "--in-place",
-            help="Replace the original files with their private versions. A file "
-            "with a report beside it is private already and stays.",
-        ),
-    ] = False
-    resume: Annotated[
-        bool,
-        rare_output(
-            "--resume",
-            help="With --out-dir and --key-file: skip finished files, to continue an "
-            "interrupted run.",
-        ),
-    ] = False
-    line_buffered: Annotated[
-        bool,
-        rare_output("--line-buffered", help="Write each record immediately."),
-    ] = False
+    output: options.Text = None
+    out_dir: options.Text = None
+    in_place: bool = False
+    resume: bool = False
+    line_buffered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
     """What subjects may lose over all runs with one ledger."""
 
-    ledger: Annotated[
-        Path | None,
-        rare_setting(
-            help="File that records the losses of each subject over all runs. "
-            "Created if missing, with its key FILE.key beside it.",
-        ),
-    ] = None
-    subject: Annotated[
-        str | None,
-        rare_setting(help="Field with the person that a record is about."),
-    ] = None
-    limit: Annotated[
-        float | None,
-        rare_setting(
-            parser=Number(float, 1e-9, 100_000),
-            help="Most nats that a subject may lose in all recorded runs. A run that "
-            "would exceed it writes nothing and ends with exit code 3.",
-        ),
-    ] = None
-    limit_delta: Annotated[
-        float | None,
-        rare_setting(
-            parser=Number(float, 1e-18, 1),
-            help="The same for deltas, if the settings have one.",
-        ),
-    ] = None
+    ledger: options.File = None
+    subject: options.Text = None
+    limit: Annotated[float | None, Number(float, 1e-9, 100_000)] = None
+    limit_delta: Annotated[float | None, Number(float, 1e-18, 1)] = None
 
     @contextlib.contextmanager
     def account(self) -> Iterator[Account | None]:
@@ -117,21 +58,8 @@ class Budget:
 class Cluster:
     """Where the work is done."""
 
-    engine: Annotated[
-        str,
-        rare_output(
-            help="local, or spark to run each file of --out-dir as a task of a "
-            "cluster. The output is the same.",
-            parser=one_of("local", "spark"),
-        ),
-    ] = "local"
-    master: Annotated[
-        str | None,
-        rare_output(
-            help="URL of Spark's master, such as spark://host:7077, yarn or local[4]. "
-            "Default: that of spark-submit, else all cores of this machine.",
-        ),
-    ] = None
+    engine: Annotated[str, one_of("local", "spark")] = "local"
+    master: options.Text = None
 
 
 def command(
@@ -139,22 +67,14 @@ def command(
     files: options.Files = None,
     *,
     records: options.Records,
-    profile: options.Profile = "balanced",
+    profile: str = "balanced",
     changes: options.Changes,
     keys: options.Keys,
     budget: Budget,
     outs: Outputs,
     reported: options.Reported,
-    shown: Annotated[
-        int | None,
-        output_option(
-            "--preview",
-            parser=Number(int, 1, 1000),
-            metavar="NUMBER",
-            help="Show this many records on the terminal and write nothing.",
-        ),
-    ] = None,
-    bayes_risk: options.BayesRisk = True,
+    preview: Annotated[int | None, Number(int, 1, 1000)] = None,
+    bayes_risk: bool = True,
     work: options.Work,
     cluster: Cluster,
 ) -> None:
@@ -162,32 +82,23 @@ def command(
 
     Example: dptext sanitize tickets.jsonl --field body -o tickets.private.jsonl
     """
-    from dptext import lexicons, pipeline, streams
+    from dptext import lexicons, pipeline
     from dptext import profile as profiles
-    from dptext.engine import survey
-    from dptext.engine.job import Job
+    from dptext.engine import source, survey
     from dptext.engine.run import Opened, Run
+    from dptext.streams.outputs import Release
 
     over = changes.overrides()
-    answer = options.Answer(work, context)
+    answer = screen.Answer(work, context)
     warn = answer.warn
     if cluster.engine == "spark":
         from dptext.spark import session
 
         session.installed()
-    job = Job(
-        inputs=tuple(files or ("-",)),
-        output=None if outs.output == "-" else outs.output,
-        selection=records.selected(budget.subject),
-        format=records.format,
-        on_error=records.for_faulty(),
-        quarantine=records.quarantine,
-        batch_size=1 if outs.line_buffered else work.batch_size,
-        flush=outs.line_buffered,
-        jobs=work.jobs,
-        resume=outs.resume,
-        any_language=survey.is_asked_for(over),
-    )
+    job = records.job(files, outs.output, budget.subject, over, work)
+    job = replace(job, flush=outs.line_buffered, resume=outs.resume)
+    if outs.line_buffered:
+        job = replace(job, batch_size=1)
     reports = reported.reports(keys.key_file)
     recipe = profiles.load(profile, over)
     lists = *recipe.tokens.keep.files, *recipe.tokens.mask.files
@@ -200,13 +111,13 @@ def command(
         warn=warn,
     )
     key = keys.key()
-    if shown is not None:
+    if preview is not None:
         if not sys.stderr.isatty():
             raise UsageError(
                 "--preview shows original text: standard error must be a terminal"
             )
         ready = pipeline.build(recipe, lexicons.find(recipe.lexicon, warn=warn))
-        preview.show(preview.first_records(job, shown), {"private": ready}, key)
+        screen.preview(source.first_records(job, preview), {"private": ready}, key)
         warn("a preview: nothing was written, sent, or recorded in a ledger")
         return
     if not planned:
@@ -215,7 +126,7 @@ def command(
     if outs.out_dir is not None:
         outputs.make_folder(outs.out_dir, planned, reports)
     several = outs.in_place or outs.out_dir is not None
-    with budget.account() as account, streams.Release() as release:
+    with budget.account() as account, Release() as release:
         # All is opened before anything is read, the data first: they appear last.
         held = account is not None
         opened = None if several else Opened.of(job, reports, release, held=held)

@@ -10,19 +10,30 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
+
+import typer
+
+from dptext import progress
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
+    from dptext.cli.options import Work
+    from dptext.engine.job import Progress as Counted
+    from dptext.pipeline import Pipeline
+    from dptext.randomness import RunKey
+    from dptext.report.answer import Released
     from dptext.report.blocks import Block, Page, Section
-    from dptext.types import JsonObject
+    from dptext.report.document import Document
+    from dptext.types import Record
 
 # Controls (C0 but for tab and line feed, DEL, C1), marks that change the direction of
 # text, line and paragraph separators, surrogates (bytes of names that are not UTF-8).
@@ -38,6 +49,7 @@ Stream = Any
 # The least columns and lines in which something can be printed, and the most.
 _LEAST = {"COLUMNS": 40, "LINES": 1}
 _MOST = 10_000
+_SIZE = re.compile("[0-9]{1,5}")
 
 
 def escape(text: str, pattern: re.Pattern[str] = _UNSAFE) -> str:
@@ -93,11 +105,8 @@ class Screen:
 
         Text of others could hide itself with a style.
         """
-        before = self.encoding
-        self.encoding, self._styled = (
-            getattr(self.raw, "encoding", None) or before,
-            True,
-        )
+        before, self._styled = self.encoding, True
+        self.encoding = getattr(self.raw, "encoding", None) or before
         try:
             yield
         finally:
@@ -159,9 +168,8 @@ def _size() -> Iterator[None]:
     """Leave sizes of the terminal aside that nothing can be printed in."""
     aside = {}
     for name, least in _LEAST.items():
-        size = os.environ.get(name, "")
-        usual = size.isascii() and size.isdigit() and len(size) < 6
-        if size and not (usual and least <= int(size) <= _MOST):
+        size = os.environ.get(name)
+        if size and not (_SIZE.fullmatch(size) and least <= int(size) <= _MOST):
             aside[name] = os.environ.pop(name)
     try:
         yield
@@ -198,69 +206,163 @@ def console(*, stderr: bool = False, quiet: bool = False, width: int = 0) -> Con
     shown = Harmless(
         file=stream, quiet=quiet, markup=False, highlight=False, emoji=False
     )
-    least = max(width, _LEAST["COLUMNS"])
-    if shown.width < least:
-        shown.width = least
+    shown.width = max(shown.width, width, _LEAST["COLUMNS"])
     return shown
 
 
-def show(
-    *blocks: Block | Section | Page, on: Console | None = None, width: int = 0
-) -> None:
+def show(*blocks: Block | Section | Page, on: Console | None = None) -> None:
     """Print blocks, sections and pages on standard output, or on another console."""
     from dptext.report import terminal
 
-    terminal.show(blocks, on or console(width=width))
+    terminal.show(blocks, on or console())
 
 
 def deliver(
-    page: Page, data: object, html: Path | None, as_json: bool, *, width: int = 0
+    data: object,
+    as_json: bool,
+    *blocks: Block | Page,
+    html: Path | None = None,
+    width: int = 0,
 ) -> None:
-    """Write a page to a file, print its data as JSON, or else show it."""
+    """Print data as JSON, or show blocks; html takes the first, a page, in their place.
+
+    width is the least number of columns.
+    """
     if html is not None:
         from dptext.report import html as pages
 
-        write_file(html, pages.render(page))
+        write_file(html, pages.render(cast("Page", blocks[0])))
     if as_json:
-        print_json(data)
+        print(to_json(data))  # noqa: T201
     elif html is None:
-        show(page, width=width)
-
-
-def show_data(plain: JsonObject, as_json: bool) -> None:
-    """Print plain data, for machines or by dotted names."""
-    from dptext.report import figures
-    from dptext.report.blocks import Figures
-
-    print_json(plain) if as_json else show(Figures(list(figures.flat(plain))))
+        show(*blocks, on=console(width=width))
 
 
 def write_file(path: Path, data: bytes) -> None:
     """Write a file, which appears whole or not at all; - is standard output."""
-    from dptext import streams
+    from dptext.streams.outputs import open_output
 
-    with streams.open_output(str(path)) as sink:
+    with open_output(str(path)) as sink:
         sink.stream.write(data)
-
-
-def print_json(value: object, infinite: str | None = None) -> None:
-    """Print data for machines."""
-    print(to_json(value, infinite))  # noqa: T201
 
 
 def to_json(value: object, infinite: str | None = None) -> str:
     """Write data, dataclasses in it, as JSON; it has no infinite numbers."""
     import msgspec
 
-    plain = _finite(msgspec.to_builtins(value), infinite)
+    text = json.dumps(msgspec.to_builtins(value))
+    plain = json.loads(text, parse_constant=lambda number: infinite)
     return json.dumps(plain, ensure_ascii=False, indent=2)
 
 
-def _finite(value: object, infinite: str | None) -> object:
-    if isinstance(value, dict):
-        return {key: _finite(each, infinite) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(each, infinite) for each in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return infinite
-    return value
+class Answer:
+    """What a run says on standard error: at its end, in a few lines, warnings last.
+
+    With --verbose that is the whole report, below warnings that come at once. Where a
+    run ends without an answer, its warnings are written all the same. Fields that are
+    copied and look identifying are named last of all.
+    """
+
+    def __init__(self, work: Work, context: typer.Context) -> None:
+        """Begin inside of a command; name steps that take long, unless it is quiet."""
+        progress.on(not (work.quiet or work.json))
+        self.console = console(stderr=True, quiet=work.quiet)
+        self._work = work
+        self._waiting: dict[str, None] = {}
+        context.call_on_close(self._leave)
+
+    def warn(self, line: str) -> None:
+        """Take a line for people, which is shown once."""
+        if self._work.verbose:
+            self._print(line)
+        else:
+            self._waiting[line] = None
+
+    @contextlib.contextmanager
+    def bar(self) -> Iterator[Counted | None]:
+        """Show records and words so far for a block, on a terminal."""
+        if not (sys.stderr.isatty() and progress.enabled()):
+            yield None
+            return
+        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        said = "{task.fields[records]:,} records, {task.fields[words]:,} words"
+        columns = SpinnerColumn(), TextColumn(said), TimeElapsedColumn()
+        with Progress(*columns, console=self.console, transient=True) as bar:
+            task = bar.add_task("", total=None, records=0, words=0)
+            yield lambda records, words: bar.update(task, records=records, words=words)
+
+    def show(
+        self, document: Document, released: Released, copied: Mapping[str, str]
+    ) -> None:
+        """Say what was done; copied are the identifying fields that were copied."""
+        from dptext.engine import survey
+        from dptext.report import answer
+
+        if copied:
+            self._waiting[survey.warning(copied)] = None
+        if self._work.verbose:
+            from dptext.report import signatures, views
+
+            signed = released.signed or signatures.UNSIGNED
+            show(views.report(document, signed), on=self.console)
+            return
+        lines = answer.answer(document, released)
+        warnings, self._waiting = list(self._waiting), {}
+        if self._work.json:
+            plain = answer.data(lines, warnings)
+            print(to_json(plain), file=sys.stderr)  # noqa: T201
+        else:
+            show(*answer.blocks(lines, warnings), on=self.console)
+
+    def _leave(self) -> None:
+        for line in self._waiting:
+            self._print(line)
+
+    def _print(self, line: str) -> None:
+        self.console.print(f"dptext: {line}", soft_wrap=True)
+
+
+_LONGEST = 2000  # characters of a text that are shown
+_TOKEN = re.compile(r"\w+|\W")
+
+
+def preview(
+    batch: Sequence[Record], pipelines: Mapping[str, Pipeline], key: RunKey
+) -> None:
+    """Show what becomes of records under several settings, one below the other.
+
+    Nothing is written, spent or sent. What differs from the original is in colour.
+    """
+    from rich.table import Table
+
+    private = {
+        name: pipeline.offline.privatize(batch, pipeline.randomness(key)).texts
+        for name, pipeline in pipelines.items()
+    }
+    table = Table(box=None, show_header=False, padding=(0, 1))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for number, record in enumerate(batch):
+        for position, before in enumerate(record.texts):
+            table.add_row("original", before[:_LONGEST])
+            for name, texts in private.items():
+                after = texts[number][position]
+                table.add_row(name, _changed(before[:_LONGEST], after[:_LONGEST]))
+            table.add_row()
+    shown = console(stderr=True)
+    shown.print(table)
+    if any(each.decoder.offline is not each.decoder for each in pipelines.values()):
+        shown.print("A server would write other words.")
+
+
+def _changed(before: str, after: str) -> Text:
+    """Return a text with what differs from the one before in colour."""
+    from rich.text import Text
+
+    old, new = _TOKEN.findall(before), _TOKEN.findall(after)
+    shown = Text()
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    for kind, _, _, begin, end in matcher.get_opcodes():
+        shown.append("".join(new[begin:end]), "" if kind == "equal" else "bold green")
+    return shown

@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from dptext import formats, streams
+from dptext import formats
 from dptext.engine.job import Done, Job, Progress, Recipe, Task, Warn, Worker, Written
 from dptext.engine.manifest import Manifest
 from dptext.engine.source import Source
@@ -32,6 +32,7 @@ from dptext.report import build, document, signatures
 from dptext.report.document import Document, Recorded
 from dptext.report.exports import SIDECAR
 from dptext.report.signatures import Key
+from dptext.streams.outputs import Aside, Output, Release
 from dptext.types import Fault, Notion, Record, Strategy, Verbatim
 
 if TYPE_CHECKING:
@@ -71,10 +72,10 @@ class Reports:
 class Opened(NamedTuple):
     """What a job writes to, opened: data, faulty records, and its public report."""
 
-    release: streams.Release
-    output: streams.Output
-    aside: streams.Aside | None
-    public: streams.Output | None
+    release: Release
+    output: Output
+    aside: Aside | None
+    public: Output | None
     key: Key | None
 
     @classmethod
@@ -82,7 +83,7 @@ class Opened(NamedTuple):
         cls,
         job: Job,
         reports: Reports,
-        release: streams.Release,
+        release: Release,
         *,
         held: bool = False,
     ) -> Opened:
@@ -226,7 +227,7 @@ class Run:
     def release(self, job: Job, reports: Reports) -> Written:
         """Carry out a job of several: its output appears with its sidecar."""
         held = self._account is not None
-        with streams.Release() as release:
+        with Release() as release:
             opened = Opened.of(job, reports, release, held=held)
             with self.releasing(job, opened) as written:
                 return written
@@ -422,5 +423,5 @@ def _write(
         source.fault(fault)
     fields.merge(done.present)
     if done.data:
-        assert isinstance(writer, formats.PieceWriter)
+        assert isinstance(writer, formats.LineWriter)
         writer.piece(done.data)

@@ -27,6 +27,7 @@ from dptext.errors import InputError, UsageError
 from dptext.formats import Format, Input
 from dptext.formats._fields import listed
 from dptext.metrics import FIRST_TEXTS
+from dptext.streams.outputs import Aside
 from dptext.types import Fault, Record, Selection, Verbatim
 
 _TEXT = "text"
@@ -157,7 +158,7 @@ class Source:
     def __init__(
         self,
         job: Job,
-        aside: streams.Aside | None,
+        aside: Aside | None,
         start: int,
         texts: int = 0,
         warn: Warn = lambda line: None,
@@ -363,6 +364,16 @@ class Source:
         if not records:
             names = ", ".join(map(location, self._job.inputs))
             self._warn(f"{names}: no records in it, and none in the output")
+
+
+def first_records(job: Job, number: int) -> list[Record]:
+    """Return the first records of a job."""
+    source = Source(replace(job, output=None), None, 0)
+    with contextlib.ExitStack() as stack:
+        source.open(stack)
+        items = source.records()
+        real = (each for each in items if not isinstance(each.rest, Verbatim))
+        return list(islice(real, number))
 
 
 def _status(path: str | None) -> tuple[int, ...] | None:

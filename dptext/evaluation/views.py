@@ -47,16 +47,16 @@ from dptext.report.blocks import (
 from dptext.report.figures import (
     MEANINGS,
     accuracy,
-    beside_chance,
     between,
     count,
     score,
     share,
     short,
 )
-from dptext.report.views import deniability
+from dptext.report.views import deniability, metrics
 
 ENDPOINT = EndpointReader.name
+KEPT = ("N_w", "S_w", "PP", "CS", "LOW")
 _LONGEST = 300  # characters of an example
 
 
@@ -76,29 +76,28 @@ def evaluation(result: Result) -> Page:
     if result.utility or result.attribute_attacks:
         meanings = Figures(list(result.meanings.items()))
         sections.append(Section("About these accuracies", (meanings,)))
-    if result.word_attacks or result.masked_word is not None:
+    attacks = [
+        (
+            *(each.name, each.success, each.words),
+            each.assumes
+            if each.predicted is None
+            else f"{each.assumes}; the Bayes risk's figure is {share(each.predicted)}",
+        )
+        for each in result.word_attacks
+    ]
+    if (guessed := result.masked_word) is not None:
+        name, known = f"masked word, {guessed.model}", guessed.assumes
+        attacks += [
+            (f"{name}, first guess", guessed.first, guessed.words, known),
+            (f"{name}, first five", guessed.first_five, guessed.words, known),
+        ]
+    if attacks:
         columns = [
             Column("attack"),
             Column("success", share, full=1.0),
             Column("words", count),
             Column("the attacker's knowledge"),
         ]
-        attacks = [
-            (
-                *(each.name, each.success, each.words),
-                each.assumes
-                if each.predicted is None
-                else f"{each.assumes}; the Bayes risk's figure is "
-                f"{share(each.predicted)}",
-            )
-            for each in result.word_attacks
-        ]
-        if (guessed := result.masked_word) is not None:
-            name, known = f"masked word, {guessed.model}", guessed.assumes
-            attacks += [
-                (f"{name}, first guess", guessed.first, guessed.words, known),
-                (f"{name}, first five", guessed.first_five, guessed.words, known),
-            ]
         sections.append(Section("Attacks on words", (Table(columns, attacks),)))
     if result.in_context:
         sections.append(_readers(result.in_context, result.public_text))
@@ -125,18 +124,15 @@ def evaluation(result: Result) -> Page:
 def _kept(result: Result) -> Iterator[tuple[str | Code, Cell]]:
     """Yield what texts keep, then what the mechanism does."""
     kept = result.kept
-    for name, value in (("PP", kept.perturbed), ("LOW", kept.low)):
-        chance = kept.metrics.get(name, {}).get("by_chance")
-        known = chance if isinstance(chance, float) else None
-        yield name, f"{beside_chance(share(value), known)}: {MEANINGS[name]}"
-    cosines = f"mean cosine {score(kept.similarity)}, of unrelated texts "
-    cosines += f"{score(kept.unrelated)}, by {kept.encoder}"
-    yield "CS", f"{share(kept.meaning)}: {MEANINGS['CS']} ({cosines})"
+    meaning = {
+        "share_kept": kept.meaning,
+        "mean_cosine": kept.similarity,
+        "unrelated_cosine": kept.unrelated,
+        "encoder": kept.encoder,
+    }
+    yield from metrics({**kept.metrics, "CS": meaning})
     shown = f"{share(kept.known)} (before {share(kept.known_before)})"
     yield "known words", f"{shown}: {MEANINGS['known words']}"
-    for name, measured in kept.metrics.items():
-        if name not in ("PP", "LOW", "CS"):
-            yield name, figures.measure(name, next(iter(measured.values()), None))
     if result.deniability is not None:
         yield from deniability(result.deniability)
 
@@ -250,24 +246,27 @@ def adapted(result: Adapted) -> Page:
     )
 
 
-KEPT = ("N_w", "S_w", "PP", "CS", "LOW")
+_FIGURES, _CHANCE = "All figures", "What chance gives"
+_LEARNED, _COST = "Utility and attack", "Guarantee and cost"
 
 
 class Figure(NamedTuple):
-    """A figure of a row: its name in the CSV, its path in the row, how people read it.
+    """A figure of a row: its name in the CSV, its path in the row.
 
-    Those that they do not look at first have no column.
+    Then the table of the page that has it, and its column; others are in the CSV alone.
     """
 
     name: str
     path: str
-    column: Column | None = None
+    table: str = ""
+    column: Column = Column("")
 
 
 def _of_reader(name: str, reader: str, title: str) -> Iterator[Figure]:
     """Yield what a reader finds, by class of word."""
     path = f"result.in_context.{reader}.classes"
-    yield Figure(name, f"{path}.{ALL}.success", Column(title, share, full=1.0))
+    column = Column(title, share, full=1.0)
+    yield Figure(name, f"{path}.{ALL}.success", _FIGURES, column)
     yield Figure(f"{name}_low", f"{path}.{ALL}.low")
     yield Figure(f"{name}_high", f"{path}.{ALL}.high")
     yield Figure(f"{name}_content", f"{path}.{CONTENT}.success")
@@ -276,65 +275,54 @@ def _of_reader(name: str, reader: str, title: str) -> Iterator[Figure]:
 
 def _of_classifier(name: str, path: str) -> Iterator[Figure]:
     """Yield accuracies of the classifier of the first label or attribute."""
-    yield Figure(name, f"{path}.private.accuracy")
+    original, chance = Column("on originals", str), Column("by chance", share)
+    yield Figure(name, f"{path}.private.accuracy", _LEARNED, Column(name, str))
     yield Figure(f"{name}_sd", f"{path}.private.accuracy_sd")
-    yield Figure(f"{name}_original", f"{path}.original.accuracy")
-    yield Figure(f"{name}_original_sd", f"{path}.original.accuracy_sd")
-    yield Figure(f"{name}_chance", f"{path}.chance", Column("by chance", share))
+    original_path = f"{path}.original.accuracy"
+    yield Figure(f"{name}_original", original_path, _LEARNED, original)
+    yield Figure(f"{name}_original_sd", f"{original_path}_sd")
+    yield Figure(f"{name}_chance", f"{path}.chance", _LEARNED, chance)
+
+
+def _bar(name: str) -> Column:
+    return Column(name, share, full=1.0)
 
 
 _DENIABILITY, _METRICS = "result.deniability", "result.kept.metrics"
+_S_W = Column("S_w", figures.distinct)
 _CSV = (
     Figure("mechanism", "mechanism"),
-    Figure("level", "level", Column("level")),
+    Figure("level", "level"),
     Figure("lexicon", "lexicon"),
-    Figure("dimensions", "dimensions", Column("dimensions", count)),
-    Figure("epsilon", "epsilon", Column("epsilon", short)),
-    Figure("notion", "notion", Column("guarantee")),
-    Figure("worst_loss", "worst_loss", Column("worst loss, nats", short)),
-    Figure("risk", "risk", Column("risk", share, full=1.0)),
-    Figure("n_w", f"{_DENIABILITY}.n_w", Column("N_w", share, full=1.0)),
-    Figure("s_w", f"{_DENIABILITY}.s_w", Column("S_w", figures.distinct)),
-    Figure("pp", "result.kept.perturbed", Column("PP", share, full=1.0)),
+    Figure("dimensions", "dimensions", _COST, Column("dimensions", count)),
+    Figure("epsilon", "epsilon", _FIGURES, Column("epsilon", short)),
+    Figure("notion", "notion", _COST, Column("guarantee")),
+    Figure("worst_loss", "worst_loss", _FIGURES, Column("worst loss, nats", short)),
+    Figure("risk", "risk", _FIGURES, _bar("risk")),
+    Figure("n_w", f"{_DENIABILITY}.n_w", _FIGURES, _bar("N_w")),
+    Figure("s_w", f"{_DENIABILITY}.s_w", _FIGURES, _S_W),
+    Figure("pp", "result.kept.perturbed", _FIGURES, _bar("PP")),
     Figure("cs", "result.kept.similarity"),
     Figure("cs_unrelated", "result.kept.unrelated"),
-    Figure("meaning", "result.kept.meaning", Column("CS", share, full=1.0)),
-    Figure("low", "result.kept.low", Column("LOW", share, full=1.0)),
-    Figure("n_w_by_chance", f"{_DENIABILITY}.n_w_by_chance", Column("N_w", share)),
+    Figure("meaning", "result.kept.meaning", _FIGURES, _bar("CS")),
+    Figure("low", "result.kept.low", _FIGURES, _bar("LOW")),
     Figure(
-        "s_w_by_chance",
-        f"{_DENIABILITY}.s_w_by_chance",
-        Column("S_w", figures.distinct),
+        "n_w_by_chance", f"{_DENIABILITY}.n_w_by_chance", _CHANCE, Column("N_w", share)
     ),
-    Figure("pp_by_chance", f"{_METRICS}.PP.by_chance", Column("PP", share)),
-    Figure("low_by_chance", f"{_METRICS}.LOW.by_chance", Column("LOW", share)),
+    Figure("s_w_by_chance", f"{_DENIABILITY}.s_w_by_chance", _CHANCE, _S_W),
+    Figure("pp_by_chance", f"{_METRICS}.PP.by_chance", _CHANCE, Column("PP", share)),
+    Figure("low_by_chance", f"{_METRICS}.LOW.by_chance", _CHANCE, Column("LOW", share)),
     *_of_reader("reader", SAME_KIND, "reader of the kind"),
     *_of_reader(ENDPOINT, ENDPOINT, "reader on a server"),
     *_of_classifier("utility", "result.utility.0"),
     *_of_classifier("attack", "result.attribute_attacks.0"),
     Figure("trade_off", "result.trade_off"),
-    Figure("words_per_second", "words_per_second", Column("words a second", count)),
-    Figure("megabytes", "megabytes", Column("peak memory, MB", count)),
+    Figure("words_per_second", "words_per_second", _COST, Column("words/s", count)),
+    Figure("megabytes", "megabytes", _COST, Column("peak memory, MB", count)),
     Figure("reason", "reason"),
 )
-_COLUMNS = {
-    "name": Column("mechanism"),
-    **{each.name: each.column for each in _CSV if each.column},
-    **{f"{name}_shown": Column(name, str) for name in ("utility", "attack")},
-    **{
-        f"{name}_original_shown": Column("on originals", str)
-        for name in ("utility", "attack")
-    },
-}
-_FIRST = ("n_w", "s_w", "pp", "meaning", "low")  # the figures of KEPT
-_FIGURES = ("epsilon", "worst_loss", "risk", "reader", ENDPOINT, *_FIRST)
-_BY_CHANCE = ("n_w_by_chance", "s_w_by_chance", "pp_by_chance", "low_by_chance")
-_LEARNED = tuple(
-    f"{name}_{end}"
-    for name in ("utility", "attack")
-    for end in ("shown", "original_shown", "chance")
-)
-_COST = ("notion", "dimensions", "words_per_second", "megabytes")
+# Those that a person looks at first.
+_FIRST = ("epsilon", "risk", "n_w", "s_w", "pp", "meaning", "low")
 _ACCURACY = (
     "Utility, attack: accuracy of a classifier of the first label, of the first "
     "attribute, trained and tested on private texts; on originals: trained and tested "
@@ -364,11 +352,14 @@ def flat(row: CellRow) -> dict[str, Any]:
     if row.lexicon not in ("builtin", "english"):
         values["name"] += f" ({Path(row.lexicon).name})"
     values["n_w / s_w"] = values["n_w"] / values["s_w"] if values["s_w"] else None
-    for name in ("utility", "utility_original", "attack", "attack_original"):
-        mean = values[name]
-        shown = None if mean is None else accuracy(mean, values[f"{name}_sd"])
-        values[f"{name}_shown"] = shown
     return values
+
+
+def _shown(figure: Figure, values: dict[str, Any]) -> Any:
+    """Return what a cell shows: accuracies with their standard deviation."""
+    value = values[figure.name]
+    sd = f"{figure.name}_sd"
+    return value if value is None or sd not in values else accuracy(value, values[sd])
 
 
 def _at(value: Any, path: str) -> Any:
@@ -396,10 +387,10 @@ def as_csv(rows: Iterable[CellRow]) -> str:
 def line(row: CellRow) -> str:
     """Return the figures of a row that a person looks at first, in one line."""
     values = flat(row)
-    shown = [(_COLUMNS[name], values[name]) for name in ("epsilon", "risk", *_FIRST)]
     return ", ".join(
-        f"{column.name} {column.cell(value) or figures.NOTHING}"
-        for column, value in shown
+        f"{each.column.name} {each.column.cell(values[each.name]) or figures.NOTHING}"
+        for each in _CSV
+        if each.name in _FIRST
     )
 
 
@@ -413,12 +404,12 @@ def comparison(rows: Sequence[CellRow], originals: Sequence[str] = ()) -> Page:
     chance = figures.DRAWN_BY_CHANCE, figures.CHANGED_BY_CHANCE
     learned = [row for row in values if row["utility"] or row["attack"]]
     sections = [
-        _table("All figures", _FIGURES, values, *figures.legend("risk", *KEPT)),
-        _table("What chance gives", _BY_CHANCE, values, *chance),
-        _table("Utility and attack", _LEARNED, learned, _ACCURACY),
+        _table(_FIGURES, values, *figures.legend("risk", *KEPT)),
+        _table(_CHANCE, values, *chance),
+        _table(_LEARNED, learned, _ACCURACY),
         *_found(done, values),
         Section("Curves", [*_charts(values)]),
-        _table("Guarantee and cost", _COST, values),
+        _table(_COST, values),
         Section(
             "The first texts, before and after", _examples(values, done, originals)
         ),
@@ -432,13 +423,15 @@ def comparison(rows: Sequence[CellRow], originals: Sequence[str] = ()) -> Page:
     )
 
 
-def _table(
-    title: str, names: Sequence[str], values: Sequence[dict[str, Any]], *notes: str
-) -> Section:
+def _table(title: str, values: Sequence[dict[str, Any]], *notes: str) -> Section:
     """Return a section of figures, without rows an empty one."""
-    names = ("name", "level", *names)
-    rows = [[value.get(name) for name in names] for value in values]
-    table = Table([_COLUMNS[name] for name in names], rows).filled()
+    inside = [each for each in _CSV if each.table == title]
+    rows = [
+        (value["name"], value["level"], *(_shown(each, value) for each in inside))
+        for value in values
+    ]
+    named = [Column("mechanism"), Column("level"), *(each.column for each in inside)]
+    table = Table(named, rows).filled()
     return Section(title, (table, *paragraphs(*notes, kind="note")) if rows else ())
 
 

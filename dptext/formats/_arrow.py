@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from dptext.errors import InputError
-from dptext.formats import _fields
-from dptext.formats._lines import Unreadable, too_long
+from dptext.formats import Unreadable, _fields, too_long
 from dptext.types import Record, Selection
 
 _VARIABLE = ("is_string", "is_large_string", "is_binary", "is_large_binary")

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import msgspec
 
 from dptext.errors import InputError, UsageError
-from dptext.formats._lines import Unreadable
+from dptext.formats import Unreadable
 from dptext.types import Record, Selection
 
 _PART = re.compile(r"(?:\\.|[^.\\])+", re.DOTALL)
@@ -148,23 +148,20 @@ class Columns(NamedTuple):
         Raises InputError for one that is absent or there twice, UsageError for one that
         is selected as two things.
         """
-        for name in selection.named:
-            if name is None:
-                continue
+        at = {name: index for index, name in enumerate(names)}
+        for name in (each for each in selection.named if each is not None):
             if names.count(name) > 1:
                 raise InputError(
                     f"{where}: column {name!r} occurs more than once; rename one"
                 )
             if name not in names:
                 raise InputError(f"{where}: no column {name!r}{advice}")
-        at = {name: index for index, name in enumerate(names)}
-        for name in (selection.id_field, selection.subject_field):
-            if name in selection.fields:
-                raise UsageError(
-                    f"field {name!r} cannot be both a text and the id or the subject"
-                )
-        texts = sorted({at[name] for name in selection.fields})
         named = (selection.id_field, selection.subject_field)
+        for both in (each for each in named if each in selection.fields):
+            raise UsageError(
+                f"field {both!r} cannot be both a text and the id or the subject"
+            )
+        texts = sorted({at[name] for name in selection.fields})
         identity, subject = (None if name is None else at[name] for name in named)
         return cls(names, tuple(texts), identity, subject)
 
@@ -173,6 +170,12 @@ class Columns(NamedTuple):
         """Return the names of all columns that are not texts."""
         numbered = enumerate(self.names)
         return tuple(name for index, name in numbered if index not in self.texts)
+
+    def others(self, text: Callable[[int], str]) -> Iterator[tuple[str, str]]:
+        """Give the names of columns that are no texts, and what text gives of them."""
+        for index, name in enumerate(self.names):
+            if index not in self.texts:
+                yield name, text(index)
 
     def record(
         self, text: Callable[[int], str], chosen: Selection, rest: object, ordinal: int

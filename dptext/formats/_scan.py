@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from json.decoder import scanstring  # type: ignore[attr-defined]
 
+from dptext.formats import Unreadable
 from dptext.formats import _fields as subjects
 from dptext.formats._fields import PathNode, joined, leaves, listed
-from dptext.formats._lines import Unreadable
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _COLON = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")

@@ -19,22 +19,17 @@ from typing import BinaryIO, ClassVar, NamedTuple
 
 from dptext import formats
 from dptext.errors import InputError, UsageError
-from dptext.formats import BOM, Input, Item, Regular
+from dptext.formats import BOM, Input, Item, LineWriter, Regular, Unreadable, too_long
 from dptext.formats._fields import Columns
-from dptext.formats._lines import (
-    LineWriter,
-    Unreadable,
-    decode,
-    regular_lines,
-    skip_line,
-    too_long,
-)
 from dptext.types import Fault, Record, Selection, Verbatim
 
 QUOTE = b'"'
 _ENDS = (b"", b"\r", b"\n", b"\r\n", b"\r\r\n")
 _SEP = re.compile(rb"(?:\xef\xbb\xbf)?\"?sep=([^\"\r\n])\"?\r?\n?")  # of Excel
+# Each as it is typed in a shell.
+_DELIMITERS = {";": "';'", "\t": "$'\\t'", "|": "'|'", ",": "','"}
 _BARE = "carriage return outside quotes; convert the line ends to line feeds"
+_NO_QUOTING = "read quotes as ordinary characters with --no-quoting"
 _ABSENT = (
     " in the header; name one of it with --field, another delimiter with --delimiter "
     "(a file without header needs --no-header)"
@@ -51,119 +46,122 @@ class FileRow(NamedTuple):
     raw: bytes
     trouble: str | None = None
 
-
-class RowLayout(NamedTuple):
-    """How rows are laid out; location is the file's name for messages."""
-
-    delimiter: bytes
-    quoting: bool
-    limit: int
-    location: str
+    def check(self) -> None:
+        """Raise Unreadable where something is wrong with it."""
+        if self.trouble is not None:
+            raise Unreadable(self.trouble)
+        formats.decode(self.raw)
 
 
-def rows(
-    stream: BinaryIO, layout: RowLayout, line: int = 1, first: bytes = b""
-) -> Iterator[FileRow]:
-    """Give every row; a blank one has no fields, a byte order mark counts as one.
+class _Rows:
+    """The rows of a stream; a blank one has no fields, a byte order mark counts as one.
 
-    line is the number of the first line, which first holds if it is read already.
-    Raises InputError for a quoted field that the end of the file leaves open, and for
-    a row of which nothing tells where it ends, since it is too long to be held.
+    line is the number of the first line, which first holds.
     """
-    delimiter, quoting, limit, location = layout
-    while piece := first or stream.readline(limit + 2):
-        first = b""
-        if line == 1 and piece.startswith(BOM):
-            yield FileRow(1, [], b"", BOM)
-            piece = piece[len(BOM) :]
-        body = piece.rstrip(b"\r\n")
-        if len(body) > limit:
-            if quoting:
-                raise _too_long(layout, line)
-            yield FileRow(line, [], b"", b"", too_long(limit))
-            if not piece.endswith(b"\n"):
-                skip_line(stream, location)
-        elif quoting and QUOTE in body:
-            row = _quoted(stream, layout, line, piece)
-            yield row
-            line += row.raw.count(b"\n", 0, -1)
-        else:
-            fields = body.split(delimiter) if body else []
-            trouble = _BARE if quoting and b"\r" in body else None
-            yield FileRow(line, fields, piece[len(body) :], piece, trouble)
-        line += 1
+
+    def __init__(
+        self, source: Input, delimiter: bytes, line: int, first: bytes
+    ) -> None:
+        self._stream, selection, self._location = source[:3]
+        self._limit, self._quoting = selection.max_record_bytes, selection.quoting
+        self._delimiter, self._line, self._first = delimiter, line, first
+
+    def __iter__(self) -> Iterator[FileRow]:
+        """Give every row.
+
+        Raises InputError for a quoted field that the end of the file leaves open, and
+        for a row of which nothing tells where it ends, since it is too long to be held.
+        """
+        piece, line = self._first, self._line
+        while piece:
+            if line == 1 and piece.startswith(BOM):
+                yield FileRow(1, [], b"", BOM)
+                piece = piece[len(BOM) :]
+            body = piece.rstrip(b"\r\n")
+            if len(body) > self._limit:
+                if self._quoting:
+                    raise self._too_long(line)
+                yield FileRow(line, [], b"", b"", too_long(self._limit))
+                if not piece.endswith(b"\n"):
+                    formats.skip_line(self._stream, self._location)
+            elif self._quoting and QUOTE in body:
+                row = self._quoted(line, piece)
+                yield row
+                line += row.raw.count(b"\n", 0, -1)
+            else:
+                fields = body.split(self._delimiter) if body else []
+                trouble = _BARE if self._quoting and b"\r" in body else None
+                yield FileRow(line, fields, piece[len(body) :], piece, trouble)
+            line += 1
+            piece = self._more()
+
+    def _more(self) -> bytes:
+        return self._stream.readline(self._limit + 2)
+
+    def _quoted(self, line: int, piece: bytes) -> FileRow:
+        """Cut a row that holds quotes, and read the other lines of it."""
+        fields, trouble = list[bytes](), None
+        row, at, opened = bytearray(piece), 0, line
+        while True:
+            begin = at
+            if row.startswith(QUOTE, begin):
+                at, is_exact = self._closed(row, begin, opened)
+                if not is_exact:
+                    trouble = (
+                        "text after the closing quote of the field that begins on line "
+                        f"{opened}; double the quotes inside quoted fields, or "
+                        + _NO_QUOTING
+                    )
+            else:
+                end = row.find(self._delimiter, begin)
+                at = end if end >= 0 else len(row.rstrip(b"\r\n"))
+                if b"\r" in row[begin:at]:
+                    trouble = trouble or _BARE
+            fields.append(bytes(row[begin:at]))
+            opened += row.count(b"\n", begin, at)
+            if not row.startswith(self._delimiter, at):
+                raw = bytes(row)
+                return FileRow(line, fields, raw[at:], raw, trouble)
+            at += len(self._delimiter)
+
+    def _closed(self, row: bytearray, begin: int, opened: int) -> tuple[int, bool]:
+        """Return where a quoted field ends, and if no single quote stands in it.
+
+        Lines are added to the row until it does; opened is the number of the first.
+        """
+        at, is_exact = begin + 1, True
+        while True:
+            quote = row.find(QUOTE, at)
+            if quote < 0:
+                at = len(row)
+                row += self._more()
+                if len(row) == at:
+                    raise InputError(
+                        f"{self._location}:{opened}: a quoted field begins here and is "
+                        f"never closed; close it, or {_NO_QUOTING}"
+                    )
+                if len(row) > self._limit + 2:
+                    raise self._too_long(opened)
+            elif row.startswith(QUOTE, quote + 1):
+                at = quote + 2
+            else:
+                at = quote + 1
+                if row.startswith(self._delimiter, at) or row[at : at + 4] in _ENDS:
+                    return at, is_exact
+                is_exact = False
+
+    def _too_long(self, line: int) -> InputError:
+        limit, _, _ = too_long(self._limit).partition(";")
+        return InputError(
+            f"{self._location}:{line}: a row {limit}; give a larger limit, close its "
+            f"quotes, or {_NO_QUOTING}"
+        )
 
 
-def _quoted(stream: BinaryIO, layout: RowLayout, line: int, piece: bytes) -> FileRow:
-    """Cut a row that holds quotes, and read the other lines of it."""
-    delimiter, fields, trouble = layout.delimiter, list[bytes](), None
-    row, at, opened = bytearray(piece), 0, line
-    while True:
-        begin = at
-        if not row.startswith(QUOTE, begin):
-            end = row.find(delimiter, begin)
-            at = end if end >= 0 else len(row.rstrip(b"\r\n"))
-            if b"\r" in row[begin:at]:
-                trouble = trouble or _BARE
-        else:
-            at, is_exact = _closed(stream, layout, row, begin, opened)
-            if not is_exact:
-                trouble = (
-                    f"text after the closing quote of the field that begins on line "
-                    f"{opened}; double the quotes inside quoted fields, or read quotes "
-                    f"as ordinary characters with --no-quoting"
-                )
-        fields.append(bytes(row[begin:at]))
-        opened += row.count(b"\n", begin, at)
-        if not row.startswith(delimiter, at):
-            raw = bytes(row)
-            return FileRow(line, fields, raw[at:], raw, trouble)
-        at += len(delimiter)
-
-
-def _closed(
-    stream: BinaryIO, layout: RowLayout, row: bytearray, begin: int, opened: int
-) -> tuple[int, bool]:
-    """Return where a quoted field ends, and whether no single quote stands in it.
-
-    Lines are added to the row until it does; opened is the number of the first.
-    """
-    at, is_exact = begin + 1, True
-    while True:
-        quote = row.find(QUOTE, at)
-        if quote < 0:
-            at = len(row)
-            row += stream.readline(layout.limit + 2)
-            if len(row) == at:
-                raise InputError(
-                    f"{layout.location}:{opened}: a quoted field begins here and is "
-                    "never closed; close it, or read quotes as ordinary characters "
-                    "with --no-quoting"
-                )
-            if len(row) > layout.limit + 2:
-                raise _too_long(layout, opened)
-        elif row.startswith(QUOTE, quote + 1):
-            at = quote + 2
-        else:
-            at = quote + 1
-            if row.startswith(layout.delimiter, at) or row[at : at + 4] in _ENDS:
-                return at, is_exact
-            is_exact = False
-
-
-def _too_long(layout: RowLayout, line: int) -> InputError:
-    limit, _, _ = too_long(layout.limit).partition(";")
-    return InputError(
-        f"{layout.location}:{line}: a row {limit}; give a larger limit, close its "
-        "quotes, or read quotes as ordinary characters with --no-quoting"
-    )
-
-
-def regular_rows(delimiter: bytes, limit: int) -> Regular:
+def _regular_rows(delimiter: bytes, limit: int) -> Regular:
     """Take rows for records that are quoted by the book and no longer than limit."""
     mark = re.escape(delimiter)
-    quoted = rb'"(?:[^"]++|"")*+"'
-    field = rb'(?:%b|(?!")[^%b\r\n]*+)' % (quoted, mark)
+    field = rb'(?:"(?:[^"]++|"")*+"|(?!")[^%b\r\n]*+)' % mark
     row = re.compile(rb"%b(?:%b%b)*+\r?\n" % (field, mark, field))
 
     def regular(data: bytes, at_end: bool) -> tuple[int, int]:
@@ -179,36 +177,13 @@ def regular_rows(delimiter: bytes, limit: int) -> Regular:
     return regular
 
 
-# Each as it is typed in a shell.
-_DELIMITERS = {";": "';'", "\t": "$'\\t'", "|": "'|'", ",": "','"}
-
-
 class Header(NamedTuple):
     """The header row of one input, the names in it, and which of them are quoted."""
 
     raw: bytes
     delimiter: bytes
-    names: tuple[str, ...]
-    quoted: tuple[bool, ...]
-
-
-def names_of(row: FileRow, selection: Selection, where: str) -> tuple[str, ...]:
-    """Return the names of a header. Raises InputError where it cannot be read."""
-    try:
-        decode(row.raw)
-        if row.trouble is not None:
-            raise Unreadable(row.trouble)
-    except Unreadable as error:
-        advice = f"; {error.advice}" if error.advice else ""
-        raise InputError(f"{where}: header: {error}{advice}") from None
-    return tuple(text_of(field, selection.quoting) for field in row.fields)
-
-
-def text_of(field: bytes, quoting: bool) -> str:
-    """Return what a field says; its bytes are known to be UTF-8."""
-    if quoting and field.startswith(QUOTE):
-        field = field[1:-1].replace(b'""', QUOTE)
-    return field.decode()
+    names: tuple[str, ...] = ()
+    quoted: tuple[bool, ...] = ()
 
 
 class RowRest(NamedTuple):
@@ -217,6 +192,13 @@ class RowRest(NamedTuple):
     fields: list[bytes]
     columns: Columns
     end: bytes
+
+
+def text_of(field: bytes, quoting: bool) -> str:
+    """Return what a field says; its bytes are known to be UTF-8."""
+    if quoting and field.startswith(QUOTE):
+        field = field[1:-1].replace(b'""', QUOTE)
+    return field.decode()
 
 
 class Format(formats.Format):
@@ -234,28 +216,27 @@ class Format(formats.Format):
         if _SEP.fullmatch(first):
             before, first = first, stream.readline(selection.max_record_bytes + 2)
             if not selection.header:
-                yield Verbatim(Header(before, delimiter.encode(), (), ()), header=True)
+                yield Verbatim(Header(before, delimiter.encode()), header=True)
         elif delimiter != (selection.delimiter or self.DELIMITER):
             shown = _DELIMITERS[delimiter]
             note = f"{location}: read with --delimiter {shown}, by its header"
-        limit, columns = selection.max_record_bytes, None
-        layout = RowLayout(delimiter.encode(), selection.quoting, limit, location)
-        for row in rows(stream, layout, line + bool(before), first):
+        columns: Columns | None = None
+        for row in _Rows(source, delimiter.encode(), line + bool(before), first):
             where = f"{location}:{row.line}"
             if not row.fields and row.trouble is None:
                 yield Verbatim(row.raw, header=row.raw == BOM)
                 continue
             if columns is None and selection.header:
-                names = names_of(row, selection, where)
+                names = _names(row, selection, where)
                 columns = Columns.of(names, selection, where, _ABSENT)
                 quoted = tuple(field.startswith(QUOTE) for field in row.fields)
-                header = Header(before + row.raw, layout.delimiter, names, quoted)
+                header = Header(before + row.raw, delimiter.encode(), names, quoted)
                 yield Verbatim(header, True, note, columns.copied)
                 continue
             try:
-                if row.trouble is not None:
-                    raise Unreadable(row.trouble)
                 if columns is None:
+                    if row.trouble is not None:
+                        raise Unreadable(row.trouble)
                     numbers = tuple(map(str, range(1, len(row.fields) + 1)))
                     columns = Columns.of(numbers, selection, where, _NO_HEADER)
                 yield _record(row, columns, selection, ordinal)
@@ -273,8 +254,8 @@ class Format(formats.Format):
         if not selection.header or len(delimiter) > 1:
             return None
         if not selection.quoting:
-            return regular_lines(b"\r\n")
-        return regular_rows(delimiter, selection.max_record_bytes)
+            return formats.regular_lines(b"\r\n")
+        return _regular_rows(delimiter, selection.max_record_bytes)
 
     def head(self, before: Sequence[Verbatim]) -> bytes:
         """Return the header."""
@@ -284,9 +265,7 @@ class Format(formats.Format):
         """Give the columns of a record that are copied, with their names."""
         assert isinstance(record.rest, RowRest)
         fields, columns, _ = record.rest
-        for index, (name, field) in enumerate(zip(columns.names, fields, strict=True)):
-            if index not in columns.texts:
-                yield name, text_of(field, selection.quoting)
+        return columns.others(lambda index: text_of(fields[index], selection.quoting))
 
     def _delimiter(self, selection: Selection, head: bytes) -> str:
         """Return the delimiter; if none is named, by Excel's first line or the header.
@@ -302,7 +281,7 @@ class Format(formats.Format):
         if named_by := _SEP.match(head):
             return named_by[1].decode("utf-8", "replace")
         header = head.removeprefix(BOM).partition(b"\n")[0].decode("utf-8", "replace")
-        named = {name for name in selection.named if name is not None}
+        named = {*selection.named} - {None}
         for delimiter in (self.DELIMITER, *_DELIMITERS) if selection.header else ():
             names = [part.strip().strip('"') for part in header.split(delimiter)]
             if len(names) > 1 and named <= set(names):
@@ -310,22 +289,31 @@ class Format(formats.Format):
         return self.DELIMITER
 
 
+def _names(row: FileRow, selection: Selection, where: str) -> tuple[str, ...]:
+    """Return the names of a header. Raises InputError where it cannot be read."""
+    try:
+        row.check()
+    except Unreadable as error:
+        advice = f"; {error.advice}" if error.advice else ""
+        raise InputError(f"{where}: header: {error}{advice}") from None
+    return tuple(text_of(field, selection.quoting) for field in row.fields)
+
+
 def _record(
     row: FileRow, columns: Columns, selection: Selection, ordinal: int
 ) -> Record:
-    fields = row.fields
-    if len(fields) != len(columns.names):
-        first = "header" if selection.header else "first row"
+    """Return a row as a record. Raises Unreadable."""
+    fields, first = row.fields, "header" if selection.header else "first row"
+    if row.trouble is None and len(fields) != len(columns.names):
         raise Unreadable(
             f"{len(fields)} fields where the {first} has {len(columns.names)}"
         )
-    decode(row.raw)
-
-    def text(index: int) -> str:
-        return text_of(fields[index], selection.quoting)
-
+    row.check()
     rest = RowRest(fields, columns, row.end)
-    return columns.record(text, selection, rest, ordinal)
+    return columns.record(
+        lambda index: text_of(fields[index], selection.quoting),
+        *(selection, rest, ordinal),
+    )
 
 
 class Writer(LineWriter):
@@ -336,32 +324,27 @@ class Writer(LineWriter):
     ) -> None:
         super().__init__(stream)
         self._quoting = selection.quoting
-        self._names: tuple[str, ...] | None = None
-        self._quoted: tuple[bool, ...] = ()
-        self._divide(delimiter)
-
-    def _divide(self, delimiter: bytes) -> None:
+        self._header: Header | None = None
         self._delimiter = delimiter
-        line_break = rb"\r\n|[\r\n]|" + re.escape(delimiter)
-        self._break = re.compile(line_break)
-        self._special = re.compile(line_break + b'|"')
 
     def write(self, record: Record, texts: Sequence[str]) -> None:
         """Write a row with its new texts in it."""
-        rest = record.rest
-        assert isinstance(rest, RowRest)
-        fields = rest.fields.copy()
-        for index, text in zip(rest.columns.texts, texts, strict=True):
+        assert isinstance(record.rest, RowRest)
+        fields = record.rest.fields.copy()
+        for index, text in zip(record.rest.columns.texts, texts, strict=True):
             fields[index] = self._spell(text.encode(), index, len(fields))
-        self.put(self._delimiter.join(fields) + rest.end)
+        self.put(self._delimiter.join(fields) + record.rest.end)
 
     def _spell(self, text: bytes, index: int, count: int) -> bytes:
+        marks = (self._delimiter, b"\r\n", b"\r", b"\n")
         if not self._quoting:
-            return self._break.sub(b" ", text)
+            for mark in marks:
+                text = text.replace(mark, b" ")
+            return text
         # An empty field alone on its line would read as a blank line.
         alone = count == 1 and not text
-        quoted = bool(self._quoted) and self._quoted[index]
-        if quoted or alone or self._special.search(text):
+        quoted = self._header is not None and self._header.quoted[index : index + 1]
+        if alone or (quoted and quoted[0]) or any(m in text for m in (*marks, QUOTE)):
             return QUOTE + text.replace(QUOTE, b'""') + QUOTE
         return text
 
@@ -373,12 +356,8 @@ class Writer(LineWriter):
         header = item.rest
         if not isinstance(header, Header):
             super().verbatim(item)
-        elif self._names is None:
-            self._names, self._quoted = header.names, header.quoted
-            self._divide(header.delimiter)
+        elif self._header is None:
+            self._header, self._delimiter = header, header.delimiter
             self.put(header.raw)
-        elif header.names != self._names:
-            raise InputError(
-                "the columns of the inputs differ, so one output cannot hold them; "
-                "write each input to its own output"
-            )
+        elif header.names != self._header.names:
+            raise InputError(formats.DIFFERENT)

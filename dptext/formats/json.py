@@ -15,8 +15,7 @@ from typing import BinaryIO, ClassVar, cast
 
 from dptext import formats
 from dptext.errors import InputError
-from dptext.formats import Input, Item, jsonl
-from dptext.formats._lines import SKIPPED, Unreadable, decode, endless, too_long
+from dptext.formats import Input, Item, Unreadable, jsonl
 from dptext.formats.jsonl import LineRest
 from dptext.types import Fault, Record, Selection, Verbatim
 
@@ -83,8 +82,8 @@ class _Values:
             elif not is_over:
                 parts.clear()
                 yield None
-            elif size > SKIPPED:
-                raise endless(self._location)
+            elif size > formats.SKIPPED:
+                raise formats.endless(self._location)
         if size <= self._limit:
             yield b"".join(parts)
 
@@ -167,11 +166,11 @@ class Format(jsonl.Format):
             where = f"{location}:{values.line}: record {ordinal - start + 1}"
             for value in values.value():
                 if value is None:
-                    reason = too_long(selection.max_record_bytes)
+                    reason = formats.too_long(selection.max_record_bytes)
                     yield Fault(where, reason, b"")
                     continue
                 try:
-                    yield parse(decode(value), ordinal, before.decode())
+                    yield parse(formats.decode(value), ordinal, before.decode())
                 except Unreadable as error:
                     yield Fault(where, str(error), value, error.advice)
             ordinal += 1

@@ -21,8 +21,7 @@ import msgspec
 
 from dptext import formats
 from dptext.errors import InputError
-from dptext.formats import Input, Item, Regular, _fields, _lines
-from dptext.formats._lines import LineWriter, Unreadable
+from dptext.formats import Input, Item, LineWriter, Regular, Unreadable, _fields
 from dptext.formats._scan import Scan
 from dptext.types import Fault, Record, Selection, Verbatim
 
@@ -45,7 +44,7 @@ class Format(formats.Format):
 
     def read(self, source: Input) -> Iterator[Item]:
         """Read one record per line that is not blank."""
-        return _lines.read(source, parser(source.selection))
+        return formats.read_lines(source, parser(source.selection))
 
     def writer(self, stream: BinaryIO, selection: Selection) -> formats.Writer:
         """Return a writer of lines."""
@@ -53,7 +52,7 @@ class Format(formats.Format):
 
     def regular(self, selection: Selection, head: bytes = b"") -> Regular | None:
         """Return what finds lines that are not blank."""
-        return _lines.regular_lines(None)
+        return formats.regular_lines(None)
 
     def copied(self, stream: BinaryIO, selection: Selection) -> Iterator[str]:
         """Give the paths of all values that are not selected, as `--field` names them.

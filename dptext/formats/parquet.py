@@ -16,9 +16,8 @@ from typing import BinaryIO, ClassVar
 
 from dptext import formats
 from dptext.errors import InputError, MissingExtra
-from dptext.formats import Input, Item, _arrow, _fields
+from dptext.formats import Input, Item, Unreadable, _arrow, _fields
 from dptext.formats._arrow import ROWS, Head, PageRow, RowPage
-from dptext.formats._lines import Unreadable
 from dptext.types import Fault, Record, Selection, Verbatim
 
 _GROUP_BYTES = 2**26  # a row group of the output is full at so many bytes
@@ -78,10 +77,7 @@ class Writer(formats.Writer):
         elif head.schema.equals(self._head.schema):
             self._rebuild(1)  # the old texts of two inputs may be of different types
         else:
-            raise InputError(
-                "the columns of the inputs differ, so one output cannot hold them; "
-                "write each input to its own output"
-            )
+            raise InputError(formats.DIFFERENT)
 
     def write(self, record: Record, texts: Sequence[str]) -> None:
         """Take a record; its page is rebuilt when the next one begins."""

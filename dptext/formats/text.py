@@ -9,8 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import BinaryIO, ClassVar
 
 from dptext import formats
-from dptext.formats import Input, Item, Regular, _lines
-from dptext.formats._lines import LineWriter
+from dptext.formats import Input, Item, LineWriter, Regular
 from dptext.types import Record, Selection
 
 
@@ -21,7 +20,7 @@ class Format(formats.Format):
 
     def read(self, source: Input) -> Iterator[Item]:
         """Read one text per line."""
-        return _lines.read(source, _parse, b"\r\n")
+        return formats.read_lines(source, _parse, b"\r\n")
 
     def writer(self, stream: BinaryIO, selection: Selection) -> formats.Writer:
         """Return a writer of texts."""
@@ -29,7 +28,7 @@ class Format(formats.Format):
 
     def regular(self, selection: Selection, head: bytes = b"") -> Regular:
         """Return what finds lines."""
-        return _lines.regular_lines(b"\r\n")
+        return formats.regular_lines(b"\r\n")
 
 
 def _parse(line: str, ordinal: int) -> Record:

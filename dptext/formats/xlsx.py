@@ -26,9 +26,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 from dptext import formats
 from dptext.errors import InputError, MissingExtra
-from dptext.formats import Input, Item
+from dptext.formats import Input, Item, Unreadable, too_long
 from dptext.formats._fields import Columns, listed
-from dptext.formats._lines import Unreadable, too_long
 from dptext.formats.parquet import IN_MEMORY, OpenStream, seekable
 from dptext.types import Fault, Record, Selection, Verbatim
 
@@ -107,9 +106,7 @@ class Format(formats.Format):
         """Give the columns of a record that are copied, with their names."""
         assert isinstance(record.rest, Row)
         cells, columns = record.rest
-        for index, (name, cell) in enumerate(zip(columns.names, cells, strict=True)):
-            if index not in columns.texts:
-                yield name, _text(cell)
+        return columns.others(lambda index: _text(cells[index]))
 
 
 class Writer(formats.Writer):
@@ -134,10 +131,7 @@ class Writer(formats.Writer):
             self._names = names
             self._put([Cell(name) for name in names])
         elif names != self._names:
-            raise InputError(
-                "the columns of the inputs differ, so one output cannot hold them; "
-                "write each input to its own output"
-            )
+            raise InputError(formats.DIFFERENT)
 
     def write(self, record: Record, texts: Sequence[str]) -> None:
         """Write a row with its new texts."""
@@ -314,11 +308,9 @@ def _record(
     size = sum(len(_text(cells[index]).encode()) for index in columns.texts)
     if size > selection.max_record_bytes:
         raise Unreadable(too_long(selection.max_record_bytes))
-
-    def text(index: int) -> str:
-        return _text(cells[index])
-
-    return columns.record(text, selection, Row(cells, columns), ordinal)
+    return columns.record(
+        lambda index: _text(cells[index]), selection, Row(cells, columns), ordinal
+    )
 
 
 def _text(cell: Cell | None) -> str:

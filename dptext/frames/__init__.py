@@ -1,8 +1,8 @@
 """Tables in memory: text columns become private, all others are shared, not copied.
 
 What tables of all libraries have in common is a narrow Arrow table, which holds the
-columns that are read, and comes back with new texts (dptext.frames.columns). Libraries
-are imported where they are used.
+columns that are read, and comes back with new texts: the same ones as for a file of
+these rows (`Columns`). Libraries are imported where they are used.
 """
 
 from __future__ import annotations
@@ -10,15 +10,105 @@ from __future__ import annotations
 import secrets
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
-from dptext.engine.survey import SAMPLE, FieldValues, Kind, identifying
-from dptext.errors import InputError, UsageError
-from dptext.formats import _arrow, _fields
-from dptext.frames.columns import Columns as Columns
-from dptext.frames.columns import array
-from dptext.types import Selection
+from dptext import pipeline as pipelines
+from dptext.engine.survey import SAMPLE, FieldValues, Kind, Language, identifying
+from dptext.engine.tally import Tally
+from dptext.errors import InputError, MissingExtra, UsageError
+from dptext.formats import Unreadable, _arrow, _fields
+from dptext.formats._arrow import Head, RowPage
+from dptext.pipeline import Pipeline
+from dptext.randomness import RunKey
+from dptext.types import Record, Selection
+
+_LOCATION = "the table"
+_ROWS = 4096  # that are read and rebuilt at once
+
+
+class Columns:
+    """Makes the columns of one run private; its tables are rows of one input.
+
+    tally counts what is done, where there is one, and language looks at the first
+    records. rows, how many there were so far.
+    """
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        key: RunKey,
+        selection: Selection,
+        tally: Tally | None = None,
+        language: Language | None = None,
+    ) -> None:
+        try:
+            import pyarrow  # noqa: F401
+        except ImportError:
+            raise MissingExtra.of("a table", "parquet") from None
+        self.rows = 0
+        self._pipeline, self._randomness = pipeline, pipeline.randomness(key)
+        self._selection, self._tally = selection, tally
+        self._language = language or Language()
+
+    def __call__(self, table: _arrow.Table, start: int = 0) -> _arrow.Table:
+        """Return a table with new texts; start is the number of its first row.
+
+        The schema is the same but for what may tell of the old texts: metadata, and the
+        width of a dictionary's index. Raises InputError for a column that holds no
+        text, and for a null where none may be.
+        """
+        import pyarrow as pa
+
+        head = Head.of(table.schema, self._selection, _LOCATION)
+        head = replace(head, schema=head.schema.remove_metadata())
+        batches = []
+        for batch in table.to_batches(max_chunksize=_ROWS):
+            page = RowPage.of(head, batch, f"{_LOCATION}: rows from {start}")
+            batches.append(_arrow.with_texts(head, batch, self._texts(page, start)))
+            start += batch.num_rows
+        self._language.close()
+        self.rows += table.num_rows
+        if self._tally is not None:
+            counts = dict.fromkeys(self._selection.fields, table.num_rows)
+            self._tally.fields.update(counts)
+        return pa.Table.from_batches(batches, schema=head.schema).unify_dictionaries()
+
+    def selected(self, schema: _arrow.Schema) -> tuple[_arrow.ArrowColumn, ...]:
+        """Return where the texts stand in a table. Raises InputError."""
+        return _arrow.columns(schema, self._selection.fields, _LOCATION)
+
+    def names(self, schema: _arrow.Schema) -> list[str]:
+        """Return the names of the columns that hold texts: those that change."""
+        numbers = (column.index for column in self.selected(schema))
+        return [schema.names[number] for number in dict.fromkeys(numbers)]
+
+    def _texts(self, page: RowPage, start: int) -> list[list[_arrow.Value]]:
+        """Return the new values of each column of a page."""
+        new: list[list[_arrow.Value]] = [[] for _ in page.values]
+        rows = zip(*page.values, strict=True)
+        for batch in pipelines.batches(self._records(page, start)):
+            self._language.look(batch)
+            private = self._pipeline.privatize(batch, self._randomness)
+            if self._tally is not None:
+                self._tally.count(private)
+            for texts, values in zip(private.texts, rows, strict=False):
+                left = iter(texts)
+                for into, value in zip(new, values, strict=True):
+                    into.append(_arrow.refill(value, left))
+        return new
+
+    def _records(self, page: RowPage, start: int) -> Iterator[Record]:
+        for row in range(page.batch.num_rows):
+            try:
+                yield page.record(row, self._selection, start + row)
+            except Unreadable as error:
+                is_id = str(error).startswith("id field")
+                advice = "" if is_id else "; missing='pass' leaves nulls unchanged"
+                raise InputError(
+                    f"row {start + row}, counted from 0: {error}{advice}"
+                ) from None
 
 
 class Frame(ABC):
@@ -96,6 +186,25 @@ def _field(path: str, every: Sequence[str]) -> str:
     return field
 
 
+def _array(values: Any, name: str) -> _arrow.Array:
+    """Return a column of Python values as an Arrow array.
+
+    A column of nulls alone is taken for one of texts. Raises InputError for values of
+    which Arrow can make no column; its own message would quote them.
+    """
+    import pyarrow as pa
+
+    try:
+        column = pa.array(values, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        raise InputError(
+            f"column {name!r} holds values of several types; make all of them texts"
+        ) from None
+    if _arrow.is_kind(column.type, "is_null"):
+        return column.cast(pa.string())
+    return column
+
+
 class PandasFrame(Frame):
     """A data frame of pandas; index and other columns are shared with it."""
 
@@ -104,7 +213,7 @@ class PandasFrame(Frame):
         import pyarrow as pa
 
         frame = self.frame
-        table = pa.table({name: array(frame[name], name) for name in names})
+        table = pa.table({name: _array(frame[name], name) for name in names})
         new = columns(table, start)
         changed = frame.copy(deep=False)
         for name in columns.names(table.schema):

@@ -52,7 +52,8 @@ def quiet(what: str, share: float) -> None:
 def opened(path: Path, progress: Shares = quiet) -> Iterator[io.BufferedReader]:
     """Open a file, packed or not; what goes wrong in reading is a LexiconError."""
     try:
-        with _Watched(path, progress) as file, _unpacked(file) as stream:
+        watched = io.BufferedReader(_Watched(path, progress), 2**20)
+        with watched, _unpacked(cast(io.BufferedReader, watched)) as stream:
             yield stream
     except _DAMAGED as error:
         msg = f"{path}: the packed file is damaged or truncated"
@@ -77,24 +78,22 @@ class _Watched(io.FileIO):
         return count
 
 
-def _unpacked(file: io.FileIO) -> io.BufferedReader:
-    buffered = io.BufferedReader(file, 2**20)
-    if buffered.peek(4).startswith(ZIP):
-        archive = zipfile.ZipFile(buffered)
+def _unpacked(file: io.BufferedReader) -> io.BufferedReader:
+    if file.peek(4).startswith(ZIP):
+        archive = zipfile.ZipFile(file)
         names = [each.filename for each in archive.infolist() if not each.is_dir()]
         if any(name.endswith(".npy") for name in names):  # an .npz stays as it is
-            buffered.seek(0)
-            return cast(io.BufferedReader, buffered)
+            file.seek(0)
+            return file
         if len(names) != 1:
             raise LexiconError(
                 f"{file.name}: {len(names)} files in it; unpack it and import one"
             )
         return io.BufferedReader(cast(io.RawIOBase, archive.open(names[0])), 2**20)
-    suffix = streams.recognised(buffered.peek(streams.HEAD)[: streams.HEAD])
+    suffix = streams.recognised(file.peek(streams.HEAD)[: streams.HEAD])
     if not suffix:
-        return cast(io.BufferedReader, buffered)
-    unpacked = streams.decompress(cast(BinaryIO, buffered), suffix)
-    return io.BufferedReader(cast(io.RawIOBase, unpacked), 2**20)
+        return file
+    return streams.buffered(streams.decompressed(file, suffix))
 
 
 Array = NDArray[np.generic]  # of any type, until it is checked

@@ -19,7 +19,7 @@ from dptext.guarantees.audit.findings import (
 from dptext.guarantees.sentences import measured
 from dptext.mechanisms import NoiseMechanism
 from dptext.pipeline import Pipeline
-from dptext.randomness import Randomness, RunKey
+from dptext.randomness import RandomBits, Randomness, RunKey
 from dptext.report.blocks import Figures
 from dptext.types import Eps, Ids, Notion, Points, Record, Strategy
 
@@ -29,22 +29,19 @@ def draws(pipeline: Pipeline) -> AuditDraws:
     randomness = pipeline.randomness(RunKey.from_seed(0))
     numbers, batches = count(), 0
 
-    def nonce(randomness: Randomness) -> bytes:
-        return randomness.nonce(Record(next(numbers), (), None))
-
-    def begin() -> None:
+    def bits(
+        stream: Randomness, records: NDArray[np.int64], times: int = 1
+    ) -> RandomBits:
         nonlocal batches
         batches += 1
+        new = (Record(next(numbers), (), None) for _ in range(times))
+        return stream.of([stream.nonce(each) for each in new], records)
 
     def words(ids: Ids, eps: Eps) -> Ids:
-        bits = randomness.of([nonce(randomness)], np.zeros(len(ids), np.int64))
-        begin()
-        return pipeline.draw(ids, eps, bits)
+        return pipeline.draw(ids, eps, bits(randomness, np.zeros(len(ids), np.int64)))
 
     def points(ids: Ids, eps: Eps) -> Iterator[tuple[NDArray[np.int64], Points]]:
-        bits = randomness.of([nonce(randomness)], np.zeros(len(ids), np.int64))
-        begin()
-        return pipeline.points(ids, eps, bits)
+        return pipeline.points(ids, eps, bits(randomness, np.zeros(len(ids), np.int64)))
 
     def released(ids: Ids, epsilon: float, times: int) -> Ids:
         if pipeline.profile.strategy is Strategy.DATA_SET:
@@ -52,19 +49,17 @@ def draws(pipeline: Pipeline) -> AuditDraws:
             streams = [pipeline.randomness(key) for key in runs]
             return np.stack([_records(each, ids, epsilon, 1)[0] for each in streams])
         step = max(1, BATCH // (2 * len(ids)))
-        parts = [min(step, times - begin) for begin in range(0, times, step)]
-        return np.concatenate(
-            [_records(randomness, ids, epsilon, part) for part in parts]
-        )
+        parts = (min(step, times - begin) for begin in range(0, times, step))
+        drawn = [_records(randomness, ids, epsilon, part) for part in parts]
+        return np.concatenate(drawn)
 
     def _records(stream: Randomness, ids: Ids, epsilon: float, times: int) -> Ids:
         """Draw for records that hold each word twice; return its second outputs."""
         texts = np.tile(np.tile(ids, 2), times)
         records = np.repeat(np.arange(times), 2 * len(ids))
-        bits = stream.of([nonce(stream) for _ in range(times)], records)
         eps = np.full(len(texts), float(epsilon))
-        begin()
-        drawn = pipeline.replace(texts, eps, bits, records, stream)
+        drawn_by = bits(stream, records, times)
+        drawn = pipeline.replace(texts, eps, drawn_by, records, stream)
         return drawn.reshape(times, 2, len(ids))[:, 1]
 
     noisy = isinstance(pipeline.mechanism, NoiseMechanism)
@@ -80,40 +75,24 @@ def draws(pipeline: Pipeline) -> AuditDraws:
 
 def view(finding: AuditResult, pipeline: Pipeline) -> Figures:
     """Return what an audit has found, each with its name."""
-    return Figures(list(_rows(finding, pipeline)))
+    return Figures([*_claim(finding, pipeline), *_program(finding.program)])
 
 
-def _rows(finding: AuditResult, pipeline: Pipeline) -> Iterator[tuple[str, str]]:
+def _claim(finding: AuditResult, pipeline: Pipeline) -> Iterator[tuple[str, str]]:
     epsilon = pipeline.budget.description.high
     promise = pipeline.mechanism.guarantee(epsilon)
-    claim = (
-        f"none: {promise.reason}"
-        if promise.notion is Notion.NONE
-        else f"{promise.notion}, epsilon {epsilon:g}, distance {measured(promise)}"
-    )
+    claim = f"none: {promise.reason}"
+    if promise.notion is not Notion.NONE:
+        claim = f"{promise.notion}, epsilon {epsilon:g}, distance {measured(promise)}"
     yield "Claim", f"{pipeline.mechanism.name}: {claim}"
     yield "Method", f"{finding.method} ({finding.pairs:,} ordered pairs)"
-    yield from _losses(finding)
-    yield "Infinite losses", f"{finding.infinite:.2%} of pairs"
-    if finding.confidence:
-        limits = "that all limits from samples hold"
-        yield "Confidence", f"{finding.confidence:.1%} {limits}"
-    yield "Claim against formula", _verdict(finding)
-    program = finding.program
-    if program is None:
-        return
-    yield "Program against formula", _program_verdict(program)
-    for line in _power(program):
-        yield "Smallest faults found", line
-    if program.untested:
-        yield "Not tested", "; ".join(program.untested)
-
-
-def _losses(finding: AuditResult) -> Iterator[tuple[str, str]]:
     bound = "at least " if finding.confidence else ""
     proven = finding.proven is not None and finding.worst == finding.proven
     if not proven:
-        yield "Worst loss", bound + _worst(finding)
+        by = f"{_against(finding.worst_pair)}, by the output {finding.worst_output!r}"
+        if finding.claims:
+            by += f" (claimed at most {_nats(finding.claim_of_worst)})"
+        yield "Worst loss", f"{bound}{_nats(finding.worst)}: {by}"
     if finding.proven is not None and finding.proven_pair is not None:
         shown = f"{_at_least(finding.proven)}: {_against(finding.proven_pair)}"
         yield "Proven loss", shown
@@ -123,46 +102,43 @@ def _losses(finding: AuditResult) -> Iterator[tuple[str, str]]:
     if finding.claims:
         shown = f"{bound}{finding.ratio:.6g}: {_against(finding.ratio_pair)}"
         yield "Worst loss over claim", shown
+    yield "Infinite losses", f"{finding.infinite:.2%} of pairs"
+    if finding.confidence:
+        sure = f"{finding.confidence:.1%} that all limits from samples hold"
+        yield "Confidence", sure
+    yield "Claim against formula", _verdict(finding)
 
 
-def _program_verdict(program: ProgramTest) -> str:
-    if not program.tested:
-        return f"not tested: {program.method}"
+def _program(program: ProgramTest | None) -> Iterator[tuple[str, str]]:
+    if program is None:
+        return
+    epsilons = " and ".join(f"{value:.4g}" for value in program.epsilons)
     tests = (
         f"{program.tests:,} tests of {program.draws:,} draws in {program.batches:,} "
-        "batches at epsilon "
-        f"{' and '.join(f'{value:.4g}' for value in program.epsilons)} "
-        f"({program.method}); false alarms in at most {program.alarm:.1%} of audits"
+        f"batches at epsilon {epsilons} ({program.method}); false alarms in at most "
+        f"{program.alarm:.1%} of audits"
     )
-    if program.deviation is None:
-        return f"no deviation in {tests}"
-    worst = program.deviation
-    return (
-        f"REFUTED: {worst.event}: {worst.count:,} of {worst.draws:,} draws, expected "
-        f"{worst.probability * worst.draws:.4g} (chance {worst.p_value:.1e}); {tests}"
-    )
-
-
-def _power(program: ProgramTest) -> list[str]:
-    """Say what would have been found with 95% power, the sharpest of each kind."""
+    shown = f"no deviation in {tests}"
+    if not program.tested:
+        shown = f"not tested: {program.method}"
+    elif (worst := program.deviation) is not None:
+        shown = (
+            f"REFUTED: {worst.event}: {worst.count:,} of {worst.draws:,} draws, "
+            f"expected {worst.probability * worst.draws:.4g} (chance "
+            f"{worst.p_value:.1e}); {tests}"
+        )
+    yield "Program against formula", shown
+    # What would have been found with 95% power, the sharpest of each kind.
     best: dict[str, Power] = {}
     for each in program.power:
         kind = each.event.partition(", epsilon")[0]
         if kind not in best or each.smallest < best[kind].smallest:
             best[kind] = each
-    return [
-        f"{each.event}: {each.smallest:.2g} "
-        + ("is enough" if each.missing else f"above its {each.probability:.2g}")
-        for each in best.values()
-    ]
-
-
-def _worst(finding: AuditResult) -> str:
-    shown = f"{_nats(finding.worst)}: {_against(finding.worst_pair)}"
-    claim = ""
-    if finding.claims:
-        claim = f" (claimed at most {_nats(finding.claim_of_worst)})"
-    return f"{shown}, by the output {finding.worst_output!r}{claim}"
+    for each in best.values():
+        above = "is enough" if each.missing else f"above its {each.probability:.2g}"
+        yield "Smallest faults found", f"{each.event}: {each.smallest:.2g} {above}"
+    if program.untested:
+        yield "Not tested", "; ".join(program.untested)
 
 
 def _verdict(finding: AuditResult) -> str:

@@ -117,11 +117,9 @@ class Column:
 
     def cell(self, value: Any) -> Cell:
         """Return a value as it is written; "" where there is none."""
-        if value is None:
-            return ""
-        if self.show is None or isinstance(value, Cell):
-            return value if isinstance(value, Cell) else str(value)
-        return self.show(value)
+        if value is None or isinstance(value, Cell):
+            return value or ""
+        return (self.show or str)(value)
 
     def bar(self, value: Any) -> float | None:
         """Return how much of a bar a value fills, from 0 to 1."""
@@ -145,9 +143,8 @@ class Table:
             for number in range(len(self.columns))
             if not self.rows or any(row[number] is not None for row in self.rows)
         ]
-        columns = [self.columns[number] for number in kept]
         rows = [[row[number] for number in kept] for row in self.rows]
-        return Table(columns, rows, self.title)
+        return Table([self.columns[number] for number in kept], rows, self.title)
 
 
 @dataclass(frozen=True, slots=True)

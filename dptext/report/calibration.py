@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from dptext import pipeline, profile, progress, registry
 from dptext.budgets import uniform
 from dptext.errors import UsageError
-from dptext.guarantees.rounding import above
 from dptext.guarantees.sentences import measured
 from dptext.measures import public
 from dptext.measures.bayes_risk import LIMITS, Risk
@@ -127,26 +126,28 @@ def view(recipe: Profile, target: float, rows: Sequence[Calibration]) -> list[Bl
         f"Risk at most {target:.4g} of words as profile {recipe.name} replaces them, "
         f"space {recipe.space.name}"
     )
-    cells = []
-    for row in calibrated:
-        # The parameters that are set; of a table only how long it is.
-        settings = [
-            f"{key}={f'{len(value)} pairs' if isinstance(value, tuple) else value}"
-            for key, value in row.parameters.items()
-            if value is not None and value != ()
-        ]
-        settings += [f"mapping {row.mapping}"] if row.mapping else []
-        cells.append(
-            (
-                *(row.mechanism, ", ".join(settings), _epsilon(row), _risk(row)),
-                *(row.n_w, _loss(row), row.seconds, row.notion),
-            )
+    cells = [
+        (
+            *(row.mechanism, _settings(row), _epsilon(row), _risk(row)),
+            *(row.n_w, _loss(row), row.seconds, row.notion),
         )
+        for row in calibrated
+    ]
     return [
         *([Table(columns, cells, title)] if calibrated else []),
         *paragraphs(*map(_reason, rows)),
         Paragraph(LIMITS, "note"),
     ]
+
+
+def _settings(row: Calibration) -> str:
+    """Write the parameters that are set; of a table only how long it is."""
+    settings = [
+        f"{key}={f'{len(value)} pairs' if isinstance(value, tuple) else value}"
+        for key, value in row.parameters.items()
+        if value is not None and value != ()
+    ]
+    return ", ".join(settings + [f"mapping {row.mapping}"] * bool(row.mapping))
 
 
 def line(row: Calibration) -> str:
@@ -179,5 +180,5 @@ def _risk(row: Calibration) -> str:
 
 
 def _loss(row: Calibration) -> str:
-    loss = "unbounded" if row.worst_loss is None else above(row.worst_loss)
+    loss = figures.bound(row.worst_loss)
     return f"{loss}, up to delta {row.delta:g}" if row.delta else loss

@@ -33,7 +33,7 @@ from dptext.vectors import Measures
 VERSION: Final = 5
 Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 Count = Annotated[int, Meta(ge=0)]
-_LONGEST_NAME = 40  # characters of texts that share a line of JSON
+_WIDEST = 240  # characters of a line of JSON that holds several values
 _Key = Literal["system", "key-file", "seed"]
 
 
@@ -120,21 +120,13 @@ class ReaderFigures:
             if not corpus.readings:
                 continue
             best = max(corpus.readings, key=lambda reading: reading.success)
-            named = {each.name: each for each in best.classes}
-            every = named[ALL]
-            content, rare = (
-                round(named[name].success, 4) if name in named else None
-                for name in (CONTENT, RARE)
-            )
+            shares = {each.name: round(each.success, 4) for each in best.classes}
+            (every,) = (each for each in best.classes if each.name == ALL)
             row = cls(
-                reader=best.reader,
-                corpus=corpus.corpus,
-                words=every.words,
-                success=round(every.success, 4),
-                low=round(every.low, 4),
-                high=round(every.high, 4),
-                content=content,
-                rare=rare,
+                *(best.reader, corpus.corpus, every.words, shares[ALL]),
+                *(round(every.low, 4), round(every.high, 4)),
+                content=shares.get(CONTENT),
+                rare=shares.get(RARE),
                 kind=corpus.kind,
                 counted=corpus.counted if best.reader == SAME_KIND else 0,
             )
@@ -326,33 +318,19 @@ def _without_defaults(value: object) -> object:
     return value
 
 
-def _in_lines(value: object, depth: int = 0) -> str:
-    """Write JSON: a part on one line where all that it holds is short."""
-    if not isinstance(value, dict | list) or (depth > 2 and _is_short(value)):
-        return json.dumps(value, ensure_ascii=False)
-    pad = "  " * (depth + 1)
+def _in_lines(value: object, pad: str = "\n") -> str:
+    """Write JSON: a part on one line where it fits there."""
+    line = json.dumps(value, ensure_ascii=False)
+    if not isinstance(value, dict | list) or len(line) <= _WIDEST:
+        return line
+    inner = f"{pad}  "
     if isinstance(value, dict):
-        lines = [
-            f"{pad}{json.dumps(key, ensure_ascii=False)}: {_in_lines(inner, depth + 1)}"
-            for key, inner in value.items()
-        ]
+        named = ((json.dumps(key, ensure_ascii=False), value[key]) for key in value)
+        parts = [f"{name}: {_in_lines(each, inner)}" for name, each in named]
     else:
-        lines = [f"{pad}{_in_lines(inner, depth + 1)}" for inner in value]
+        parts = [_in_lines(each, inner) for each in value]
     start, end = "{}" if isinstance(value, dict) else "[]"
-    return (
-        "\n".join([start, ",\n".join(lines), pad[2:] + end]) if lines else start + end
-    )
-
-
-def _is_short(value: object) -> bool:
-    """Tell whether a value has no text that is longer than a name."""
-    if isinstance(value, dict):
-        return all(map(_is_short, value.values()))
-    if isinstance(value, list):
-        return all(map(_is_short, value)) and not any(
-            isinstance(each, dict) for each in value
-        )
-    return not isinstance(value, str) or len(value) <= _LONGEST_NAME
+    return f"{start}{inner}{f',{inner}'.join(parts)}{pad}{end}"
 
 
 def decode(data: bytes, location: str) -> Document:
@@ -407,10 +385,9 @@ def _version(plain: object) -> tuple[str, int] | None:
 
 def _check_version(plain: object, location: str) -> None:
     """Refuse a report of a version that is not read, by its number."""
-    known = _version(plain)
-    if known is None or known == ("dptext", VERSION):
+    name, version = _version(plain) or ("dptext", VERSION)
+    if (name, version) == ("dptext", VERSION):
         return
-    name, version = known
     which = "the older" if version < VERSION else "a newer"
     command = "sanitize" if name == "dptext" else "embed"
     raise UsageError(
@@ -423,14 +400,8 @@ def _check_version(plain: object, location: str) -> None:
 def _from_words_3(report: dict[str, Any]) -> None:
     """Put what is of words alone into sections."""
     run, output, private = (_part(report, key) for key in ("run", "output", "private"))
-    figures = ("risk", "no_risk", "risk_note", "deniability", "in_context")
-    sources = ("vocabulary", "dimensions", "prior", "decoder_files", "list_files")
-    section = _taken(report, *figures) | _taken(run, *sources)
-    counts = _taken(
-        private,
-        *("tokens", "treatment", "share_copied", "metrics", "describes"),
-        *("epsilon_per_text", "words_per_second", "fields"),
-    )
+    section = _taken(report, WordSection, "in_context") | _taken(run, WordSection)
+    counts = _taken(private, WordCounts)
     report["version"] = 4
     _add(report, words=section, vectors=None)
     _add(output, columns=None, rows=None)
@@ -440,9 +411,8 @@ def _from_words_3(report: dict[str, Any]) -> None:
 def _from_vectors_1(report: dict[str, Any]) -> None:
     """Put what is of vectors alone into sections; names are those of words."""
     run, output, private = (_part(report, key) for key in ("run", "output", "private"))
-    figures = ("dimensions", "epsilon_each", "step", "table_digest")
-    section = _taken(report, "measures") | _taken(run, *figures)
-    counts = _taken(private, "words", "vectors", "most_of_one", "epsilon_of_one")
+    section = _taken(report, VectorSection) | _taken(run, VectorSection)
+    counts = _taken(private, VectorCounts)
     report.update(report="dptext", version=4)
     _add(report, success=True, words=None, vectors=section)
     _add(run, profile="embed", lexicon=run.pop("table", None), recorded=None)
@@ -476,7 +446,9 @@ def _part(of: dict[str, Any], name: str) -> dict[str, Any]:
     return part if isinstance(part, dict) else {}
 
 
-def _taken(of: dict[str, Any], *names: str) -> dict[str, Any]:
+def _taken(of: dict[str, Any], section: type, *more: str) -> dict[str, Any]:
+    """Take the keys of a section out of a part."""
+    names = (*(each.name for each in fields(section)), *more)
     return {name: of.pop(name) for name in names if name in of}
 
 

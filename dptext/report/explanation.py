@@ -5,6 +5,7 @@ Everything here is a function of the text: for its owner only.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
@@ -31,12 +32,6 @@ from dptext.tokens import kinds
 from dptext.types import BudgetKind, Eps, Ids, Record, Words
 
 _LISTED_ELSEWHERE = ("text", "position", "token", "replaced", "epsilon", "proportion")
-_ONE_DRAW = "Epsilon depends on draws: this is one of many ways to draw this text."
-
-_DECODED = (
-    "These are the drawn replacements; the decoder then chooses the written words "
-    "from all drawn and kept parts of a text."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +82,7 @@ def explain(pipeline: Pipeline, text: str, listed: int) -> Explanation:
     """Explain one text; listed is how many replacements of each word are named."""
     words = pipeline.tokenizer.words([text])
     eps = _epsilons(pipeline, words)
-    columns = _columns(pipeline, words)
+    scores = _scores(pipeline, words)
     outputs = _outputs(pipeline, words.ids, eps, listed)
     numbers = {position: n for n, position in enumerate(words.positions.tolist())}
     treated = build.treatment(pipeline.profile.tokens)
@@ -96,17 +91,16 @@ def explain(pipeline: Pipeline, text: str, listed: int) -> Explanation:
         kind = kinds.NAMES[int(words.flags[position]) & kinds.KIND]
         if kind == "space":
             continue
+        number = numbers.get(position)
         token = Token(
             text=piece.strip(" "),
             kind=kind,
             treatment=treated[kind],
-            replaced=position in numbers,
-            scores=columns.get(position, {}),
+            replaced=number is not None,
+            scores=scores.get(position, {}),
         )
-        if token.replaced:
-            number = numbers[position]
-            row = int(words.ids[number])
-            stays, likeliest = outputs[number]
+        if number is not None:
+            row, (stays, likeliest) = int(words.ids[number]), outputs[number]
             token = replace(
                 token,
                 known=pipeline.lexicon.words[row] if row >= 0 else None,
@@ -122,7 +116,7 @@ def explain(pipeline: Pipeline, text: str, listed: int) -> Explanation:
         mechanism=pipeline.mechanism.name,
         guarantee=build.promised(pipeline),
         epsilon=float(eps.sum()),
-        notes=_notes(pipeline),
+        notes=tuple(_notes(pipeline)),
         tokens=tuple(tokens),
     )
 
@@ -140,7 +134,7 @@ def _epsilons(pipeline: Pipeline, words: Words) -> Eps:
     return budget.spread(words, bits)
 
 
-def _columns(pipeline: Pipeline, words: Words) -> dict[int, dict[str, float]]:
+def _scores(pipeline: Pipeline, words: Words) -> dict[int, dict[str, float]]:
     """Return the scores of each token by its position in the pieces."""
     budget = pipeline.budget
     if isinstance(budget, SequentialBudget) or not len(words.ids):
@@ -171,39 +165,51 @@ def _outputs(
         replacements = (Replacement(words[y], float(probs[y])) for y in likeliest)
         return float(probs[row]) if row >= 0 else 0.0, tuple(replacements)
 
-    return [output(*pair) for pair in zip(ids.tolist(), eps.tolist(), strict=True)]
+    return list(map(output, ids.tolist(), eps.tolist()))
 
 
-def _notes(pipeline: Pipeline) -> tuple[str, ...]:
-    notes = list(pipeline.budget.description.used)
+def _notes(pipeline: Pipeline) -> Iterator[str]:
+    yield from pipeline.budget.description.used
     if pipeline.budget.description.kind in (BudgetKind.PAST, BudgetKind.CLASS):
-        notes.append(_ONE_DRAW)
+        yield "Epsilon depends on draws: this is one of many ways to draw this text."
     if not pipeline.mechanism.has_log_probs:
-        notes.append(
+        yield (
             f"{pipeline.mechanism.name} has no closed form of a word's output "
             "distribution, so no probabilities are shown."
         )
     if pipeline.profile.decoder.params.reads:
-        notes.append(_DECODED)
-    return tuple(notes)
+        yield (
+            "These are the drawn replacements; the decoder then chooses the written "
+            "words from all drawn and kept parts of a text."
+        )
 
 
 def view(result: Explanation) -> Page:
     """Return an explanation as a page; it shows the text."""
-    tokens = [Mark(token.text, token.treatment) for token in result.tokens]
+    marks = [Mark(token.text, token.treatment) for token in result.tokens]
     together = Figures([("Epsilon of the words together", f"{result.epsilon:.6g}")])
-    spread: list[Block] = [_spread(result.tokens), together]
-    sections = [
-        Section("What happens to each token", (Tokens(tokens),) if tokens else ()),
-        Section("How epsilon is spread", spread),
+    become = [
+        (
+            token.text,
+            token.stays,
+            ", ".join(f"{e.word} {share(e.probability)}" for e in token.likeliest),
+        )
+        for token in result.tokens
+        if token.stays is not None
     ]
-    if any(token.likeliest for token in result.tokens):
-        become = Section("What each word may become", (_replacements(result.tokens),))
-        sections.append(become)
-    if result.notes:
-        sections.append(Section("Sources", (Bullets(result.notes),)))
-    promise = result.guarantee
-    promised, *_ = views.guarantee(promise)
+    columns = [
+        Column("token"),
+        Column("stays", share),
+        Column("likeliest replacements"),
+    ]
+    promised, *_ = views.guarantee(result.guarantee)
+    parts: dict[str, list[Block]] = {
+        "What happens to each token": [Tokens(marks)] if marks else [],
+        "How epsilon is spread": [_spread(result.tokens, marks), together],
+        "What each word may become": [Table(columns, become)] if become else [],
+        "Sources": [Bullets(result.notes)] if result.notes else [],
+    }
+    sections = [Section(title, blocks) for title, blocks in parts.items() if blocks]
     return Page(
         f"How {result.profile} treats a text",
         [*sections, promised],
@@ -212,44 +218,24 @@ def view(result: Explanation) -> Page:
     )
 
 
-def _spread(tokens: tuple[Token, ...]) -> Table:
+def _spread(tokens: Sequence[Token], marks: Sequence[Mark]) -> Table:
     """Return the scores of each token and its part of epsilon."""
     names = dict.fromkeys(name for token in tokens for name in token.scores)
     # Of a score, its share of the text is shown; the score itself is in the JSON.
     scores = [name for name in names if f"{name} share" not in names]
     largest = max((token.epsilon or 0.0 for token in tokens), default=0.0)
-    return Table(
-        [
-            Column("token"),
-            Column("treatment"),
-            *(Column(name.removesuffix(" share"), short) for name in scores),
-            Column("part", share),
-            Column("epsilon", short, full=largest),
-        ],
-        [
-            (
-                Mark(token.text, token.treatment),
-                token.treatment,
-                *(token.scores.get(name) for name in scores),
-                token.proportion,
-                token.epsilon,
-            )
-            for token in tokens
-        ],
-    )
-
-
-def _replacements(tokens: tuple[Token, ...]) -> Table:
-    """Return what each word may become."""
-    return Table(
-        [Column("token"), Column("stays", share), Column("likeliest replacements")],
-        [
-            (
-                token.text,
-                token.stays,
-                ", ".join(f"{e.word} {share(e.probability)}" for e in token.likeliest),
-            )
-            for token in tokens
-            if token.stays is not None
-        ],
-    )
+    columns = [
+        Column("token"),
+        Column("treatment"),
+        *(Column(name.removesuffix(" share"), short) for name in scores),
+        Column("part", share),
+        Column("epsilon", short, full=largest),
+    ]
+    rows = [
+        (
+            *(mark, token.treatment, *map(token.scores.get, scores)),
+            *(token.proportion, token.epsilon),
+        )
+        for token, mark in zip(tokens, marks, strict=True)
+    ]
+    return Table(columns, rows)

@@ -143,8 +143,10 @@ def is_export(
     """
     if path.name.endswith(SIDECAR) or excluded(path, policy):
         return False
-    known = reported or _matches(path, policy.include) or has_suffix(path.name)
-    return known or (_is_json(path.name) and _RECORDS.match(head() or b"") is not None)
+    if reported or _matches(path, policy.include) or has_suffix(path.name):
+        return True
+    is_json = formats.by_suffix(path.name) is not None
+    return is_json and _RECORDS.match(head() or b"") is not None
 
 
 def excluded(path: PurePath, policy: ExportPolicy) -> bool:
@@ -162,13 +164,9 @@ def has_suffix(name: str) -> bool:
 
     Names in .json do not tell, unless the file is packed.
     """
-    is_plain = streams.plain_name(name) == name
-    return formats.by_suffix(name) is not None and not (is_plain and _is_json(name))
-
-
-def _is_json(name: str) -> bool:
     format = formats.by_suffix(name)
-    return format is not None and format.name == "json"
+    is_plain = streams.plain_name(name) == name
+    return format is not None and not (is_plain and format.name == "json")
 
 
 def _matches(path: PurePath, patterns: Iterable[str]) -> bool:

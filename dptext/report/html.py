@@ -29,7 +29,6 @@ _UNSHOWN = re.compile(
 WIDE, HIGH = 460, 284
 LEFT, RIGHT, TOP, BOTTOM = 56, WIDE - 14, 32, HIGH - 44
 SERIES = 8
-_CHARACTER = 7.5  # of a text of 14 units, on average; only to keep texts inside
 _TICKS = 5
 # Below, floating point loses digits.
 _LEAST = 1e-300
@@ -145,26 +144,14 @@ def drawn(chart: Chart) -> Drawn:
             x, y = round(across.at(each.x), 1), round(up.at(each.y), 1)
             marks.append((x, y, f"{name}: {shown}".rstrip()))
             # To the left of its marker, above or below the line that comes.
-            labels.append((x - 5, y + 17 if y > last else y - 8, each.note))
+            if chart.labelled and not number:
+                labels.append((x - 5, y + 17 if y > last else y - 8, each.note))
             last = y
         path = " ".join(f"{x:g},{y:g}" for x, y, _ in marks)
-        labelled = chart.labelled and not number
-        curves.append(
-            Curve(name, number % SERIES, path, marks, labels if labelled else [])
-        )
-    return Drawn(
-        _ticks(across, chart.across),
-        _ticks(up, chart.up),
-        (_short(chart.across.label), _short(chart.up.label)),
-        curves,
-    )
+        curves.append(Curve(name, number % SERIES, path, marks, labels))
+    axes = _ticks(across, chart.across), _ticks(up, chart.up)
+    return Drawn(*axes, (chart.across.label, chart.up.label), curves)
 
 
 def _ticks(scale: Scale, axis: Axis) -> list[tuple[float, str]]:
     return [(round(scale.at(tick), 1), axis.show(tick)) for tick in scale.ticks]
-
-
-def _short(text: str) -> str:
-    """Cut a label to the width of the chart; a table beside it has all."""
-    most = int(RIGHT / _CHARACTER)
-    return text if len(text) <= most else text[: most - 1] + "…"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dptext import progress
@@ -185,10 +185,7 @@ def _examples(pipeline: Pipeline) -> tuple[Example, ...]:
     randomness = pipeline.randomness(RunKey.from_seed(0))
     records = [Record(n, (line,), None) for n, line in enumerate(SENTENCES)]
     private = pipeline.privatize(records, randomness).texts
-    return tuple(
-        Example(before, after)
-        for before, (after,) in zip(SENTENCES, private, strict=True)
-    )
+    return tuple(map(Example, SENTENCES, (after for (after,) in private)))
 
 
 def _characters(pipeline: Pipeline) -> float:
@@ -210,7 +207,6 @@ def view(result: Plan) -> Page:
         *answer.protected(result.guarantee),
         answer.reader(result.risk, result.risk_note, readers),
     ]
-    rows: list[tuple[str | Code, Cell]] = [(line.name, line.sentence) for line in lines]
     examples = Table(
         [Column("as it is"), Column("as it may become")],
         [(each.before, each.after) for each in result.examples],
@@ -228,37 +224,35 @@ def view(result: Plan) -> Page:
         ],
         lead=("Nothing private was read for this plan.",),
         footer=f"dptext plan, mechanism {result.mechanism}, lexicon {result.lexicon}",
-        first=(Figures([*rows, *_figures(result)]),),
+        first=(Figures([*answer.rows(lines).rows, *_figures(result, readers)]),),
     )
 
 
-def _of_kind(read: ReaderFigures) -> str:
-    """Say what the strongest reader finds in the user's own public text."""
-    rare = f", {figures.share(read.rare)} of rare ones" if read.rare is not None else ""
-    return (
-        f"in {read.corpus} a reader with {figures.count(read.counted)} other words of "
-        f"it finds {figures.share(read.success)} of words (95% limits "
-        f"{figures.between(read.low, read.high)}){rare}, or more"
-    )
-
-
-def _figures(result: Plan) -> Iterator[tuple[str | Code, Cell]]:
+def _figures(
+    result: Plan, readers: Sequence[ReaderFigures]
+) -> Iterator[tuple[str | Code, Cell]]:
     """Yield what a run will be like and cost."""
-    for each in ReaderFigures.of(result.in_context):
-        if each.kind == PUBLIC_TEXT and each.counted:
-            yield "this kind", _of_kind(each)
+    for read in readers:
+        if read.kind == PUBLIC_TEXT and read.counted:
+            rare = read.rare is not None
+            of_rare = f", {figures.share(read.rare)} of rare ones" * rare
+            yield (
+                "this kind",
+                f"in {read.corpus} a reader with {figures.count(read.counted)} other "
+                f"words of it finds {figures.share(read.success)} of words (95% limits "
+                f"{figures.between(read.low, read.high)}){of_rare}, or more",
+            )
     yield "mechanism", f"{result.mechanism}, epsilon {result.epsilon:g}"
     if result.changed is not None:
         drawn = " as drawn, before decoding" * (result.guarantee.decoder != "none")
         yield "changed", f"about {figures.share(result.changed)} of words{drawn}"
     if result.deniability is not None:
         yield from views.deniability(result.deniability)
-    asking = result.third_party
-    if asking is not None:
-        what = f"{asking.bytes:,} bytes of text" if result.bytes is not None else "1 MB"
+    if (asking := result.third_party) is not None:
+        text = "1 MB" if result.bytes is None else f"{asking.bytes:,} bytes of text"
         yield (
             "third party",
-            f"draws go to {asking.host} (model {asking.model}); for {what} "
+            f"draws go to {asking.host} (model {asking.model}); for {text} "
             f"{asking.requests:,} requests or more, at least one for each text; about "
             f"{asking.tokens_sent:,} tokens sent, at most {asking.tokens_received:,} "
             "received. Examples and times here are without it: nothing is sent for a "

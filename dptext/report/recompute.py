@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import math
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
 import msgspec
 
-from dptext import lexicons, pipeline, profile, registry
+from dptext import lexicons, pipeline, profile, progress, registry
 from dptext.errors import DptextError, UnprovenError, UsageError
 from dptext.guarantees.policy import Unverified
 from dptext.measures.public import NoRisk, PublicMeasures
@@ -31,7 +30,6 @@ _WORDED = (
     *("translation", "source", "distance", "name", "unit", "risk_note", "method"),
     *("algorithm", "prior", "dptext", "readers", "decoding", "subjects"),
 )
-_PATIENCE = 3.0  # seconds without a line
 # Machines round differently. Draws are the same everywhere, but where rounding decides
 # who wins one: of 20,000 draws 40 may differ, of 25 words 100 times 10. Other figures
 # have no room. Where an interval is stated the room is a part of it, too small to
@@ -80,14 +78,10 @@ def _gap(kind: Unverified, reason: str) -> _EndedError:
 class Recomputer:
     """Draws up reports anew, once for all files with the same settings.
 
-    others are lexicons to look in beside the installed ones; say is called with a
-    line before something slow.
+    others are lexicons to look in beside the installed ones.
     """
 
-    def __init__(
-        self, others: Sequence[Lexicon] = (), say: Callable[[str], None] = print
-    ) -> None:
-        self._say = say
+    def __init__(self, others: Sequence[Lexicon] = ()) -> None:
         self._lexicons: dict[str, Lexicon | None] = {}
         self._lexicons.update({lexicon.digest: lexicon for lexicon in others})
         self._done: dict[bytes, _Stated | _EndedError] = {}
@@ -130,16 +124,11 @@ class Recomputer:
         parts = (words is None, *what, measured, same_version)
         key = msgspec.json.encode(parts, order="deterministic")
         if key not in self._done:
-            line = "recomputing a report; the first time this may take a minute"
-            timer = threading.Timer(_PATIENCE, self._say, [line])
-            timer.daemon = True
-            timer.start()
             try:
-                self._done[key] = make(run, measured, same_version)
+                with progress.step("recomputing a report"):
+                    self._done[key] = make(run, measured, same_version)
             except _EndedError as ended:
                 self._done[key] = ended
-            finally:
-                timer.cancel()
         done = self._done[key]
         if isinstance(done, _EndedError):
             raise done
@@ -191,11 +180,8 @@ def risk_of(document: Document) -> float | None:
 
     Of vectors the upper limit of the ruler's.
     """
-    if document.words is not None:
-        risk = document.words.risk
-        return None if risk is None else risk.success
     stated = None if document.vectors is None else document.vectors.measures
-    return None if stated is None else stated.ruler.high
+    return document.risk if stated is None else stated.ruler.high
 
 
 def _compared(
@@ -205,27 +191,25 @@ def _compared(
     mine, theirs = _plain(wanted), _plain(actual)
     if older or not same_version:
         # Older reports may lack these figures.
-        for name in ("n_w_by_chance", "s_w_by_chance"):
-            here, there = (
-                (part["words"] or {}).get("deniability") or {}
-                for part in (mine, theirs)
-            )
-            if name in here and there.get(name) is None:
-                here[name] = None
-    differing = [
-        each for part in _PARTS for each in differences(mine[part], theirs[part], part)
-    ]
-    for path, value in differing:
-        worded = path.rpartition(".")[2] in _WORDED
-        if worded and not same_version and not path.startswith("run.settings"):
-            continue
-        # The value comes from here, never from the report.
-        line = f"{path} does not follow from the settings"
-        named = path in ("guarantee.notion", "guarantee.level")
-        if value is None or named or isinstance(value, bool | int | float):
-            line += f": they give {'nothing' if value is None else value}"
-        return Outcome(line)
-    others = [path for path, _ in differing if path != "run.dptext"]
+        here, there = (
+            (part["words"] or {}).get("deniability") or {} for part in (mine, theirs)
+        )
+        for name in here.keys() & {"n_w_by_chance", "s_w_by_chance"}:
+            here[name] = here[name] if there.get(name) is not None else None
+    others = []
+    for part in _PARTS:
+        for path, value in differences(mine[part], theirs[part], part):
+            worded = _last(path) in _WORDED and not path.startswith("run.settings")
+            if worded and not same_version:
+                others.append(path)
+                continue
+            # The value comes from here, never from the report.
+            line = f"{path} does not follow from the settings"
+            named = path in ("guarantee.notion", "guarantee.level")
+            if value is None or named or isinstance(value, bool | int | float):
+                line += f": they give {'nothing' if value is None else value}"
+            return Outcome(line)
+    others = [path for path in others if path != "run.dptext"]
     return Outcome(gap=_of_version(others[0]) if others else None)
 
 
@@ -259,23 +243,23 @@ def _carried_out() -> Iterator[None]:
 
 def _check_parts(document: Document) -> None:
     """Raise _EndedError for a component or a list that is not here as it was."""
-    run, absent = document.run, ""
+    run, absent = document.run, []
     if run.layout.format not in (None, *registry.names("formats")):
-        absent = "format"
+        absent.append("format")
     for stage, folder in profile.STAGES.items():
         part = run.settings.get(stage)
         name = part.get("name") if isinstance(part, dict) else None
-        if not absent and isinstance(name, str) and name not in registry.names(folder):
-            absent = stage
+        if isinstance(name, str) and name not in registry.names(folder):
+            absent.append(stage)
     files = {} if document.words is None else document.words.list_files
     for path, digest in files.items():
         same = False
         with contextlib.suppress(UsageError):  # of a file that cannot be read
             same = digest_of_path(path) == digest
-        if not absent and not same:
-            absent = f"file of a list ({path}, digest {digest[:12]}...)"
+        if not same:
+            absent.append(f"file of a list ({path}, digest {digest[:12]}...)")
     if absent:
-        reason = f"the {absent} that it names is not on this machine"
+        reason = f"the {absent[0]} that it names is not on this machine"
         raise _gap(Unverified.PARTS, reason)
 
 
@@ -289,14 +273,14 @@ def _of_version(path: str) -> Gap:
 
 def _chosen(document: Document) -> str:
     """Compare the measured risk of words with the one that epsilon was chosen for."""
-    risk = None if document.words is None else document.words.risk
-    budget = document.run.settings.get("budget", {})
+    risk, budget = document.risk, document.run.settings.get("budget")
     wanted = budget.get("risk") if isinstance(budget, dict) else None
     if risk is None or wanted is None:
         return ""
-    if math.isclose(risk.success, wanted, rel_tol=0.01, abs_tol=SAMPLED["success"]):
-        return ""
-    return "its settings ask for a risk that their epsilon does not give"
+    near = math.isclose(risk, wanted, rel_tol=0.01, abs_tol=SAMPLED["success"])
+    return (
+        "" if near else "its settings ask for a risk that their epsilon does not give"
+    )
 
 
 def _plain(document: object) -> dict[str, Any]:
@@ -305,50 +289,41 @@ def _plain(document: object) -> dict[str, Any]:
 
 
 def differences(
-    wanted: object, actual: object, path: str
+    wanted: object, actual: object, path: str, room: float = 0.0
 ) -> Iterator[tuple[str, object]]:
-    """Give path and wanted value of each difference; a list counts as one value."""
+    """Give path and wanted value of each difference; a list counts as one value.
+
+    room: how far sampled figures may lie apart, for those of SAMPLED at most as far.
+    """
     if isinstance(wanted, dict) and isinstance(actual, dict):
         # A sampled risk has limits; deniability says whether it is sampled.
         low, high = wanted.get("low"), wanted.get("high", wanted.get("success"))
-        room = math.inf if wanted.get("sampled") else 0.0
         if _is_number(low) and _is_number(high):
             room = _OF_INTERVAL * (high - low)
+        elif wanted.get("sampled"):
+            room = math.inf
         for key in dict.fromkeys((*wanted, *actual)):
-            one, other = wanted.get(key), actual.get(key)
-            if not _near(one, other, key, room):
-                yield from differences(one, other, f"{path}.{key}")
+            each = wanted.get(key), actual.get(key)
+            yield from differences(*each, f"{path}.{key}", room)
     elif isinstance(wanted, list) and isinstance(actual, list):
         pairs = zip(wanted, actual, strict=False)
-        inside = [next(differences(*pair, path), None) for pair in pairs]
+        inside = [next(differences(*pair, path, room), None) for pair in pairs]
         if len(wanted) != len(actual) or any(inside):
             yield path, wanted
-    elif not _same(wanted, actual):
+    elif not _same(wanted, actual, min(room, SAMPLED.get(_last(path), 0.0))):
         yield path, wanted
 
 
-def _same(wanted: object, actual: object) -> bool:
-    if isinstance(wanted, int) and isinstance(actual, int):
-        return type(wanted) is type(actual) and wanted == actual
-    if _is_number(wanted) and _is_number(actual):
-        return math.isclose(wanted, actual, rel_tol=_ROUNDING, abs_tol=1e-15)
+def _last(path: str) -> str:
+    return path.rpartition(".")[2]
+
+
+def _same(wanted: object, actual: object, room: float) -> bool:
+    whole = isinstance(wanted, int) and isinstance(actual, int)
+    if _is_number(wanted) and _is_number(actual) and not whole:
+        room = max(room, 1e-15)
+        return math.isclose(wanted, actual, rel_tol=_ROUNDING, abs_tol=room)
     return type(wanted) is type(actual) and bool(wanted == actual)
-
-
-def _near(wanted: object, actual: object, name: str, room: float) -> bool:
-    """Tell whether sampled figures differ by no more than machines do."""
-    if isinstance(wanted, list) and isinstance(actual, list):
-        return len(wanted) == len(actual) and all(
-            isinstance(each, dict)
-            and isinstance(other, dict)
-            and each.keys() == other.keys()
-            and all(_near(each[key], other[key], key, room) for key in each)
-            for each, other in zip(wanted, actual, strict=True)
-        )
-    if not (_is_number(wanted) and _is_number(actual)):
-        return type(wanted) is type(actual) and bool(wanted == actual)
-    room = min(room, SAMPLED.get(name, 0.0))
-    return bool(abs(wanted - actual) <= room) or _same(wanted, actual)
 
 
 def _is_number(value: object) -> TypeGuard[float]:

@@ -5,6 +5,7 @@ Findings are of rules by name; machines read them as JSON or SARIF.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
@@ -23,7 +24,7 @@ from dptext.models import endpoint
 from dptext.report import document, exports, figures
 from dptext.report.document import Document, Run, encode
 from dptext.report.exports import SIDECAR, Export
-from dptext.report.recompute import Gap, Recomputer, risk_of
+from dptext.report.recompute import Recomputer, risk_of
 from dptext.settings import digest_of_data
 from dptext.tokens.policy import Policy
 from dptext.types import Level, Notion, Strategy
@@ -121,20 +122,22 @@ def verdict(export: Export, policy: ExportPolicy, recomputer: Recomputer) -> Ver
         return failed(Rule.CHANGED, f"its report was changed: {outcome.difference}")
     used = None if report.output is None else report.output.used
     notes = [] if used is None else [figures.of_third_party(used)]
-    if outcome.gap is not None:
-        line, finding = incomplete(outcome.gap, policy)
-        findings += finding
-        notes += [] if finding else [line]
+    if (gap := outcome.gap) is not None:
+        line = f"its report cannot be recomputed: {gap.reason}"
+        if gap.kind in policy.unverified:
+            notes.append(line)
+        else:
+            line += f", or accept that with unverified: [{gap.kind}]"
+            findings.append(Finding(Rule.NOT_RECOMPUTED, line))
     differing, unread = _of_file(report, export)
     risk = risk_of(report)
     if risk is not None and outcome.risk is not None:
         risk = max(risk, outcome.risk)
-    promise = report.guarantee
     findings += [
         *of_rule(Rule.CHANGED, _contradictions(report)),
         *of_rule(Rule.CHANGED, differing),
         *of_rule(Rule.POLICY, _terms(report, risk, policy)),
-        *of_rule(Rule.POLICY, _classes(promise, policy)),
+        *of_rule(Rule.POLICY, _classes(report.guarantee, policy)),
         *of_rule(Rule.FIELDS, _fields(report, export, policy)),
     ]
     return Verdict(tuple(findings), (*notes, *unread))
@@ -154,15 +157,6 @@ def _missing(export: Export) -> str:
 def failed(rule: Rule, line: str) -> Verdict:
     """Return the verdict of an export that need not be looked at further."""
     return Verdict((Finding(rule, line),))
-
-
-def incomplete(gap: Gap, policy: ExportPolicy) -> tuple[str, list[Finding]]:
-    """Say why a report was not recomputed, and find that unless it is accepted."""
-    line = f"its report cannot be recomputed: {gap.reason}"
-    if gap.kind in policy.unverified:
-        return line, []
-    accept = f"or accept that with unverified: [{gap.kind}]"
-    return line, of_rule(Rule.NOT_RECOMPUTED, [f"{line}, {accept}"])
 
 
 def _identity(report: Document, export: Export) -> Iterator[str]:
@@ -237,13 +231,9 @@ def _columns(run: Run, name: str) -> tuple[str, ...]:
         return ("vector",)
     options = run.settings.get("embed")
     pool = options.get("pool") if isinstance(options, dict) else None
-    identified, of_words = run.layout.id_field is not None, pool == Pool.WORD
-    return (
-        *(["id"] if identified else []),
-        *("record", "text"),
-        *(["word"] if of_words else []),
-        "vector",
-    )
+    ids = ("id",) if run.layout.id_field is not None else ()
+    words = ("word",) if pool == Pool.WORD else ()
+    return (*ids, "record", "text", *words, "vector")
 
 
 def _fields(report: Document, export: Export, policy: ExportPolicy) -> Iterator[str]:
@@ -273,13 +263,13 @@ def _edited(
 
     plain is the report as this version has it.
     """
+    if same_version:
+        whole = plain == msgspec.json.decode(encode(report))
+    else:
+        whole = written(plain, report)
     if _has_twice(data):
         yield "its report holds a key twice"
-    elif not (
-        plain == msgspec.json.decode(encode(report))
-        if same_version
-        else written(plain, report)
-    ):
+    elif not whole:
         yield "its report holds keys that dptext does not write, or lacks some"
     run = report.run
     if digest_of_data(run.settings) != run.settings_digest:
@@ -298,8 +288,7 @@ def _within(part: object, full: object) -> bool:
     if isinstance(part, dict) and isinstance(full, dict):
         return all(key in full and _within(part[key], full[key]) for key in part)
     if isinstance(part, list) and isinstance(full, list):
-        pairs = zip(part, full, strict=False)
-        return len(part) == len(full) and all(_within(*pair) for pair in pairs)
+        return len(part) == len(full) and all(map(_within, part, full))
     return part == full
 
 
@@ -311,7 +300,6 @@ def _contradictions(report: Document) -> Iterator[str]:
         yield "its report was changed: its strength does not follow from its figures"
     if _unprotected(report) != promise.unprotected:
         yield "its report was changed: unprotected does not follow from the settings"
-
     if _party(report) != _asked(report):
         yield "its report was changed: the third party is not that of the settings"
 
@@ -325,13 +313,11 @@ def _asked(report: Document) -> tuple[str, str] | None:
 def _party(report: Document) -> tuple[str, str] | None:
     """Return host and model of the third party that the settings name, if any."""
     decoder = report.run.settings.get("decoder")
-    if not isinstance(decoder, dict) or decoder.get("name") != "endpoint":
-        return None
-    try:
-        host = endpoint.host_of(str(decoder["url"]), "decoder.url")
-    except UsageError:
-        return None
-    return host, str(decoder.get("model"))
+    if isinstance(decoder, dict) and decoder.get("name") == "endpoint":
+        with contextlib.suppress(UsageError):
+            host = endpoint.host_of(str(decoder["url"]), "decoder.url")
+            return host, str(decoder.get("model"))
+    return None
 
 
 def _unprotected(report: Document) -> tuple[Unprotected, ...]:
@@ -352,17 +338,16 @@ def _unprotected(report: Document) -> tuple[Unprotected, ...]:
 
 def _has_twice(data: bytes) -> bool:
     """Tell whether an object holds a key twice: readers differ in which they take."""
-    twice = False
 
     def look(pairs: list[tuple[str, object]]) -> None:
-        nonlocal twice
-        twice = twice or len(dict(pairs)) < len(pairs)
+        if len(dict(pairs)) < len(pairs):
+            raise ValueError
 
     try:
         json.loads(data, object_pairs_hook=look)
     except (ValueError, RecursionError):
         return True
-    return twice
+    return False
 
 
 def _terms(report: Document, risk: float | None, policy: ExportPolicy) -> Iterator[str]:
@@ -371,18 +356,17 @@ def _terms(report: Document, risk: float | None, policy: ExportPolicy) -> Iterat
     if promise.notion not in policy.notion:
         wanted = " or ".join(policy.notion)
         yield f"guarantee is {promise.notion}, the policy asks for {wanted}"
-    limit = policy.max_epsilon
     bounded = promise.notion is Notion.LDP and promise.level is not Level.WORDS
     epsilon = promise.epsilon if bounded else promise.worst_loss
-    if limit is not None and (epsilon is None or epsilon > limit):
-        shown = "not bounded" if epsilon is None else f"{above(epsilon)} nats"
-        yield f"epsilon between any two words is {shown}, the policy allows {limit:g}"
-    loss, limit = promise.worst_loss, policy.max_loss
-    if limit is not None and (loss is None or loss > limit):
-        shown = "not bounded" if loss is None else above(loss)
-        yield f"worst loss is {shown} nats, the policy allows {limit:g}"
+    for name, nats, limit in (
+        ("epsilon between any two words", epsilon, policy.max_epsilon),
+        ("worst loss", promise.worst_loss, policy.max_loss),
+    ):
+        if limit is not None and (nats is None or nats > limit):
+            shown = "not bounded" if nats is None else f"{above(nats)} nats"
+            yield f"{name} is {shown}, the policy allows {limit:g}"
     limit = policy.max_delta
-    if promise.delta and limit is not None and promise.delta > limit:
+    if limit is not None and promise.delta > limit:
         yield f"delta is {promise.delta:g}, the policy allows {limit:g}"
     if policy.max_risk is not None and (risk is None or risk > policy.max_risk):
         shown = "not measured" if risk is None else f"{risk:.2%}"
@@ -424,27 +408,22 @@ def as_json(judged: Sequence[Judged], trust: str) -> JsonObject:
 
 def as_sarif(judged: Sequence[Judged], trust: str, version: str) -> JsonObject:
     """Return the findings as a log of SARIF 2.1.0 (OASIS, 2020)."""
-    order = list(Rule)
     results = [
         {
-            "ruleId": str(finding.rule),
-            "ruleIndex": order.index(finding.rule),
+            "ruleId": finding.rule,
+            "ruleIndex": [*Rule].index(finding.rule),
             **_said("error", finding.message, each.name),
         }
         for each in judged
         for finding in each.findings
     ]
-    notes = [_said("note", note, each.name) for each in judged for note in each.notes]
+    notes = [_said("note", trust)] if trust else []
+    notes += [_said("note", note, each.name) for each in judged for note in each.notes]
     rules = [
-        {"id": str(rule), "shortDescription": {"text": MEANINGS[rule]}}
-        for rule in order
+        {"id": rule, "shortDescription": {"text": MEANINGS[rule]}} for rule in Rule
     ]
-    trusted = [_said("note", trust)] if trust else []
-    invocation = {
-        "executionSuccessful": True,
-        "toolExecutionNotifications": [*trusted, *notes],
-    }
     driver = {"name": "dptext check", "version": version, "rules": rules}
+    invocation = {"executionSuccessful": True, "toolExecutionNotifications": notes}
     run = {
         "tool": {"driver": driver},
         "invocations": [invocation],

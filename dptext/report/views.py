@@ -21,6 +21,7 @@ from dptext.measures.bayes_risk import Risk
 from dptext.measures.calibrate import shipped_readers
 from dptext.measures.context_risk import AT_LEAST, InContext
 from dptext.measures.public import Deniability
+from dptext.metrics import Figure
 from dptext.report import answer, figures
 from dptext.report.blocks import (
     Axis,
@@ -252,7 +253,7 @@ def _private_words(private: Private | None) -> Iterator[Section]:
     words, mark = private.words, (Badge(OWNER),)
     yield Section("What happened to the words", tuple(_tokens(words)), mark)
     yield Section("Epsilon per text", (_spent(words.epsilon_per_text),), mark)
-    changed: list[Block] = [Figures(list(_metrics(words)))]
+    changed: list[Block] = [Figures(list(metrics(words.metrics)))]
     if not words.metrics:
         changed = [Paragraph(f"{answer.NOT_MEASURED.capitalize()}.")]
     elif "by_chance" in words.metrics.get("PP", {}):
@@ -306,9 +307,9 @@ def _spent(spent: Mapping[str, float]) -> Figures:
     return Figures([(name, show(nats)) for name, show, nats in shown])
 
 
-def _metrics(words: WordCounts) -> Iterator[tuple[str, str]]:
+def metrics(measured: Mapping[str, Mapping[str, Figure]]) -> Iterator[tuple[str, str]]:
     """Yield each metric with what it is, and what it says about itself."""
-    for name, metric in words.metrics.items():
+    for name, metric in measured.items():
         rows = list(metric.items()) or [("", None)]
         if rows[0] == ("share_kept", None):
             del rows[0]  # one text, or none: there are no others to compare it with
@@ -316,11 +317,14 @@ def _metrics(words: WordCounts) -> Iterator[tuple[str, str]]:
         about = ", ".join(
             f"{key.replace('_', ' ')}: {figures.measure(key, value)}"
             for key, value in others
+            if key != "by_chance"
         )
         what = figures.MEANINGS.get(name, key.replace("_", " "))
         if key == "mean_cosine":  # of older reports, or of a single text
             what = "mean cosine of texts before and after; 1 is an equal text"
         shown = figures.measure(key if name == "CS" else name, value)
+        chance = metric.get("by_chance")
+        shown = beside_chance(shown, chance if isinstance(chance, float) else None)
         yield name, f"{shown}: {what}{f' ({about})' * bool(about)}"
 
 

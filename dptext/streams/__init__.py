@@ -1,52 +1,401 @@
-"""Where bytes come from and go to: paths, "-", compression by suffix.
+"""Where bytes come from: paths and "-", decompressed, as UTF-8; trouble is one line.
 
-An output file appears whole or not at all: it is written beside its target under a
-hidden name and renamed when it is complete. Several outputs of one run appear together.
+Compression is known from the suffix of a name or from the first bytes. Texts in another
+encoding are read as UTF-8 and written back in it (dptext.streams.outputs): whatever is
+copied comes back byte for byte, and bytes that an encoding would not write as they were
+read are refused.
 """
 
-from dptext.streams._inputs import (
-    AHEAD,
-    check_distinct,
-    check_file,
-    first_lines,
-    identity,
-    is_standard,
-    joined,
-    open_input,
-    read_small,
-    unpacked,
-)
-from dptext.streams._layers import (
-    COMPRESSIONS,
-    HEAD,
-    compression,
-    decompress,
-    known_encoding,
-    plain_name,
-    recognised,
-)
-from dptext.streams._outputs import Aside, Output, Release, open_output
+from __future__ import annotations
 
-__all__ = [
-    "AHEAD",
-    "COMPRESSIONS",
-    "HEAD",
-    "Aside",
-    "Output",
-    "Release",
-    "check_distinct",
-    "check_file",
-    "compression",
-    "decompress",
-    "first_lines",
-    "identity",
-    "is_standard",
-    "joined",
-    "known_encoding",
-    "open_input",
-    "open_output",
-    "plain_name",
-    "read_small",
-    "recognised",
-    "unpacked",
-]
+import bz2
+import codecs
+import contextlib
+import io
+import lzma
+import os
+import re
+import stat
+import sys
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+from dptext.errors import InputError, MissingExtra, UsageError
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+AHEAD = 2**16  # bytes that are looked at before they are read
+_BUFFER = 2**18
+_MOST = 2**26
+# What stands for an open file of this process.
+_OPEN = re.compile(r"/dev/(stdin|fd/[0-9]+)|/proc/(self|[0-9]+)/fd/[0-9]+")
+
+
+def is_standard(path: str | None) -> bool:
+    """Tell whether a path stands for standard input or output."""
+    return path is None or path == "-"
+
+
+def check_file(path: str | Path, what: str) -> None:
+    """Refuse a device, which never ends, and a named pipe that nobody writes to.
+
+    A pipe that is open already, as a shell gives for `<(...)`, may be read. Raises
+    UsageError, in which what says what was to be read.
+    """
+    with contextlib.suppress(OSError):  # what is not there is reported by the reader
+        mode = os.stat(path).st_mode
+        is_open_pipe = stat.S_ISFIFO(mode) and _OPEN.fullmatch(os.path.abspath(path))
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or is_open_pipe):
+            raise UsageError(
+                f"{what} {path}: not a regular file, so reading may never end; give a "
+                "file, or <(COMMAND) in the shell"
+            )
+
+
+def read_small(path: str | Path, what: str) -> bytes:
+    """Return the bytes of a file that has no reason to be long, as settings have none.
+
+    Raises UsageError for one of more than 64 MiB and for what is no file, in which what
+    says what was to be read; and OSError.
+    """
+    check_file(path, what)
+    with open(path, "rb") as file:
+        data = file.read(_MOST + 1)
+    if len(data) > _MOST:
+        raise UsageError(f"{what} {path}: longer than 64 MiB; give another file")
+    return data
+
+
+def identity(name: str | None, *, written: bool) -> object:
+    """Return what is equal for all names of one file; None for a device or a pipe.
+
+    "-" and None stand for standard output if written, else for standard input: a
+    shell may have opened a file for either.
+    """
+    try:
+        if is_standard(name):
+            stream = sys.stdout if written else sys.stdin
+            status = os.fstat(stream.fileno())
+        else:
+            status = os.stat(str(name))
+    except (OSError, ValueError, AttributeError):
+        return None if is_standard(name) else os.path.realpath(str(name))
+    if not stat.S_ISREG(status.st_mode):
+        return None
+    return status.st_dev, status.st_ino
+
+
+def check_distinct(reads: Sequence[str | None], *writes: str | None) -> None:
+    """Refuse to write over what is read, or twice to one file, under whatever name.
+
+    "-" and None stand for the standard streams. Raises UsageError.
+    """
+    taken = {identity(name, written=False) for name in reads} - {None}
+    for name in writes:
+        target = identity(name, written=True)
+        if target is not None and target in taken:
+            shown = "standard output" if is_standard(name) else name
+            raise UsageError(
+                f"{shown} is read or written by this run already; name another file"
+            )
+        taken.add(target)
+
+
+@contextlib.contextmanager
+def open_input(
+    path: str | None, encoding: str | None = None
+) -> Iterator[io.BufferedReader]:
+    """Open a path, or standard input for "-" or None; decompress, decode to UTF-8.
+
+    Compression is known by the suffix of the path, else by the first bytes. encoding is
+    one of `known_encoding`. Raises UsageError when there is no such file to read,
+    InputError when reading fails or data are damaged, or of another encoding.
+    """
+    name, suffix = "standard input", compression(path or "")
+    with contextlib.ExitStack() as stack:
+        if path is None or path == "-":
+            plain = _standard(stack)
+        else:
+            name = path
+            try:
+                file = _File(path, name)
+            except OSError as error:
+                raise UsageError(f"{path}: {error.strerror}") from None
+            plain = stack.enter_context(io.BufferedReader(file, _BUFFER))
+        if not suffix:
+            plain, suffix = _recognised(plain)
+        yield _unpacked(plain, name, suffix, encoding)
+
+
+def unpacked(
+    plain: BinaryIO, path: str, encoding: str | None = None
+) -> io.BufferedReader:
+    """Decompress an open file as its name says; decode it as `open_input` does.
+
+    Reading damaged compressed data raises InputError.
+    """
+    return _unpacked(plain, path, compression(path), encoding)
+
+
+def _unpacked(
+    plain: BinaryIO, name: str, suffix: str, encoding: str | None
+) -> io.BufferedReader:
+    stream = cast(io.BufferedReader, plain)
+    if suffix:
+        stream = buffered(_named(decompressed(plain, suffix), name, suffix))
+    return stream if encoding is None else buffered(_decoded(stream, encoding, name))
+
+
+def first_lines(
+    stream: io.BufferedReader, count: int, size: int = AHEAD
+) -> tuple[bytes, io.BufferedReader]:
+    """Return the first lines of a stream, size bytes at most, and the stream unread."""
+    start = stream.tell() if stream.seekable() else None
+    head = b""
+    for _ in range(count):
+        head += stream.readline(size - len(head))
+    if start is None:
+        return head, joined(head, stream)
+    stream.seek(start)
+    return head, stream
+
+
+def joined(head: bytes, rest: BinaryIO) -> io.BufferedReader:
+    """Return a stream of bytes and what an open one still holds."""
+
+    def blocks() -> Iterator[bytes]:
+        yield head
+        while block := cast(io.BufferedReader, rest).read1(_BUFFER):
+            yield block
+
+    return buffered(blocks())
+
+
+def buffered(blocks: Iterator[bytes]) -> io.BufferedReader:
+    """Return a stream of bytes that come in blocks."""
+    return io.BufferedReader(cast(io.RawIOBase, _Blocks(blocks)), _BUFFER)
+
+
+class _Blocks(io.RawIOBase):
+    """A stream of bytes that come in blocks."""
+
+    def __init__(self, blocks: Iterator[bytes]) -> None:
+        super().__init__()
+        self._blocks, self._ready = blocks, memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        while not self._ready:
+            block = next(self._blocks, None)
+            if block is None:
+                return 0
+            self._ready = memoryview(block)
+        view = memoryview(buffer).cast("B")
+        count = min(len(view), len(self._ready))
+        view[:count] = self._ready[:count]
+        self._ready = self._ready[count:]
+        return count
+
+
+class _File(io.FileIO):
+    """A file, or standard input; what the system refuses to read is one line."""
+
+    def __init__(self, file: str | int, name: str) -> None:
+        super().__init__(file, "rb", closefd=isinstance(file, str))
+        self._shown = name
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        try:
+            count = cast(int, super().readinto(buffer))
+        except OSError as error:
+            raise InputError(
+                f"{self._shown}: cannot be read: {error.strerror}"
+            ) from None
+        if not count and memoryview(buffer).nbytes:
+            # An end before the last byte, or behind it: the file was cut.
+            status = os.fstat(self.fileno())
+            if stat.S_ISREG(status.st_mode) and 0 < status.st_size != self.tell():
+                raise InputError(
+                    f"{self._shown}: it changed while it was read; run again"
+                )
+        return count
+
+    def readall(self) -> bytes:
+        blocks, buffer = [], bytearray(_BUFFER)
+        while count := self.readinto(buffer):
+            blocks.append(bytes(buffer[:count]))
+        return b"".join(blocks)
+
+
+def _standard(stack: contextlib.ExitStack) -> io.BufferedReader:
+    buffer = sys.stdin.buffer
+    if not isinstance(getattr(buffer, "raw", None), io.FileIO):  # replaced by a caller
+        return joined(b"", buffer)
+    file = _File(buffer.fileno(), "standard input")
+    return stack.enter_context(io.BufferedReader(file, _BUFFER))
+
+
+# What data begin with; the fourth byte of bz2 is its level.
+_MAGIC = {
+    b"\x1f\x8b\x08": ".gz",
+    **{b"BZh%d1AY&SY" % level: ".bz2" for level in range(1, 10)},
+    b"\xfd7zXZ\x00": ".xz",
+    b"\x28\xb5\x2f\xfd": ".zst",
+}
+COMPRESSIONS = tuple(dict.fromkeys(_MAGIC.values()))
+HEAD = max(map(len, _MAGIC))
+
+
+def compression(name: str) -> str:
+    """Return the suffix of a name that tells its compression, or an empty string."""
+    suffix = Path(name).suffix.lower()
+    return suffix if suffix in COMPRESSIONS else ""
+
+
+def plain_name(name: str) -> str:
+    """Return a name without the suffix of its compression."""
+    return name[: len(name) - len(compression(name))]
+
+
+def recognised(head: bytes) -> str:
+    """Return the suffix of the compression that data begin with, or an empty string."""
+    return next((_MAGIC[magic] for magic in _MAGIC if head.startswith(magic)), "")
+
+
+def _recognised(plain: io.BufferedReader) -> tuple[io.BufferedReader, str]:
+    """Return the stream from its beginning, and the compression it begins with."""
+
+    def undecided() -> bool:
+        return any(magic.startswith(head) and magic != head for magic in _MAGIC)
+
+    head = plain.peek(HEAD)[:HEAD]
+    if head and undecided():
+        # A pipe may give a magic number in parts: take bytes while they still fit.
+        head = plain.read(len(head))
+        while undecided() and (more := plain.read(1)):
+            head += more
+        plain = joined(head, plain)
+    return plain, recognised(head)
+
+
+def zstandard() -> Any:
+    """Import the library of .zst, which has no types."""
+    try:
+        import zstandard
+    except ImportError:
+        raise MissingExtra.of("zstd", "zstd") from None
+    return zstandard
+
+
+def decompressed(plain: BinaryIO, suffix: str) -> Iterator[bytes]:
+    """Give the decompressed data of a stream: all frames, to the end of the file.
+
+    The readers of the libraries do not notice a cut-off end (zstd), and leave out the
+    rest of a file from the first damaged frame on (bz2, xz). Raises EOFError for
+    damaged data, and MissingExtra at once.
+    """
+    damaged: tuple[type[Exception], ...] = OSError, zlib.error, lzma.LZMAError
+    new: Callable[[], Any]  # has decompress, eof and unused_data
+    if suffix == ".zst":
+        library = zstandard()
+        damaged, new = (
+            (library.ZstdError,),
+            lambda: library.ZstdDecompressor().decompressobj(),
+        )
+    else:
+        new = {
+            ".gz": lambda: zlib.decompressobj(wbits=31),
+            ".bz2": bz2.BZ2Decompressor,
+            ".xz": lzma.LZMADecompressor,
+        }[suffix]
+    return _frames(plain, new, b"\0" if suffix in (".gz", ".xz") else b"", damaged)
+
+
+def _frames(
+    plain: BinaryIO,
+    new: Callable[[], Any],
+    padding: bytes,
+    damaged: tuple[type[Exception], ...],
+) -> Iterator[bytes]:
+    frame: Any = None
+    ahead, is_first = b"", True
+    while block := ahead or plain.read(2**9):  # which may swell to 16 MiB
+        ahead = b""
+        if frame is None:
+            block = block if is_first else block.lstrip(padding)
+            if not block:
+                continue
+            frame, is_first = new(), False
+        try:
+            yield frame.decompress(block)
+        except damaged:
+            raise EOFError from None
+        if frame.eof:
+            frame, ahead = None, frame.unused_data
+    if frame is not None or is_first:
+        raise EOFError
+
+
+def _named(blocks: Iterator[bytes], name: str, suffix: str) -> Iterator[bytes]:
+    """Give decompressed data; damage is an InputError that names the file."""
+    try:
+        yield from blocks
+    except EOFError:
+        raise InputError(
+            f"{name}: damaged or cut off, or not {suffix} data at all"
+        ) from None
+
+
+_BIG_ENDIAN = {"utf-16-le": codecs.BOM_UTF16_BE, "utf-32-le": codecs.BOM_UTF32_BE}
+
+
+def known_encoding(name: str) -> str | None:
+    """Return the encoding of a name as Python has it; None for UTF-8.
+
+    Raises UsageError for a name of none, and for one that is not of characters.
+    """
+    try:
+        known = codecs.lookup(name).name
+        "a".encode(known)
+    except (LookupError, ValueError):
+        raise UsageError(
+            f"{name!r} is not an encoding; files of Windows and Excel are often in "
+            "cp1252 or utf-16"
+        ) from None
+    if known in ("utf-8", "utf-8-sig", "ascii"):
+        return None
+    return f"{known}-le" if known in ("utf-16", "utf-32") else known
+
+
+def _decoded(stream: io.BufferedReader, encoding: str, name: str) -> Iterator[bytes]:
+    """Give a stream in an encoding as UTF-8; a byte order mark is one of UTF-8 then.
+
+    Raises InputError for bytes that are not of the encoding.
+    """
+    decoder = codecs.getincrementaldecoder(encoding)()
+    past, block = 0, b"-"
+    while block:
+        block = stream.read1(AHEAD)
+        if encoding in _BIG_ENDIAN and not past:
+            if block.startswith(_BIG_ENDIAN[encoding]):
+                other = encoding.replace("-le", "-be")
+                raise InputError(f"{name}: give --encoding {other}, as it begins")
+        waiting = decoder.getstate()[0]
+        try:
+            text = decoder.decode(block, not block)
+            data, left = waiting + block, decoder.getstate()[0]
+            if text.encode(encoding) != data[: len(data) - len(left)]:
+                raise UnicodeError
+        except UnicodeError as error:
+            at = past - len(waiting) + getattr(error, "start", 0)
+            raise InputError(
+                f"{name}: not valid {encoding}, or not written back as it is (near "
+                f"byte {at}); give another --encoding, or convert the file to UTF-8"
+            ) from None
+        past += len(block)
+        yield text.encode()

@@ -7,8 +7,9 @@ weighted for SIF, or public texts under a model, by which noisy vectors are judg
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -16,9 +17,7 @@ from numpy.typing import NDArray
 
 from dptext import cache, lexicons, models, settings
 from dptext.errors import LexiconError, UsageError
-from dptext.mechanisms import NoiseMechanism
 from dptext.mechanisms.gaussian import clip
-from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import NUMBER, Ids, Lexicon
 
 # Texts of more words are summed one by one, in blocks of so many words.
@@ -26,88 +25,27 @@ _LONG, _BLOCK = 512, 4096
 Wide = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Encoded:
-    """The vectors of a batch of texts before noise.
-
-    texts (n,) which text each vector is of, non-decreasing; words, how many there were;
-    at gives some of them, (m, d), where the mechanism adds its noise.
-    """
-
-    texts: NDArray[np.int64]
-    words: int
-    at: Callable[[slice], NDArray[np.floating]]
-
-
-Encoder = Callable[[Sequence[str]], Encoded]
-
-
-def of_words(tokenizer: Tokenizer, mechanism: NoiseMechanism) -> Encoder:
-    """Encode each word as its vector."""
-
-    def encode(texts: Sequence[str]) -> Encoded:
-        words = tokenizer.words(texts)
-        rows = mechanism.output_vectors
-        return Encoded(words.texts, len(words.ids), lambda part: rows[words.ids[part]])
-
-    return encode
-
-
-def of_means(tokenizer: Tokenizer, mechanism: NoiseMechanism) -> Encoder:
-    """Encode each text as the mean of its words; without any, as the unknown word."""
-    rows = mechanism.inputs
-
-    def encode(texts: Sequence[str]) -> Encoded:
-        words = tokenizer.words(texts)
-        counts = np.bincount(words.texts, minlength=len(texts))
-        ends = np.cumsum(counts)
-
-        def at(part: slice) -> Wide:
-            begin = ends[part] - counts[part]
-            means = _sums(rows, words.ids, begin, counts[part])
-            means[counts[part] == 0] = rows[-1]
-            means /= np.maximum(counts[part], 1)[:, None]
-            return mechanism.position(means)
-
-        return Encoded(np.arange(len(texts)), len(words.ids), at)
-
-    return encode
-
-
-def _sums(
-    rows: NDArray[np.floating],
-    ids: Ids,
-    begins: NDArray[np.int64],
-    counts: NDArray[np.int64],
+def means(
+    rows: NDArray[np.floating], ids: Ids, counts: NDArray[np.int64], part: slice
 ) -> Wide:
-    """Sum the vectors of the words of each text: the same in any batch, (m, d)."""
+    """Return means of the vectors of some texts' words, without any the unknown word's.
+
+    counts (n,) how many of ids each text has; the same in any batch: (m, d).
+    """
+    ends, counts = np.cumsum(counts)[part], counts[part]
+    begins = ends - counts
     sums = np.zeros((len(counts), rows.shape[1]))
     short = np.flatnonzero(counts <= _LONG)
     for word in range(int(counts[short].max(initial=0))):
         short = short[counts[short] > word]
         sums[short] += rows[ids[begins[short] + word]]
     for text in np.flatnonzero(counts > _LONG):
-        end = begins[text] + counts[text]
-        for begin in range(begins[text], end, _BLOCK):
-            block = rows[ids[begin : min(begin + _BLOCK, end)]]
+        for begin in range(begins[text], ends[text], _BLOCK):
+            block = rows[ids[begin : min(begin + _BLOCK, ends[text])]]
             sums[text] += block.sum(axis=0, dtype=np.float64)
-    return sums
-
-
-def of_sentences(
-    folder: str, digest: str, longest: float, mechanism: NoiseMechanism
-) -> Encoder:
-    """Encode each text by a sentence model, shortened where it is too long."""
-
-    def encode(texts: Sequence[str]) -> Encoded:
-        vectors = sentence_vectors(folder, digest, texts)
-
-        def at(part: slice) -> Wide:
-            return mechanism.position(clip(vectors[part], longest))
-
-        return Encoded(np.arange(len(texts)), 0, at)
-
-    return encode
+    sums[counts == 0] = rows[-1]
+    means: Wide = sums / np.maximum(counts, 1)[:, None]
+    return means
 
 
 def sentence_vectors(folder: str, digest: str, texts: Sequence[str]) -> Wide:
@@ -125,7 +63,7 @@ _WORDS, _TEXTS = 1000, 20_000
 def frequent(lexicon: Lexicon) -> tuple[str, ...]:
     """Return the most frequent words, as texts of one word each."""
     words = (word for word in lexicon.words if word != NUMBER and word.isalpha())
-    return tuple(word for word, _ in zip(words, range(_WORDS), strict=False))
+    return tuple(islice(words, _WORDS))
 
 
 def read(path: str) -> tuple[str, ...]:
@@ -140,8 +78,9 @@ def read(path: str) -> tuple[str, ...]:
         raise UsageError(f"--public {path}: {reason}") from None
     texts = tuple(dict.fromkeys(line for line in lines if line.strip()))[:_TEXTS]
     if len(texts) < 2:
-        msg = f"--public {path}: needs at least two different texts, one a line"
-        raise UsageError(msg)
+        raise UsageError(
+            f"--public {path}: needs at least two different texts, one a line"
+        )
     return texts
 
 

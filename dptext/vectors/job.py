@@ -8,19 +8,20 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from functools import partial
 
 import numpy as np
 
-from dptext import lexicons, pipeline, streams
+from dptext import pipeline
 from dptext.engine import pool
 from dptext.engine.job import Job, Progress, Task, Warn
 from dptext.engine.source import Source
 from dptext.engine.survey import Fields, Language
-from dptext.errors import LexiconError, RefusedError, UsageError
+from dptext.errors import RefusedError, UsageError
 from dptext.randomness import RunKey
+from dptext.streams.outputs import Aside, Output
 from dptext.types import Record, Verbatim
-from dptext.vectors import Pool, columns, release
+from dptext.vectors import columns, release
 from dptext.vectors.columns import Columns, VectorWriter
 from dptext.vectors.release import Rows, VectorRelease, VectorSettings
 
@@ -44,30 +45,20 @@ class Counts:
     identifying: Mapping[str, str] = field(default_factory=dict)
 
 
-class ReleaseRecipe(NamedTuple):
-    """What a worker is made from in another process; settings have their epsilon."""
+def _again(
+    settings: VectorSettings, identity: str, key: RunKey
+) -> Callable[[Task], Rows]:
+    """Make a worker in another process; settings have their epsilon.
 
-    settings: VectorSettings
-    identity: str
-    base_digest: str
-    key: RunKey
-
-    def worker(self) -> Callable[[Task], Rows]:
-        """Make the release again.
-
-        Raises LexiconError and UsageError when a file is not what it was.
-        """
-        lexicon = None
-        if self.settings.options.pool is not Pool.SENTENCE:
-            lexicon = lexicons.find(self.settings.recipe.lexicon)
-            if lexicon.digest != self.base_digest:
-                msg = "the lexicon has changed since the run began; run again"
-                raise LexiconError(msg)
-        ready = release.of(self.settings, lexicon=lexicon)
-        if ready.identity != self.identity:
-            msg = "a file that the settings name has changed since the run began"
-            raise UsageError(msg)
-        return _worker(ready, self.key)
+    Raises UsageError when a file is not what it was.
+    """
+    ready = release.of(settings)
+    if ready.identity != identity:
+        raise UsageError(
+            "the lexicon, or a file that the settings name, has changed since the run "
+            "began; run again"
+        )
+    return _worker(ready, key)
 
 
 def _worker(ready: VectorRelease, key: RunKey) -> Callable[[Task], Rows]:
@@ -80,8 +71,8 @@ def run(
     job: Job,
     ready: VectorRelease,
     key: RunKey,
-    output: streams.Output,
-    aside: streams.Aside | None = None,
+    output: Output,
+    aside: Aside | None = None,
     *,
     progress: Progress | None = None,
     warn: Warn = lambda line: None,
@@ -135,8 +126,8 @@ def _embedded(
     if jobs == 1:
         yield from ((task, work(task)) for task in tasks)
         return
-    recipe = ReleaseRecipe(ready.settings, ready.identity, ready.base_digest, key)
-    with pool.started(recipe.worker, jobs, work) as workers:
+    make = partial(_again, ready.settings, ready.identity, key)
+    with pool.started(make, jobs, work) as workers:
         yield from pool.spread(workers, tasks, jobs)
 
 

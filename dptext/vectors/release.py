@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -23,6 +23,7 @@ from dptext.guarantees import statement
 from dptext.measures import bayes_risk, calibrate
 from dptext.mechanisms import Aim, NoiseMechanism, gaussian
 from dptext.mechanisms import Params as MechanismParams
+from dptext.mechanisms.gaussian import clip
 from dptext.mechanisms.mahalanobis import Mahalanobis
 from dptext.noise import epsilon_of, mu_of
 from dptext.profile import Part, Profile
@@ -39,7 +40,7 @@ from dptext.types import (
     Record,
 )
 from dptext.vectors import Pool, encoders
-from dptext.vectors.encoders import Encoder
+from dptext.vectors.encoders import Wide
 
 DEFAULT: JsonObject = {
     "name": "embed",
@@ -199,6 +200,18 @@ def _settings(recipe: Profile, chosen: object) -> VectorSettings:
     return VectorSettings(replace(recipe, mapping=None), options)
 
 
+class Encoded(NamedTuple):
+    """The vectors of a batch of texts before noise.
+
+    texts (n,) which text each vector is of, non-decreasing; words, how many there were;
+    at gives some of them, (m, d), where the mechanism adds its noise.
+    """
+
+    texts: NDArray[np.int64]
+    words: int
+    at: Callable[[slice], NDArray[np.floating]]
+
+
 class Rows(NamedTuple):
     """Released vectors (n, m) float32, and what each is of.
 
@@ -220,17 +233,18 @@ class VectorRelease:
 
     settings have their epsilon (a risk has been turned into one); lexicon is the public
     table; base_digest that of the lexicon as it is, "" for a sentence model's;
-    tokenizer what finds words in texts, None where a sentence model reads them.
+    tokenizer what finds words in texts, None where a sentence model reads them, which
+    lies in the folder model.
     """
 
     settings: VectorSettings
     lexicon: Lexicon
     mechanism: NoiseMechanism
     epsilon: float
-    encode: Encoder
     base_digest: str
-    model_digest: str = ""
     tokenizer: Tokenizer | None = None
+    model: str = ""
+    model_digest: str = ""
 
     @property
     def pool(self) -> Pool:
@@ -255,6 +269,24 @@ class VectorRelease:
     def randomness(self, key: RunKey) -> Randomness:
         """Return the streams of a run."""
         return Randomness(key, self.identity)
+
+    def encode(self, texts: Sequence[str]) -> Encoded:
+        """Return the vectors of a batch of texts before noise."""
+        mechanism, count = self.mechanism, 0
+        before: Callable[[slice], Wide]
+        if self.tokenizer is None:
+            vectors = encoders.sentence_vectors(self.model, self.model_digest, texts)
+            before = clip(vectors, self.settings.options.longest).__getitem__
+        else:
+            words = self.tokenizer.words(texts)
+            ids, count = words.ids, len(words.ids)
+            if self.pool is Pool.WORD:
+                rows = mechanism.output_vectors
+                return Encoded(words.texts, count, lambda part: rows[ids[part]])
+            counts = np.bincount(words.texts, minlength=len(texts))
+            before = partial(encoders.means, mechanism.inputs, ids, counts)
+        every = np.arange(len(texts))
+        return Encoded(every, count, lambda part: mechanism.position(before(part)))
 
     def rows(self, records: Sequence[Record], randomness: Randomness) -> Rows:
         """Release the vectors of a batch of records."""
@@ -325,16 +357,10 @@ def of(
         recipe = recipe.with_epsilon(total)
     epsilon = of_one_vector(mechanism, total, options.most)
     check(mechanism, epsilon, options.pool.inputs)
-    tokenizer = None
-    if options.pool is Pool.SENTENCE:
-        encode = encoders.of_sentences(folder, digest, options.longest, mechanism)
-    else:
-        tokenizer = Tokenizer(lexicon, recipe.tokens)
-        make = encoders.of_words if options.pool is Pool.WORD else encoders.of_means
-        encode = make(tokenizer, mechanism)
+    tokenizer = None if folder else Tokenizer(lexicon, recipe.tokens)
     settings = replace(settings, recipe=recipe)
     return VectorRelease(
-        *(settings, lexicon, mechanism, epsilon, encode, base, digest, tokenizer)
+        *(settings, lexicon, mechanism, epsilon, base, tokenizer, folder, digest)
     )
 
 

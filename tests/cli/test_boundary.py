@@ -14,7 +14,7 @@ import typer.main
 
 from dptext.cli import screen
 from dptext.cli.app import app
-from dptext.cli.parser import Number
+from dptext.cli.options import Number
 from tests.cli import running
 from tests.cli.running import Ran, here
 

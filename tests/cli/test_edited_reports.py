@@ -90,7 +90,7 @@ def honest(
 @pytest.fixture(scope="module")
 def recomputer(honest: Path) -> Recomputer:
     """Return what is shared by all files of one check."""
-    return Recomputer([find(lexicon(honest.parent))], lambda line: None)
+    return Recomputer([find(lexicon(honest.parent))])
 
 
 def judged(path: Path, recomputer: Recomputer, *keys: signatures.Key) -> list[Finding]:

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 import dptext.cli
-from dptext.cli.parser import REMOVED, Number, cores
+from dptext.cli.options import Number, cores
+from dptext.cli.parser import REMOVED
 from tests.cli.running import here
 from tests.cli.test_boundary import ALL
 
@@ -131,6 +132,7 @@ def test_help_fits_on_a_screen_and_names_the_rest(command: str) -> None:
             assert (ran.code, ran.err) == (0, "")
             assert not re.search(r"<\w", shown)  # types, as in <bool>
             for each in parsed.params:
+                assert each.help or each.name == "name", each.name
                 option = each.param_type_name == "option"
                 assert (max(each.opts, key=len) if option else each.metavar) in shown
             assert "more options" not in shown

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from dptext import streams
 from dptext.engine.job import Job, Written
 from dptext.engine.run import Opened, Reports, Run
 from dptext.engine.tally import Tally
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
+from dptext.streams.outputs import Release
 
 
 def run(
@@ -18,7 +18,7 @@ def run(
     """Open the outputs of a job, carry it out, and publish them."""
     ready = Run(pipeline, key, warn=lambda line: None, **more)
     ready.tally = tally
-    with streams.Release() as release:
+    with Release() as release:
         opened = Opened.of(job, Reports(), release)
         with ready.releasing(job, opened) as written:
             return written

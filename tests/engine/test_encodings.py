@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from dptext import streams
 from dptext.errors import InputError, UsageError
-from dptext.streams import open_input, open_output
+from dptext.streams import open_input
+from dptext.streams.outputs import Encoded, open_output
 from tests.cli.running import MARKER, here, small
 
 ROWS = "id;name;body\r\n7;Jérôme – Ünal;the film was good\r\n8;Ça;it is bad\r\n"
@@ -116,7 +117,7 @@ def test_any_text_comes_back(text: str, encoding: str) -> None:
         assert data.decode(encoding).encode(encoding) != data
         return
     assert read == data.decode(encoding).encode()
-    written = streams._layers.Encoded(sink, encoding)
+    written = Encoded(sink, encoding)
     for at in range(len(read)):
         written.write(read[at : at + 1])
     assert sink.getvalue() == data

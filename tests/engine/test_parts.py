@@ -95,7 +95,7 @@ class Outcome:
     def _finish(self, part: FilePart, writer: formats.Writer) -> None:
         done = Upper(self.seen)(Task([], 0, part))
         if done.data:
-            assert isinstance(writer, formats.PieceWriter)
+            assert isinstance(writer, formats.LineWriter)
             writer.piece(done.data)
         self.present += done.present
         for fault in done.faults:

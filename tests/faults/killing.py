@@ -27,10 +27,7 @@ from tests.cli import running
 
 ROOT = Path(dptext.__file__).parent
 # Where a line decides what is released, and what is charged.
-WATCHED = tuple(
-    str(ROOT / name)
-    for name in ("ledger", "streams", "engine/run.py", "engine/charging.py")
-)
+WATCHED = tuple(str(ROOT / name) for name in ("ledger", "streams", "engine/run.py"))
 SUBJECTS = ("u", "v")
 ROWS = [
     {"user": SUBJECTS[number % 2], "text": "the film was good" + " bad" * number}

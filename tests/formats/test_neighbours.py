@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dptext import streams
+from dptext.streams.outputs import open_output
 from dptext.types import Selection
 from tests.formats.pipe import through
 
@@ -262,7 +263,7 @@ def test_two_inputs_may_count_their_categories_differently() -> None:
 
 
 def _packed(folder: Path, name: str, pieces: Iterator[bytes]) -> bytes:
-    with streams.open_output(str(folder / name)) as output:
+    with open_output(str(folder / name)) as output:
         for piece in pieces:
             output.stream.write(piece)
     return (folder / name).read_bytes()

@@ -1,16 +1,20 @@
-"""Outputs: complete files at their targets, or none; several appear together.
+"""Where bytes go to: complete files at their targets, or none; several appear together.
 
 An output grows in a hidden file beside its target, locked by the process that writes
-it. A process that was killed leaves its part behind without a lock; the next run to the
-same output clears it.
+it, and is renamed when it is complete. A process that was killed leaves its part behind
+without a lock; the next run to the same output clears it.
 """
 
 from __future__ import annotations
 
+import bz2
+import codecs
 import contextlib
 import errno
+import gzip
 import hashlib
 import io
+import lzma
 import os
 import re
 import secrets
@@ -20,13 +24,10 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from dptext.errors import MissingExtra, OutputError, UsageError
-from dptext.streams import _layers
-from dptext.streams._inputs import is_standard
-from dptext.streams._layers import Encoded, compression
+from dptext.streams import compression, is_standard, zstandard
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -41,12 +42,174 @@ _BUFFER = 2**18
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 
-def create(target: Path, mode: int) -> tuple[Path, BinaryIO]:
+@contextlib.contextmanager
+def reported(name: str) -> Iterator[None]:
+    """Turn what the operating system refuses into one line."""
+    try:
+        yield
+    except (BrokenPipeError, OutputError):
+        raise
+    except OSError as error:
+        raise OutputError(f"{name}: {error.strerror}") from None
+
+
+class Output:
+    """An opened output: write to `stream`; `digest` and `size` are known at the end.
+
+    digest is the sha256, in hexadecimal, of the bytes that left (compressed, if so),
+    size how many there were. A file is at its target once it is published; with held,
+    what goes to a pipe waits until then, too, in a file without a name. With encoding,
+    one of `known_encoding`, what is written is UTF-8, and leaves in it.
+    """
+
+    def __init__(
+        self, path: str | None, encoding: str | None = None, *, held: bool = False
+    ) -> None:
+        self.digest: str | None = None
+        self.size = 0
+        # The hidden file that holds the output until it is published.
+        self.part: Path | None = None
+        self._name = "standard output" if is_standard(path) else str(path)
+        self._target = Path()
+        self._mode = 0
+        # The second name of what stood at the target, held open; None for nothing.
+        self._old: tuple[Path, BinaryIO] | None = None
+        self._is_backed_up = False
+        self._pipe: BinaryIO | None = None
+        with reported(self._name):
+            self._standard = _standard() if is_standard(path) else None
+            self._file = self._standard or self._open(str(path))
+            if held and self.part is None:
+                self._pipe = self._file
+                self._file = cast(BinaryIO, tempfile.TemporaryFile(buffering=0))
+        self._sink = _Sink(self._file, self._name)
+        plain = io.BufferedWriter(self._sink, _BUFFER)
+        self._layers: list[BinaryIO] = [plain]
+        try:
+            packed = _compressed(plain, compression(self._name))
+        except MissingExtra:
+            self.discard()
+            raise
+        if packed is not None:
+            stream = io.BufferedWriter(cast(io.RawIOBase, packed), _BUFFER)
+            self._layers = [stream, packed, plain]
+        self.stream: BinaryIO = self._layers[0]
+        self._encoded = None if encoding is None else Encoded(self.stream, encoding)
+        if self._encoded is not None:
+            self.stream = cast(BinaryIO, self._encoded)
+
+    def _open(self, path: str) -> BinaryIO:
+        # A link stays a link: what it points to is replaced.
+        target = Path(os.path.realpath(path))
+        if target.is_dir():
+            raise UsageError(f"{path}: {os.strerror(errno.EISDIR)}; give a file name")
+        if target.exists():
+            if not target.is_file():  # a device or a named pipe
+                return open(target, "wb", buffering=0)
+            if not os.access(target, os.W_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+            self._mode = stat.S_IMODE(target.stat().st_mode)
+        else:
+            umask = os.umask(0o077)  # that of the process is read by setting another
+            os.umask(umask)
+            self._mode = 0o666 & ~umask
+        # Until it is released nobody else may read it.
+        self._target, (self.part, file) = target, _hidden(target)
+        return file
+
+    @property
+    def can_be_discarded(self) -> bool:
+        """Tell whether nobody can read what is written before it is published."""
+        return self.part is not None or self._pipe is not None
+
+    @property
+    def replaced(self) -> int:
+        """Return how many characters the encoding lacks; they are written as "?"."""
+        return 0 if self._encoded is None else self._encoded.replaced
+
+    def complete(self) -> None:
+        """Write out all that is held back; a file's bytes are then on the disk."""
+        if self.digest is not None:
+            return
+        with reported(self._name):
+            for layer in self._layers[:-1]:
+                layer.close()
+            self._layers[-1].flush()
+            if self.part is not None:
+                os.fsync(self._file.fileno())
+        self.digest, self.size = self._sink.hash.hexdigest(), self._sink.size
+
+    def publish(self) -> None:
+        """Rename a complete file to its target; send what waits for a pipe.
+
+        What stands at the target is kept until `settle` decides which one stays.
+        """
+        with reported(self._name):
+            if self._pipe is not None:
+                self._file.seek(0)
+                while chunk := self._file.read(_BUFFER):
+                    view = memoryview(chunk)
+                    while view:  # a pipe may take a part at a time
+                        view = view[self._pipe.write(view) or 0 :]
+                self._pipe.flush()
+            if self.part is None:
+                return
+            self._old, self._is_backed_up = _backup(self._target), True
+            with contextlib.suppress(OSError):  # not every file system has modes
+                os.chmod(self.part, self._mode)
+            if os.name == "nt":  # open files cannot be renamed there
+                self._file.close()
+            os.replace(self.part, self._target)
+        self.part = None
+
+    def settle(self, stays: bool) -> None:
+        """Keep the new file for good, or put back what stood at the target before."""
+        target, old = self._target, self._old
+        if self._is_backed_up:
+            with contextlib.suppress(OSError):
+                if old is None and not stays:
+                    target.unlink()
+                elif old is not None:
+                    old[0].unlink() if stays else os.replace(old[0], target)
+                    # Replacing a file by another name of itself leaves both.
+                    old[0].unlink(missing_ok=True)
+            if old is not None:
+                old[1].close()
+            _sync_folder(target.parent)
+        self._close()
+
+    def discard(self) -> None:
+        """Leave nothing behind, and the target as it was."""
+        if self.part is not None:
+            with contextlib.suppress(OSError):
+                self.part.unlink()
+        self.part = None
+        self._close()
+
+    def _close(self) -> None:
+        self._sink.deaf = True
+        for layer in self._layers:
+            with contextlib.suppress(Exception):
+                layer.close()
+        for file in (self._file, self._pipe):
+            if file is not None and file is not self._standard:
+                with contextlib.suppress(OSError):
+                    file.close()
+
+
+def _standard() -> BinaryIO:
+    buffer = sys.stdout.buffer
+    buffer.flush()
+    # What is left in Python's own buffer would be written again at exit.
+    return cast(BinaryIO, getattr(buffer, "raw", buffer))
+
+
+def _hidden(target: Path) -> tuple[Path, BinaryIO]:
     """Clear what killed runs left beside a target; open a new locked part for it."""
     _clear(target)
     while True:
         part = _beside(target)
-        file = open(os.open(part, _FLAGS, mode), "wb", buffering=0)
+        file = open(os.open(part, _FLAGS, 0o600), "wb", buffering=0)
         _lock(file)
         with contextlib.suppress(FileNotFoundError):
             if os.path.samestat(os.stat(part), os.fstat(file.fileno())):
@@ -54,11 +217,11 @@ def create(target: Path, mode: int) -> tuple[Path, BinaryIO]:
         file.close()  # another run took it for a dead one before it had its lock
 
 
-def backup(target: Path) -> tuple[Path, BinaryIO] | None:
+def _backup(target: Path) -> tuple[Path, BinaryIO] | None:
     """Give a file a second, hidden, locked name; None when there is no such file.
 
-    On a file system without links the name is that of a copy: the target itself is
-    never away.
+    On a file system without links the name is that of a copy, which is on the disk
+    then: the target itself is never away.
     """
     try:
         file = target.open("rb")
@@ -68,23 +231,18 @@ def backup(target: Path) -> tuple[Path, BinaryIO] | None:
     kept = _beside(target)
     try:
         os.link(target, kept)
+        return kept, file
     except OSError:
-        with file:
-            return _copy(file, target)
-    return kept, file
-
-
-def _copy(file: BinaryIO, target: Path) -> tuple[Path, BinaryIO]:
-    """Copy an open file into a hidden one beside it, which is on the disk then."""
-    kept, copy = create(target, 0o600)
-    try:
-        shutil.copyfileobj(file, copy, _BUFFER)
-        os.chmod(kept, stat.S_IMODE(os.fstat(file.fileno()).st_mode))
-        os.fsync(copy.fileno())
-    except OSError:
-        copy.close()
-        kept.unlink()
-        raise
+        kept, copy = _hidden(target)
+    with file:
+        try:
+            shutil.copyfileobj(file, copy, _BUFFER)
+            os.chmod(kept, stat.S_IMODE(os.fstat(file.fileno()).st_mode))
+            os.fsync(copy.fileno())
+        except OSError:
+            copy.close()
+            kept.unlink()
+            raise
     return kept, copy
 
 
@@ -108,206 +266,14 @@ def _clear(target: Path) -> None:
     if fcntl is None:
         return
     mine = re.compile(re.escape(_prefix(target)) + r"[0-9a-f]{8}\.part")
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
     with contextlib.suppress(OSError):
         for name in filter(mine.fullmatch, os.listdir(target.parent)):
             part = target.with_name(name)
-            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
             with contextlib.suppress(OSError), open(os.open(part, flags)) as file:
                 if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     part.unlink()
-
-
-class Output:
-    """An opened output: write to `stream`; `digest` and `size` are known at the end.
-
-    digest is the sha256, in hexadecimal, of the bytes that left (compressed, if so),
-    size how many there were. A file is at its target once it is published; with held,
-    what goes to a pipe waits until then, too, in a file without a name. With encoding,
-    one of `known_encoding`, what is written is UTF-8, and leaves in it.
-    """
-
-    def __init__(
-        self, path: str | None, encoding: str | None = None, *, held: bool = False
-    ) -> None:
-        self.digest: str | None = None
-        self.size = 0
-        self._name = "standard output" if is_standard(path) else str(path)
-        self._target: Path | None = None
-        # The hidden file that holds the output until it is published.
-        self.part: Path | None = None
-        # The second name of what stood at the target, held open; None for nothing.
-        self._old: tuple[Path, BinaryIO] | None = None
-        self._is_backed_up = False
-        umask = os.umask(0o077)  # that of the process is read by setting another
-        os.umask(umask)
-        self._mode = 0o666 & ~umask
-        self._pipe: BinaryIO | None = None
-        self._standard: BinaryIO | None = None
-        with reported(self._name):
-            self._file = self._open(None if is_standard(path) else path)
-            if held and self.part is None:
-                self._pipe = self._file
-                self._file = cast(BinaryIO, tempfile.TemporaryFile(buffering=0))
-        self._sink = _Sink(self._file, self._name)
-        plain = io.BufferedWriter(self._sink, _BUFFER)
-        self._layers: list[BinaryIO | _layers.Layer] = [plain]
-        self.stream: BinaryIO = plain
-        try:
-            packed = _layers.compress(plain, compression(self._name))
-        except MissingExtra:
-            self.discard()
-            raise
-        if packed is not None:
-            self.stream = io.BufferedWriter(cast(io.RawIOBase, packed), _BUFFER)
-            self._layers = [self.stream, packed, plain]
-        self._encoded = None if encoding is None else Encoded(self.stream, encoding)
-        self.stream = cast(BinaryIO, self._encoded or self.stream)
-
-    def _open(self, path: str | None) -> BinaryIO:
-        if path is None:
-            buffer = sys.stdout.buffer
-            buffer.flush()
-            # What is left in Python's own buffer would be written again at exit.
-            self._standard = cast(BinaryIO, getattr(buffer, "raw", buffer))
-            return self._standard
-        # A link stays a link: what it points to is replaced.
-        target = Path(os.path.realpath(path))
-        if target.exists():
-            if target.is_dir():
-                raise UsageError(
-                    f"{path}: {os.strerror(errno.EISDIR)}; give a file name"
-                )
-            if not target.is_file():  # a device or a named pipe
-                return open(target, "wb", buffering=0)
-            if not os.access(target, os.W_OK):
-                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-            self._mode = stat.S_IMODE(target.stat().st_mode)
-        # Until it is released nobody else may read it.
-        self.part, file = create(target, 0o600)
-        self._target = target
-        return file
-
-    @property
-    def can_be_discarded(self) -> bool:
-        """Tell whether nobody can read what is written before it is published."""
-        return self.part is not None or self._pipe is not None
-
-    @property
-    def replaced(self) -> int:
-        """Return how many characters the encoding lacks; they are written as "?"."""
-        return 0 if self._encoded is None else self._encoded.replaced
-
-    def complete(self) -> None:
-        """Write out all that is held back; a file's bytes are then on the disk."""
-        if self.digest is not None:
-            return
-        with reported(self._name):
-            for layer in self._layers:
-                layer.flush() if layer is self._layers[-1] else layer.close()
-            if self.part is not None:
-                os.fsync(self._file.fileno())
-        self.digest, self.size = self._sink.digest(), self._sink.size
-
-    def back_up(self) -> None:
-        """Keep what stands at the target until `settle` decides which one stays."""
-        if self.part is not None and self._target is not None:
-            with reported(self._name):
-                self._old = backup(self._target)
-            self._is_backed_up = True
-
-    def settle(self, stays: bool) -> None:
-        """Keep the new file for good, or put back what stood at the target before."""
-        target, old = self._target, self._old
-        if self._is_backed_up and target is not None:
-            with contextlib.suppress(OSError):
-                if old is None and not stays:
-                    target.unlink()
-                elif old is not None:
-                    old[0].unlink() if stays else os.replace(old[0], target)
-                    # Replacing a file by another name of itself leaves both.
-                    old[0].unlink(missing_ok=True)
-            if old is not None:
-                old[1].close()
-            _sync_folder(target.parent)
-        self._close()
-
-    def publish(self) -> None:
-        """Rename a complete file to its target; send what waits for a pipe."""
-        if self._pipe is not None:
-            with reported(self._name):
-                self._file.seek(0)
-                while chunk := self._file.read(_BUFFER):
-                    view = memoryview(chunk)
-                    while view:  # a pipe may take a part at a time
-                        view = view[self._pipe.write(view) or 0 :]
-                self._pipe.flush()
-        if self.part is None or self._target is None:
-            return
-        with reported(self._name):
-            with contextlib.suppress(OSError):  # not every file system has modes
-                os.chmod(self.part, self._mode)
-            if os.name == "nt":  # open files cannot be renamed there
-                self._file.close()
-            os.replace(self.part, self._target)
-        self.part = None
-
-    def discard(self) -> None:
-        """Leave nothing behind, and the target as it was."""
-        if self.part is not None:
-            with contextlib.suppress(OSError):
-                self.part.unlink()
-        self.part = None
-        self._close()
-
-    def _close(self) -> None:
-        self._sink.deaf = True
-        for layer in self._layers:
-            with contextlib.suppress(Exception):
-                layer.close()
-        for file in (self._file, self._pipe):
-            if file is not None and file is not self._standard:
-                with contextlib.suppress(OSError):
-                    file.close()
-
-
-class _Sink(io.RawIOBase):
-    """The last stage before the file: counts every byte into the digest."""
-
-    def __init__(self, file: BinaryIO, name: str) -> None:
-        super().__init__()
-        self.deaf = False
-        self.size = 0
-        self._file = file
-        self._name = name
-        self._hash = hashlib.sha256()
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: ReadableBuffer) -> int | None:
-        view = memoryview(data).cast("B")
-        if self.deaf:
-            return len(view)
-        with reported(self._name):
-            count = cast("int | None", self._file.write(view))
-        self._hash.update(view[:count] if count is not None else b"")
-        self.size += count or 0
-        return count
-
-    def digest(self) -> str:
-        return self._hash.hexdigest()
-
-
-@contextlib.contextmanager
-def reported(name: str) -> Iterator[None]:
-    """Turn what the operating system refuses into one line."""
-    try:
-        yield
-    except (BrokenPipeError, OutputError):
-        raise
-    except OSError as error:
-        raise OutputError(f"{name}: {error.strerror}") from None
 
 
 def _sync_folder(folder: Path) -> None:
@@ -318,6 +284,82 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def _compressed(plain: BinaryIO, suffix: str) -> BinaryIO | None:
+    """Return what compresses into a stream; None where the suffix names nothing.
+
+    No name, time or size enters the compressed data: they are a function of what is
+    written and of nothing else.
+    """
+    if suffix == ".gz":
+        packed: Any = gzip.GzipFile("", "wb", 6, plain, mtime=0)
+    elif suffix == ".bz2":
+        packed = bz2.BZ2File(plain, "wb")
+    elif suffix == ".xz":
+        packed = lzma.LZMAFile(plain, "wb")
+    elif suffix == ".zst":
+        packed = zstandard().ZstdCompressor().stream_writer(plain, closefd=False)
+    else:
+        return None
+    return cast(BinaryIO, packed)
+
+
+class _Sink(io.RawIOBase):
+    """The last stage before the file: counts every byte into the digest."""
+
+    def __init__(self, file: BinaryIO, name: str) -> None:
+        super().__init__()
+        self.deaf = False
+        self.size = 0
+        self.hash = hashlib.sha256()
+        self._file, self._name = file, name
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: ReadableBuffer) -> int | None:
+        view = memoryview(data).cast("B")
+        if self.deaf:
+            return len(view)
+        with reported(self._name):
+            count = cast("int | None", self._file.write(view))
+        self.hash.update(view[: count or 0])
+        self.size += count or 0
+        return count
+
+
+class Encoded:
+    """Writes what comes as UTF-8 in an encoding; replaced counts its lacks.
+
+    A character of new words that the encoding lacks is written as "?".
+    """
+
+    def __init__(self, stream: BinaryIO, encoding: str) -> None:
+        self.replaced = 0
+        self._stream, self._encoding = stream, encoding
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
+
+    @property
+    def closed(self) -> bool:
+        """Tell whether the stream below is closed."""
+        return self._stream.closed
+
+    def write(self, data: bytes) -> int:
+        """Write bytes of UTF-8."""
+        text = self._decoder.decode(data)
+        try:
+            written = text.encode(self._encoding)
+        except UnicodeEncodeError:
+            written = text.encode(self._encoding, "replace")
+            kept = text.encode(self._encoding, "ignore").decode(self._encoding)
+            self.replaced += len(text) - len(kept)
+        self._stream.write(written)
+        return len(data)
+
+    def flush(self) -> None:
+        """Send on what was written."""
+        self._stream.flush()
 
 
 class Aside:
@@ -350,13 +392,12 @@ class Aside:
         """Keep what was added, or take it back."""
         with contextlib.suppress(OSError):
             self._file.close()
-        if stays or not self._path.is_file():
-            return
         with contextlib.suppress(OSError):
-            if self._is_new:
-                self._path.unlink()
-            else:
-                os.truncate(self._path, self._before)
+            if self._path.is_file() and not stays:
+                if self._is_new:
+                    self._path.unlink()
+                else:
+                    os.truncate(self._path, self._before)
 
 
 class Release:
@@ -373,12 +414,7 @@ class Release:
     def __enter__(self) -> Release:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         for output in self._outputs:
             output.discard()
         for aside in self._asides:
@@ -388,15 +424,13 @@ class Release:
         self, path: str | None, encoding: str | None = None, *, held: bool = False
     ) -> Output:
         """Open an output of this release; encoding and held as in Output."""
-        output = Output(path, encoding, held=held)
-        self._outputs.append(output)
-        return output
+        self._outputs.append(Output(path, encoding, held=held))
+        return self._outputs[-1]
 
     def aside(self, path: str) -> Aside:
         """Open a file to which this release adds."""
-        aside = Aside(path)
-        self._asides.append(aside)
-        return aside
+        self._asides.append(Aside(path))
+        return self._asides[-1]
 
     def complete(self) -> None:
         """Write out all that is held back, so that little can fail from here on.
@@ -415,7 +449,6 @@ class Release:
         stay = False
         try:
             for output in reversed(self._outputs):
-                output.back_up()
                 begun.append(output)
                 output.publish()
             stay = True
