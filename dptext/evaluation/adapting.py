@@ -29,7 +29,7 @@ from dptext.progress import Shares
 from dptext.randomness import RunKey
 from dptext.readers import ngrams
 from dptext.readers.ngrams import Ngrams
-from dptext.readers.training import SameKindReader
+from dptext.readers.pairs import SameKindReader
 from dptext.tokens.regex import keys_of
 from dptext.types import Lexicon, Record
 

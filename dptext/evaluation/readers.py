@@ -28,7 +28,8 @@ from dptext.profile import Part, Profile
 from dptext.randomness import RunKey
 from dptext.readers import Reader, ngrams
 from dptext.readers.ngrams import Ngrams
-from dptext.readers.training import PairCounts, SameKindReader
+from dptext.readers.pairs import SameKindReader
+from dptext.readers.training import PairCounts
 from dptext.types import Lexicon, Selection
 
 # Words of a public text whose pairs are counted, and that are read, about.

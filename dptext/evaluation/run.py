@@ -23,7 +23,7 @@ from dptext.models import language
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.readers.channel import UnigramReader
-from dptext.readers.training import SameKindReader
+from dptext.readers.pairs import SameKindReader
 from dptext.tokens.policy import Policy
 from dptext.types import BudgetKind, Ids, Lexicon, Record
 

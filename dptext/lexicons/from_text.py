@@ -42,6 +42,8 @@ _WINDOW = 5
 # The most frequent words are contexts of vectors that are made of nothing else.
 _CONTEXTS, _DIMENSIONS, _SMOOTHED = 2000, 100, 0.75
 _AT_ONCE = 2048
+# Numbers that wait before they are counted.
+_WAITING = 2**22
 # So many different words behind "l'" make it a word of its own.
 _ELIDED = 20
 _LONGEST = 40  # characters of a word
@@ -160,31 +162,42 @@ def vectors_from_text(texts: Texts, least: int) -> RawVectors:
     order = np.argsort(-counts, kind="stable")
     rank = np.argsort(order)
     contexts = min(_CONTEXTS, len(order))
-    keys, sums = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    seen = KeyCounts()
     for batch in texts():
         rows, of_text = counted.rows(batch)
         rows = np.where(rows >= 0, rank[rows], -1)
-        seen = []
         for first, second, same in _neighbours(rows, of_text):
             one, other = rows[first][same], rows[second][same]
             for word, beside in ((one, other), (other, one)):
                 near = beside < contexts
-                seen.append(word[near] * contexts + beside[near])
-        fresh, times = np.unique(np.concatenate(seen or keys[:1]), return_counts=True)
-        keys.append(fresh)
-        sums.append(times)
-        if sum(map(len, keys[1:])) > len(keys[0]):
-            keys, sums = ([each] for each in _added(keys, sums))
-    vectors = _svd(*_added(keys, sums), len(order), contexts)
+                seen.add(word[near] * contexts + beside[near])
+    vectors = _svd(*seen.total(), len(order), contexts)
     words = list(counted.new)
     return RawVectors([words[row] for row in order], vectors, counts[order])
 
 
-def _added(keys: Sequence[Ints], sums: Sequence[Ints]) -> tuple[Ints, Ints]:
-    """Add up counts by key."""
-    distinct, which = np.unique(np.concatenate(keys), return_inverse=True)
-    counts = np.bincount(which, np.concatenate(sums), len(distinct))
-    return distinct, counts.astype(np.int64)
+class KeyCounts:
+    """Whole numbers, and how often each came."""
+
+    def __init__(self) -> None:
+        self._total: tuple[Ints, Ints] = (np.empty(0, np.int64), np.empty(0, np.int64))
+        self._waiting: list[Ints] = []
+
+    def add(self, keys: Ints) -> None:
+        """Count some."""
+        self._waiting.append(keys)
+        if sum(map(len, self._waiting)) > max(len(self._total[0]), _WAITING):
+            self.total()
+
+    def total(self) -> tuple[Ints, Ints]:
+        """Return the distinct ones, ascending, and how often each came."""
+        old, counts = self._total
+        each = np.concatenate((old, *self._waiting))
+        keys, which = np.unique(each, return_inverse=True)
+        weights = np.concatenate((counts, np.ones(len(each) - len(old), np.int64)))
+        self._total = keys, np.bincount(which, weights, len(keys)).astype(np.int64)
+        self._waiting = []
+        return self._total
 
 
 def _svd(keys: Ints, counts: Ints, size: int, contexts: int) -> Singles:

@@ -31,8 +31,7 @@ from dptext.measures.sampled_risk import BAND_NAMES, bands_of
 from dptext.readers import Reader, ngrams
 from dptext.readers.channel import ALONE as ALONE
 from dptext.readers.channel import UnigramReader
-from dptext.readers.pairs import PairReader
-from dptext.readers.training import SameKindReader
+from dptext.readers.pairs import PairReader, SameKindReader
 from dptext.tokens.language_data import stop_words
 from dptext.types import Ids, Ints, Record, Rows, Words
 

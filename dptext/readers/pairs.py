@@ -367,6 +367,16 @@ class PairReader:
         return CandidateTable(rows, writable, weights.astype(np.float32))
 
 
+class SameKindReader(PairReader):
+    """Reads with the pairs of public text of the same kind as what it reads."""
+
+    name = "same-kind"
+    assumes = (
+        "knows mechanism and epsilon; reads all that is released of a text with the "
+        "pairs of words of other public texts of the same kind, and what it is about"
+    )
+
+
 def largest(weights: Singles, count: int) -> Ints:
     """Return where the largest of each row stand, in order of place: (n, count).
 
