@@ -23,17 +23,16 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dptext.errors import InputError
-from dptext.lexicons.orders import measure, orders_of_others, unit
+from dptext.lexicons.orders import inherited, measure, orders_of_others, unit
 from dptext.lexicons.sources import RawVectors
 from dptext.tokens import kinds, numbers
 from dptext.tokens.regex import is_elision, key_of, keys_of, kind_of, segment, split
-from dptext.types import PARTS, Floats, Ints, Lexicon, Mask, Rows, Singles, Vectors
+from dptext.types import Floats, Ints, Lexicon, Mask, Rows, Singles, Vectors
 
 # Texts, read anew at each call, in batches.
 Texts = Callable[[], Iterable[Sequence[str]]]
@@ -299,6 +298,8 @@ def adapt(
     vectors = np.concatenate((base.vectors[:size], new.astype(base.vectors.dtype)))
     vectors = np.concatenate((vectors[order], base.vectors[size:]))
     meta = {key: base.meta[key] for key in base.meta if key not in ("file", "geometry")}
+    content = base.information_content
+    rarest = 0.0 if content is None else float(content.max())
     return replace(
         base,
         name=name,
@@ -322,7 +323,7 @@ def adapt(
             "1,000th output",
             PAIRS: name,
         },
-        **_figures(base, len(counted.new), order),
+        **inherited(base, np.where(order < size, order, -1), rarest),
     )
 
 
@@ -348,23 +349,3 @@ def _orders(base: Lexicon, new: Singles, outputs: int, order: NDArray[np.intp]) 
     position = np.argsort(order)
     rows = np.concatenate((position[rows[order]], position[last]))
     return rows.astype(np.uint16 if len(position) < 2**16 else np.uint32)
-
-
-def _figures(base: Lexicon, new: int, order: NDArray[np.intp]) -> dict[str, Any]:
-    """Return the optional arrays: new words have no synonyms, and are like no other."""
-    arrays: dict[str, Any] = {}
-    if base.synonym_ends is not None and base.synonyms is not None:
-        ends = np.append(base.synonym_ends, np.full(new, base.synonym_ends[-1]))
-        begins = np.append(0, ends[:-1])
-        position = np.argsort(order)
-        lists = [base.synonyms[begins[row] : ends[row]] for row in order]
-        arrays["synonym_ends"] = np.cumsum([*map(len, lists)]).astype(np.int32)
-        arrays["synonyms"] = position[np.concatenate(lists)].astype(np.int32)
-    if base.information_content is not None:
-        content = base.information_content
-        most = np.full(new, content.max(), content.dtype)
-        arrays["information_content"] = np.append(content, most)[order]
-    if base.parts is not None:
-        other = np.full(new, PARTS.index("other"), base.parts.dtype)
-        arrays["parts"] = np.append(base.parts, other)[order]
-    return arrays

@@ -15,7 +15,7 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 from unicodedata import normalize
 
 import numpy as np
@@ -25,7 +25,13 @@ from dptext import cache
 from dptext.errors import LexiconError, OutputError, UsageError
 from dptext.lexicons import orders as listing
 from dptext.lexicons import sources, store
-from dptext.lexicons.orders import build_orders, far_of, measure, orders_by_cosine
+from dptext.lexicons.orders import (
+    build_orders,
+    far_of,
+    inherited,
+    measure,
+    orders_by_cosine,
+)
 from dptext.lexicons.search import Progress, silent
 from dptext.lexicons.sources import RawVectors
 from dptext.lexicons.store import cached_folder, packaged_folder
@@ -33,7 +39,7 @@ from dptext.progress import Shares
 from dptext.tokens import kinds, numbers
 from dptext.tokens.numbers import NAMES
 from dptext.tokens.regex import is_elision, key_of, keys_of, kind_of, split
-from dptext.types import ENGLISH, PARTS, Floats, Ints, Lexicon, Mask, Rows, Vectors
+from dptext.types import ENGLISH, Floats, Ints, Lexicon, Mask, Rows, Vectors
 
 _BY_COSINE = (
     "the word itself, then the outputs that stand best for it: cosine less hubness, "
@@ -463,32 +469,8 @@ class AsBuiltIn(Scheme):
         numbers.list_first(orders, words)
         meta = {**lexicon.meta, **_META, "outputs": outputs}
         meta["built_in"] = self._builtin.digest
-        arrays = self._arrays(rows, here, counts)
+        arrays = inherited(self._builtin, rows, -np.log(counts / counts.sum()))
         return replace(lexicon, orders=orders, meta=meta, **arrays)
-
-    def _arrays(self, rows: Ints, here: Ints, counts: Floats) -> dict[str, Any]:
-        """Return what else the built-in lexicon says of the words that it has.
-
-        rows are theirs in it, and here is where its words stand in the file, -1: not.
-        """
-        builtin, known = self._builtin, rows >= 0
-        assert builtin.parts is not None
-        assert builtin.information_content is not None
-        assert builtin.synonyms is not None
-        assert builtin.synonym_ends is not None
-        parts = np.where(known, builtin.parts[rows], PARTS.index("other"))
-        surprisal = -np.log(counts / counts.sum())
-        content = np.where(known, builtin.information_content[rows], surprisal)
-        # One more set of synonyms, an empty one, for words that are not known.
-        sets = [*np.split(builtin.synonyms, builtin.synonym_ends[:-1]), []]
-        alike = [here[sets[row]] for row in rows.tolist()]
-        synonyms = [others[others >= 0] for others in alike]
-        return {
-            "parts": parts.astype(np.uint8),
-            "information_content": content.astype(np.float32),
-            "synonym_ends": np.cumsum([*map(len, synonyms)]).astype(np.int32),
-            "synonyms": np.concatenate(synonyms).astype(np.int32),
-        }
 
 
 def _followed(first: list[int], theirs: Ints, others: Rows, outputs: int) -> list[int]:

@@ -11,6 +11,7 @@ these rules are public, so an order holds nothing of any text and serves any lan
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from dptext.errors import LexiconError
 from dptext.lexicons import search
 from dptext.lexicons.search import Nearest, Progress, in_blocks, lengths_from, silent
-from dptext.types import Floats, Rows, Singles, Vectors
+from dptext.types import PARTS, Floats, Lexicon, Rows, Singles, Vectors
 
 # Candidates beyond the listed ones, so that float32 search decides nothing.
 _SPARE = 32
@@ -293,3 +294,27 @@ def orders_by_cosine(
 
     in_blocks(size + 1, work, progress, _ROWS)
     return orders_of_rows
+
+
+def inherited(base: Lexicon, rows: Rows, content: Floats | float) -> dict[str, Any]:
+    """Return the optional arrays for words of which a base may know some.
+
+    rows (V,) of the words in the base, -1: not in it; content is the information
+    content of words that are not. These have no synonyms, and are like no other.
+    """
+    known, arrays = rows >= 0, dict[str, Any]()
+    if base.synonym_ends is not None and base.synonyms is not None:
+        here = np.full(len(base.words), -1)
+        here[rows[known]] = np.flatnonzero(known)
+        sets = [*np.split(base.synonyms, base.synonym_ends[:-1]), []]
+        alike = [here[sets[row]] for row in rows.tolist()]
+        synonyms = [others[others >= 0] for others in alike]
+        arrays["synonym_ends"] = np.cumsum([*map(len, synonyms)]).astype(np.int32)
+        arrays["synonyms"] = np.concatenate(synonyms).astype(np.int32)
+    if base.information_content is not None:
+        contents = np.where(known, base.information_content[rows], content)
+        arrays["information_content"] = contents.astype(np.float32)
+    if base.parts is not None:
+        parts = np.where(known, base.parts[rows], PARTS.index("other"))
+        arrays["parts"] = parts.astype(np.uint8)
+    return arrays

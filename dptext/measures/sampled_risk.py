@@ -44,11 +44,7 @@ Drawing = Callable[[Ids, Eps, RandomBits], Ids]
 
 
 def wins_of_rule(
-    vectors: Singles,
-    epsilon: float,
-    prior: Floats,
-    draw: Drawing,
-    test: SampledGames,
+    vectors: Singles, epsilon: float, prior: Floats, draw: Drawing, test: SampledGames
 ) -> Mask:
     """Train and choose a rule on draws of its own; tell which test plays it wins."""
 
@@ -181,10 +177,7 @@ _DOUBT = 0.5
 
 
 def wins_of_points(
-    mechanism: Mechanism,
-    epsilon: float,
-    prior: Floats,
-    sample: SampledGames,
+    mechanism: Mechanism, epsilon: float, prior: Floats, sample: SampledGames
 ) -> Wins:
     """Tell for each play whether the best guess from the noisy vector is right: (2, n).
 
