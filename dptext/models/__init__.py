@@ -16,7 +16,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -298,9 +298,14 @@ class Item:
 
 def items() -> Iterator[Item]:
     """Yield all that may be fetched."""
-    yield _nltk("wordnet", "score ic with source nltk")
-    yield _nltk("wordnet_ic", "score ic with source nltk")
-    yield _nltk("averaged_perceptron_tagger_eng", "score pos")
+    for name, serves in (
+        ("wordnet", "score ic with source nltk"),
+        ("wordnet_ic", "score ic with source nltk"),
+        ("averaged_perceptron_tagger_eng", "score pos"),
+    ):
+        command = f"{_NLTK_COMMAND} {name}"
+        here, fetch = partial(nltk_path, name), partial(_fetch_nltk, name)
+        yield Item(name, serves, "nltk", "nlp", command, here, fetch)
     yield Item(
         PIPELINE,
         "score ner, score pos with tagger spacy",
@@ -347,18 +352,10 @@ def install(name: str) -> str:
     return item.path
 
 
-def _nltk(name: str, serves: str) -> Item:
-    return Item(
-        name,
-        serves,
-        "nltk",
-        "nlp",
-        f"{_NLTK_COMMAND} {name}",
-        lambda: nltk_path(name),
-        lambda: _package("nltk", "nlp").download(
-            name, quiet=True, raise_on_error=True, print_error_to=io.StringIO()
-        ),
-    )
+def _fetch_nltk(name: str) -> None:
+    # What goes wrong is said once.
+    said = {"quiet": True, "raise_on_error": True, "print_error_to": io.StringIO()}
+    _package("nltk", "nlp").download(name, **said)
 
 
 def _fetch_sentence_model() -> None:

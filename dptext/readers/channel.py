@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -129,30 +129,25 @@ class Channel:
         inputs (V + 1,) is the prior to go by, `inputs` itself if not given.
         """
         self.check()
-        eps = np.full(len(self.prior) + 1, epsilon)
-        if self.eps_of_row is not None:
-            eps = self.eps_of_row
+        eps = self.eps_of_row
+        eps = np.full(len(self.prior) + 1, epsilon) if eps is None else eps
         prior = self.inputs if inputs is None else inputs
-        name = cache.key_of(
-            *("channel", 1, *self.mechanism.identity, count),
-            *(cache.digest(prior), cache.digest(eps)),
-        )
+        what = "channel", 1, *self.mechanism.identity, count
+        name = cache.key_of(*what, cache.digest(prior), cache.digest(eps))
 
         def compute() -> cache.Arrays:
             rows, log_probs = self.mechanism.likeliest_inputs(prior, eps, count)
             outputs = int(np.flatnonzero(np.isfinite(log_probs[:, 0]))[-1]) + 1
-            rows, log_probs = rows[:outputs], log_probs[:outputs]
-            return {"rows": rows, "log_probs": log_probs}
+            return {"rows": rows[:outputs], "log_probs": log_probs[:outputs]}
 
         def holds(kept: cache.Arrays) -> bool:
             rows, size = kept["rows"], len(self.prior)
             fits = rows.ndim == 2 and rows.shape == kept["log_probs"].shape
-            return bool(
-                fits and len(rows) <= size and rows.min() >= 0 and rows.max() <= size
-            )
+            fits = fits and 0 < len(rows) <= size
+            return bool(fits and rows.min() >= 0 and rows.max() <= size)
 
-        what = f"looking up which words {self.mechanism.name} draws each word for"
-        kept = cache.arrays(name, compute, holds, what)
+        about = f"looking up which words {self.mechanism.name} draws each word for"
+        kept = cache.arrays(name, compute, holds, about)
         rows, possible = kept["rows"], np.isfinite(kept["log_probs"])
         drawn = np.zeros(len(prior), bool)
         drawn[: len(rows)] = possible[:, 0]
@@ -165,9 +160,8 @@ class ChannelReader:
 
     def __init__(self, channel: Channel, count: int) -> None:
         self.channel, self._count = channel, count
-        self.table = lru_cache(maxsize=TABLES)(
-            lambda epsilon: channel.candidates(epsilon, count)
-        )
+        table = partial(channel.candidates, count=count)
+        self.table = lru_cache(maxsize=TABLES)(table)
 
     def evidence(self, released: Released) -> tuple[Ids, Floats, Mask]:
         """Return inputs (c, n), ln P(y|x) of each, -inf for none, and which to write.

@@ -65,11 +65,6 @@ class NumberPart:
         wide = max(self.width, len(str(value)))
         return self.first <= value <= self.last and len(digits) == wide
 
-    @property
-    def span(self) -> int:
-        """Return how many numbers the range holds."""
-        return self.last - self.first + 1
-
 
 @dataclass(frozen=True, slots=True)
 class Element:
@@ -278,14 +273,12 @@ class Numbers:
                 some = where[which == number]
                 fill = iter(range(1, integers.shape[1]))
                 # All numbers of a form are equally likely.
-                columns = [
-                    [0] * len(some)
-                    if part.text
-                    else (
-                        part.first + bits.below(integers[some, next(fill)], part.span)
-                    ).tolist()
-                    for part in form
-                ]
+                columns = [[0] * len(some)] * len(form)
+                for at, part in enumerate(form):
+                    if not part.text:
+                        wide = part.last - part.first + 1
+                        drawn = bits.below(integers[some, next(fill)], wide)
+                        columns[at] = (part.first + drawn).tolist()
                 for position, *numbers in zip(some.tolist(), *columns, strict=True):
                     text = _filled(form, numbers)
                     out[position] = text.translate(_SWAPPED) if swapped else text
