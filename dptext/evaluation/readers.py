@@ -134,23 +134,21 @@ def counted(lexicon: Lexicon, texts: Texts, most: float = _COUNTED) -> PairCount
     return counts
 
 
-def pairs_of(
-    pipeline: Pipeline, public: PublicText, texts: Texts
-) -> tuple[Ngrams, int]:
+def pairs_of(ready: Pipeline, public: PublicText, texts: Texts) -> tuple[Ngrams, int]:
     """Count texts of a public file: their pairs beside those that ship, and words.
 
     Raises InputError without any words, UsageError.
     """
-    if not pipeline.channel.mechanism.has_log_probs:
+    if not ready.channel.mechanism.has_log_probs:
         raise UsageError(
-            f"--public-text: {pipeline.mechanism.name} has no exact output "
+            f"--public-text: {ready.mechanism.name} has no exact output "
             "distribution of a word, which a reader needs; leave the option out, or "
             "take a mechanism that has one, such as rank"
         )
-    counts = counted(pipeline.lexicon, texts)
+    counts = counted(ready.lexicon, texts)
     if not counts.words:
         raise public.none()
-    return counts.model(1, {}, ngrams.shipped(pipeline.channel)), counts.words
+    return counts.model(1, {}, ngrams.shipped(ready.channel)), counts.words
 
 
 def read_by_halves(pipeline: Pipeline, public: PublicText) -> InContext:

@@ -336,9 +336,9 @@ class PairReader:
         return Weighed(rows.T, columns.T, writable.T, words, chains)
 
     def _weighed(self, released: Released) -> Weighed:
-        shape = (len(released.drawn), self._count)
-        rows = np.zeros(shape, np.int32)
-        writable, weights = np.zeros(shape, bool), np.zeros(shape, np.float32)
+        shape = len(released.drawn), self._count
+        rows, writable = np.zeros(shape, np.int32), np.zeros(shape, bool)
+        weights = np.zeros(shape, np.float32)
         for epsilon, positions in self.channel.groups(released.eps):
             table, drawn = self.table(epsilon), released.drawn[positions]
             rows[positions] = table.rows[drawn]

@@ -97,16 +97,14 @@ class PairCounts:
             meta,
         )
 
-    def _alone(
-        self, following: Ints, counts: Ints, background: Ngrams | None
-    ) -> Floats:
+    def _alone(self, following: Ints, counts: Ints, general: Ngrams | None) -> Floats:
         """Return p of words, of any other word and of a sentence's end: (V + 2,)."""
         counted = np.bincount(following, counts, self._size + 2)
         seen = counted > 0
         discount = _discount(counted[seen])
         public = np.append(self._lexicon.prior * (1.0 - 2 * _UNKNOWN), [_UNKNOWN] * 2)
-        if background is not None:
-            public = np.exp(background.alone.astype(np.float64))
+        if general is not None:
+            public = np.exp(general.alone.astype(np.float64))
         spared = discount * seen.sum() * public
         alone: Floats = np.maximum(counted - discount, 0.0) + spared
         alone /= alone.sum()
