@@ -207,18 +207,12 @@ def stem(word: str, *, keep_y: bool) -> str:
 
 
 # Name of a form in the rules -> the form, and the part of speech that has it.
-_FORMS = {
-    "SINGULAR": (SINGULAR, "noun"),
-    "PLURAL": (PLURAL, "noun"),
-    "BASE": (BASE, "verb"),
-    "THIRD": (THIRD, "verb"),
-    "PAST": (PAST, "verb"),
-    "PARTICIPLE": (PARTICIPLE, "verb"),
-    "ING": (ING, "verb"),
-    "POSITIVE": (POSITIVE, "adjective"),
-    "COMPARATIVE": (COMPARATIVE, "adjective"),
-    "SUPERLATIVE": (SUPERLATIVE, "adjective"),
-}
+_NAMES = (
+    *("SINGULAR", "PLURAL", "BASE", "THIRD", "PAST", "PARTICIPLE", "ING"),
+    *("POSITIVE", "COMPARATIVE", "SUPERLATIVE"),
+)
+_HAVING = (*2 * ["noun"], *5 * ["verb"], *3 * ["adjective"])
+_FORMS = dict(zip(_NAMES, enumerate(_HAVING), strict=True))
 
 
 class Rules(NamedTuple):

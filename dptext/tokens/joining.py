@@ -25,7 +25,6 @@ copy` keeps are no help to a decoder and stay out.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -43,19 +42,11 @@ from dptext.types import Eps, Ids, Ints, Lexicon, Mask, Released, Words
 
 # A lane of the joiner, far above those of any mechanism.
 _DIGITS_LANE = 1 << 30
-_MASKS = {
-    kinds.NUMBER: "[number]",
-    kinds.IDENTIFIER: "[unknown]",
-    kinds.UNKNOWN: "[unknown]",
-    kinds.MASKED: "[masked]",
-}
+# Other kinds are unknown words.
+_MASKS = {kinds.NUMBER: "[number]", kinds.MASKED: "[masked]"}
 _KINDS = np.arange(kinds.COUNT)
 _WORDLIKE = ~np.isin(_KINDS, (kinds.PUNCTUATION, kinds.SPACE))
 _DIGIT = re.compile(r"\d")
-_AGREEMENTS: dict[str, Callable[[Lexicon], Articles | Inflector]] = {
-    "inflect": Inflector,
-    "articles": Articles,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +106,12 @@ class Joiner:
         treatment = self._treatment[words.flags & kinds.KIND]
         for position in np.flatnonzero(treatment == MASK).tolist():
             space = " " if pieces[position][:1] == " " else ""
-            mask = _MASKS[int(words.flags[position]) & kinds.KIND]
-            pieces[position] = space + mask
+            kind = int(words.flags[position]) & kinds.KIND
+            pieces[position] = space + _MASKS.get(kind, "[unknown]")
         pieces[(treatment == DROP) & _WORDLIKE[words.flags & kinds.KIND]] = ""
-        return Joined(_cut(pieces, words.ends), written, out)
+        joined, bounds = pieces.tolist(), pairwise([0, *words.ends.tolist()])
+        texts = ["".join(joined[begin:end]) for begin, end in bounds]
+        return Joined(texts, written, out)
 
     def redraw(self, words: Words, bits: RandomBits, positions: Ints) -> None:
         """Write pieces anew by random digits, or others of their form, in place."""
@@ -282,8 +275,9 @@ def _spellings(lexicon: Lexicon, lower: bool) -> tuple[NDArray[np.object_], Mask
 
 @lru_cache(maxsize=2)
 def _agreement(lexicon: Lexicon, name: str) -> Articles | Inflector | None:
-    kind = _AGREEMENTS.get(name)
-    return kind(lexicon) if kind else None
+    if name == "inflect":
+        return Inflector(lexicon)
+    return Articles(lexicon) if name == "articles" else None
 
 
 def _is_clitic(word: str) -> bool:
@@ -309,12 +303,6 @@ def _capital(word: str) -> str:
     if word[:1] == " ":
         return " " + word[1:2].upper() + word[2:]
     return word[:1].upper() + word[1:]
-
-
-def _cut(pieces: NDArray[np.object_], ends: Ints) -> list[str]:
-    joined = pieces.tolist()
-    bounds = pairwise([0, *ends.tolist()])
-    return ["".join(joined[begin:end]) for begin, end in bounds]
 
 
 # What no reader knows as a word of the vocabulary.
