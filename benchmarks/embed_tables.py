@@ -31,7 +31,7 @@ from dptext.mechanisms.gaussian import clip
 from dptext.randomness import Randomness, RunKey
 from dptext.spaces import Space
 from dptext.types import Lexicon
-from dptext.vectors import encoders
+from dptext.vectors import release
 from tools import vector_folder
 
 DELTA, BETAS, EPSILONS = 1e-6, (0.5, 0.6, 0.7, 0.8, 0.9), (1.0, 2.0, 5.0)
@@ -216,7 +216,7 @@ def sentences(texts: list[str]) -> Wide:
     texts = [text[:600] for text in texts]
     key = cache.key_of("tables", settings.digest_of_data(texts))
     kept = cache.arrays(
-        key, lambda: {"vectors": encoders.sentence_vectors(folder, "", texts)}
+        key, lambda: {"vectors": release.sentence_vectors(folder, "", texts)}
     )
     return clip(np.asarray(kept["vectors"]), 1.0)
 

@@ -24,7 +24,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, BinaryIO, Generic, NamedTuple, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,7 +104,13 @@ def arrays(
     """
     with contextlib.suppress(OSError):
         return _read_arrays((shipped_tables() / f"{key}.npz").read_bytes())
-    return _entry(_ARRAYS, key, compute, holds, what)
+
+    def write(values: Arrays) -> bytes:
+        sink = io.BytesIO()
+        np.savez(sink, **values)  # type: ignore[arg-type]
+        return sink.getvalue()
+
+    return _entry(f"{key}.arrays", _read_arrays, write, compute, holds, what)
 
 
 def numbers(
@@ -114,8 +120,18 @@ def numbers(
     what: str = "measuring public distances",
 ) -> Numbers:
     """Return the plain numbers of a key, shipped, kept or computed now; as `arrays`."""
-    known = shipped(key)
-    return _entry(_NUMBERS, key, compute, holds, what) if known is None else known
+
+    def write(values: Numbers) -> bytes:
+        return json.dumps(values).encode()
+
+    return shipped(key) or _entry(
+        f"{key}.numbers",
+        lambda kept: dict(json.loads(kept)),
+        write,
+        compute,
+        holds,
+        what,
+    )
 
 
 def table(
@@ -152,43 +168,23 @@ def _mapped(path: Path, holds: Callable[[NDArray[Any]], bool]) -> NDArray[Any] |
     return None
 
 
-class _Kind(NamedTuple, Generic[T]):
-    """What is kept: the suffix of its file, how to read and how to write it."""
-
-    suffix: str
-    read: Callable[[bytes], T]
-    write: Callable[[T], bytes]
-
-
 def _read_arrays(content: bytes) -> Arrays:
     with np.load(io.BytesIO(content), allow_pickle=False) as stored:
         return {item: stored[item] for item in stored.files}
 
 
-def _write_arrays(values: Arrays) -> bytes:
-    sink = io.BytesIO()
-    np.savez(sink, **values)  # type: ignore[arg-type]
-    return sink.getvalue()
-
-
-_ARRAYS = _Kind[Arrays]("arrays", _read_arrays, _write_arrays)
-_NUMBERS = _Kind[Numbers](
-    "numbers",
-    lambda content: dict(json.loads(content)),
-    lambda values: json.dumps(values).encode(),
-)
-
-
 def _entry(
-    kind: _Kind[T],
-    key: str,
+    name: str,
+    read: Callable[[bytes], T],
+    write: Callable[[T], bytes],
     compute: Callable[[], T],
     holds: Callable[[T], bool] | None,
     what: str,
 ) -> T:
-    path = folder() / f"{key}.{kind.suffix}"
+    """Return the content of an entry, by KEY.SUFFIX, as it is kept or computed now."""
+    path, key = folder() / name, name.partition(".")[0]
     try:
-        kept = kind.read(_content(path, key))
+        kept = read(_content(path, key))
         with progress.step(f"{what}: looking at what was kept"):
             if holds is None or holds(kept):
                 return kept
@@ -197,7 +193,7 @@ def _entry(
     with progress.step(what):
         computed = compute()
     with contextlib.suppress(OSError):
-        _keep(path, key, kind.write(computed))
+        _keep(path, key, write(computed))
     return computed
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dptext import cache
 from dptext.lexicons.search import distances_of_pairs, lengths_from
 from dptext.spaces import Space, some
-from dptext.types import Floats, Ints
+from dptext.types import Floats, Ints, blocks
 
 _CHUNK = 1024
 # Squared distances below this share of the largest square are computed directly.
@@ -50,8 +50,7 @@ def squared_single(space: Space, a: Ints, b: Ints) -> Floats:
     width = space.vectors.shape[1]
     out = np.empty(len(a))
     left, right = np.empty((2, min(_CHUNK, len(a)), width), np.float32)
-    for begin in range(0, len(a), _CHUNK):
-        part = slice(begin, begin + _CHUNK)
+    for part in blocks(len(a), _CHUNK):
         count = len(a[part])
         np.take(space.vectors, a[part], axis=0, out=left[:count], mode="clip")
         np.take(space.vectors, b[part], axis=0, out=right[:count], mode="clip")
@@ -114,14 +113,11 @@ def farthest(space: Space) -> Floats:
 
     def holds(kept: cache.Arrays) -> bool:
         far = kept["farthest"]
-        return far.shape == (space.size + 1,) and all(
-            np.isclose(
-                far[row],
-                lengths_from(space.vectors, row)[: space.size].max(),
-                rtol=1e-9,
-            )
-            for row in some(space.size + 1)
-        )
+        if far.shape != (space.size + 1,):
+            return False
+        rows = some(space.size + 1)
+        seen = [lengths_from(space.vectors, row)[: space.size].max() for row in rows]
+        return np.allclose(far[rows], seen, rtol=1e-9)
 
     key = cache.key_of("farthest word", 1, space.lexicon.digest, space.identity)
     return cache.arrays(key, compute, holds, "seeking farthest words")["farthest"]
@@ -131,14 +127,8 @@ def closest_pair(space: Space) -> float:
     """Return the smallest distance between two words of V; inf where V is 1."""
     if space.size < 2:
         return float("inf")
-
-    def compute() -> cache.Numbers:
-        near = nearest_words(space, 2)[: space.size, 1].astype(np.int64)
-        gap = space.vectors[: space.size].astype(np.float64) - space.vectors[near]
-        return {"closest": float(np.sqrt(np.einsum("vd,vd->v", gap, gap).min()))}
-
-    key = cache.key_of("closest pair", 1, space.lexicon.digest, space.identity)
-    return float(cache.numbers(key, compute)["closest"])
+    near = nearest_words(space, 2)[: space.size, 1].astype(np.int64)
+    return float(of_rows(space, np.arange(space.size), near).min())
 
 
 class Remaining:

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Literal, TypeVar
 
@@ -31,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.randomness import RandomBits
-from dptext.types import Eps, Floats, Ints, Points
+from dptext.types import Eps, Floats, Ints, Points, blocks
 
 # Matrix products are only ever made of whole blocks of this many rows, so that a
 # word's noise does not depend on the batch it came in.
@@ -74,10 +73,10 @@ def product(rows: NDArray[np.floating], matrix: Floats) -> Floats:
     """Multiply rows by a matrix, the same in any batch: (n, d), (d, j) -> (n, j)."""
     out = np.empty((len(rows), matrix.shape[1]))
     block = np.zeros((_BLOCK, rows.shape[1]))
-    for begin in range(0, len(rows), _BLOCK):
-        part = rows[begin : begin + _BLOCK]
-        block[: len(part)] = part
-        out[begin : begin + len(part)] = (block @ matrix)[: len(part)]
+    for part in blocks(len(rows), _BLOCK):
+        count = part.stop - part.start
+        block[:count] = rows[part]
+        out[part] = (block @ matrix)[:count]
     return out
 
 
@@ -155,7 +154,6 @@ _FIRST = 16
 _REST = np.uint64(64 - _FIRST)
 
 
-@dataclass(frozen=True, slots=True)
 class Lookup:
     """Whole numbers in order, (m,) uint64, among which others are placed.
 
@@ -163,41 +161,36 @@ class Lookup:
     need one comparison more, where a search by halves needs log2 m, one by one.
     """
 
-    ordered: NDArray[np.uint64]
-    firsts: NDArray[np.int32]
-
-    @classmethod
-    def of(cls, ordered: NDArray[np.uint64]) -> Lookup:
-        """Take numbers in order."""
+    def __init__(self, ordered: NDArray[np.uint64]) -> None:
         multiples = np.arange(2**_FIRST, dtype=np.uint64) << _REST
         firsts = np.append(np.searchsorted(ordered, multiples), len(ordered))
-        return cls(ordered, firsts.astype(np.int32))
+        self._ordered, self._firsts = ordered, firsts.astype(np.int32)
 
     def searchsorted(
         self, numbers: NDArray[np.uint64], side: Literal["left", "right"]
     ) -> Ints:
         """Return what np.searchsorted does: (n,) uint64 -> (n,)."""
         first_bits = (numbers >> _REST).view(np.int64)
-        places = self.firsts[first_bits].astype(np.int64)
+        places = self._firsts[first_bits].astype(np.int64)
         # Of the table, with the same first bits.
-        alike = self.firsts[first_bits + 1] - places
-        one = self.ordered[np.minimum(places, len(self.ordered) - 1)]
+        alike = self._firsts[first_bits + 1] - places
+        one = self._ordered[np.minimum(places, len(self._ordered) - 1)]
         places += (alike > 0) & (one < numbers if side == "left" else one <= numbers)
         several = np.flatnonzero(alike > 1)
-        places[several] = np.searchsorted(self.ordered, numbers[several], side=side)
+        places[several] = np.searchsorted(self._ordered, numbers[several], side=side)
         return places
 
 
 @cache
 def normal_lookup() -> Lookup:
     """Return a lookup by the first 64 bits of the normal table."""
-    return Lookup.of(normal_table()[0])
+    return Lookup(normal_table()[0])
 
 
 @cache
 def geometric_lookup() -> Lookup:
     """Return a lookup by the geometric table."""
-    return Lookup.of(geometric_table())
+    return Lookup(geometric_table())
 
 
 @cache

@@ -20,7 +20,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from itertools import islice
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +31,7 @@ from dptext.budgets import AnyBudget, Budget, SequentialBudget, uniform
 from dptext.decoders import Decoder, none
 from dptext.errors import UsageError
 from dptext.guarantees import statement
-from dptext.guarantees.rounding import MAX_MEANINGFUL_LOSS
+from dptext.guarantees.claims import MAX_MEANINGFUL_LOSS
 from dptext.mappings import Index
 from dptext.measures import bayes_risk, calibrate
 from dptext.mechanisms import (
@@ -52,6 +53,7 @@ from dptext.types import (
     BudgetKind,
     Eps,
     Ids,
+    Ints,
     JsonObject,
     Lexicon,
     Notion,
@@ -82,7 +84,12 @@ def identity_of(
         digests = dict(contents.get(key, {}))
         unkeyed = recipe.decoder.params.unkeyed if key == "decoder" else ()
         for path in (*digests, *unkeyed):
-            _remove(settings[key], path.split("."))
+            *above, last = path.split(".")
+            inside: Any = settings[key]
+            for name in above:
+                inside = inside.get(name) if isinstance(inside, dict) else None
+            if isinstance(inside, dict):
+                inside.pop(last, None)
         named[key] = {"content": digests, "code": code, "used": used if code else ()}
     # Files of lists count by their content, wherever they lie.
     settings["tokens"] = lists.by_content(recipe.tokens)
@@ -97,22 +104,12 @@ def identity_of(
     )
 
 
-def _remove(settings: object, path: list[str]) -> None:
-    """Take a nested key out of settings where it is there."""
-    for key in path[:-1]:
-        settings = settings.get(key) if isinstance(settings, dict) else None
-    if isinstance(settings, dict):
-        settings.pop(path[-1], None)
-
-
 Draw = Callable[[Ids, Eps, RandomBits], Ids]
 # No record has this ordinal: the nonce of words that are drawn once for a whole run.
 _RUN = Record(-2, (), None)
 
 
-def by_record(
-    ids: Ids, eps: Eps, bits: RandomBits, records: NDArray[np.int64], draw: Draw
-) -> Ids:
+def by_record(ids: Ids, eps: Eps, bits: RandomBits, records: Ints, draw: Draw) -> Ids:
     """Draw each distinct word of a record once, by the random bits of its first.
 
     records (n,) which record each word belongs to, non-decreasing.
@@ -179,11 +176,6 @@ _CHARACTERS = 2**17
 _POINTS, _DRAWN = 2048, 256
 
 
-def _by_text(words: Words) -> list[int]:
-    """Return how many words each text has."""
-    return list(map(int, np.bincount(words.texts, minlength=len(words.ends))))
-
-
 class Draws(NamedTuple):
     """The words of a batch, what was drawn for them, epsilons (n,), random bits."""
 
@@ -210,12 +202,12 @@ class Privatized(NamedTuple):
     @property
     def replaced(self) -> list[int]:
         """Return how many words of each text were replaced."""
-        return _by_text(self.words)
+        return self.words.by_text()
 
     def batch(self, first_text: int) -> Batch:
         """Return it as meters take it; first_text is how many texts come before."""
-        joined = self.joined
-        return Batch(self.words, joined.written, joined.spelled, self.eps, first_text)
+        written, spelled = self.joined.written, self.joined.spelled
+        return Batch(self.words, written, spelled, self.eps, first_text)
 
 
 @dataclass(frozen=True)
@@ -247,11 +239,8 @@ class Pipeline:
             released, spelled = self.released(words, drawn, eps), [*joined.spelled]
             written = self.decoder.rewrite(joined.texts, spelled, released)
             joined = replace(joined, texts=written)
-        texts, begin = [], 0
-        for record in records:
-            end = begin + len(record.texts)
-            texts.append(tuple(joined.texts[begin:end]))
-            begin = end
+        left = iter(joined.texts)
+        texts = [tuple(islice(left, len(record.texts))) for record in records]
         return Privatized(texts, words, drawn, joined, eps)
 
     @property
@@ -268,7 +257,7 @@ class Pipeline:
     def replaced(self, records: Sequence[Record]) -> list[int]:
         """Return how many words of each text will be replaced, before any is drawn."""
         texts = [text for each in records for text in each.texts]
-        return _by_text(self.tokenizer.words(texts))
+        return self.tokenizer.words(texts).by_text()
 
     def draws(self, records: Sequence[Record], randomness: Randomness) -> Draws:
         """Draw a word for each word of records, and new digits where they ask for."""
@@ -311,20 +300,18 @@ class Pipeline:
         self, budget: SequentialBudget, words: Words, bits: RandomBits
     ) -> tuple[Ids, Eps]:
         """Draw words whose epsilons look at those drawn before; return both."""
-        return budget.release(
-            words,
-            bits,
-            lambda positions, eps: self.draw(
-                words.ids[positions], eps, bits.take(positions)
-            ),
-        )
+
+        def draw(positions: Ints, eps: Eps) -> Ids:
+            return self.draw(words.ids[positions], eps, bits.take(positions))
+
+        return budget.release(words, bits, draw)
 
     def replace(
         self,
         ids: Ids,
         eps: Eps,
         bits: RandomBits,
-        records: NDArray[np.int64],
+        records: Ints,
         randomness: Randomness,
     ) -> Ids:
         """Draw a word for each word, as often as the strategy says.
@@ -356,7 +343,7 @@ class Pipeline:
 
     def points(
         self, ids: Ids, eps: Eps, bits: RandomBits
-    ) -> Iterator[tuple[NDArray[np.int64], Points]]:
+    ) -> Iterator[tuple[Ints, Points]]:
         """Yield the noisy vectors of a noise mechanism, with the words they are of.
 
         Vectors are large: a few thousand words at a time keep the memory bounded.
@@ -364,10 +351,9 @@ class Pipeline:
         assert isinstance(self.mechanism, NoiseMechanism)
         for begin in range(0, len(ids), _POINTS):
             part = np.arange(begin, min(begin + _POINTS, len(ids)))
-            drawn = [part[at : at + _DRAWN] for at in range(0, len(part), _DRAWN)]
             points = [
                 self.mechanism.sample(ids[few], eps[few], bits.take(few))
-                for few in drawn
+                for few in np.split(part, range(_DRAWN, len(part), _DRAWN))
             ]
             yield part, self.mechanism.finite(np.concatenate(points))
 

@@ -67,8 +67,7 @@ def overrides_of(
     conflict, or an epsilon that is none.
     """
     wanted = {name: value for name, value in chosen.items() if value is not None}
-    names = ("epsilon", "risk", "reader_risk")
-    spent = [name for name in names if name in wanted]
+    spent = [name for name in ("epsilon", "risk", "reader_risk") if name in wanted]
     if len(spent) > 1:
         raise UsageError(f"give only one of {', '.join(map(option, spent))}")
     over: JsonObject = {}
@@ -78,15 +77,20 @@ def overrides_of(
         over["lexicon"] = wanted["lexicon"]
     if "decode" in wanted:
         over["decoder"] = {"name": wanted["decode"]}
-    tokens: JsonObject = {
-        key: {"files": wanted[name]}
-        for key, name in (("keep", "keep_list"), ("mask", "mask_list"))
-        if name in wanted
+    lists = {"keep": wanted.get("keep_list"), "mask": wanted.get("mask_list")}
+    tokens = {
+        key: {"files": files} for key, files in lists.items() if files is not None
     }
     if tokens:
         over["tokens"] = tokens
     for name in spent:
-        over["budget"] = _budget(name, wanted[name], option(name))
+        value: Any = wanted[name]
+        if name != "epsilon":
+            value = share(value, option(name))
+        elif not (isinstance(value, int | float) and 0 < value < float("inf")):
+            raise UsageError(f"{option(name)} {value!r}: give a finite number above 0")
+        none = dict.fromkeys(("epsilon", "risk", "reader_risk"))
+        over["budget"] = {"name": "uniform", **none, name: float(value)}
     return merged(over, settings or {})
 
 
@@ -106,15 +110,6 @@ def merged(base: Mapping[str, object], over: Mapping[str, object]) -> JsonObject
 
 def _name_in(part: object) -> object:
     return part.get("name") if isinstance(part, Mapping) else part
-
-
-def _budget(name: str, value: object, option: str) -> JsonObject:
-    budget: JsonObject = dict.fromkeys(("epsilon", "risk", "reader_risk"))
-    if name != "epsilon":
-        return {"name": "uniform", **budget, name: share(value, option)}
-    if not (isinstance(value, int | float) and 0 < value < float("inf")):
-        raise UsageError(f"{option} {value!r}: give a finite number above 0")
-    return {"name": "uniform", **budget, name: float(value)}
 
 
 _NAMED = 4  # changes that a name lists
@@ -212,12 +207,8 @@ class Profile:
 
     def parts(self) -> dict[str, Part[DataclassInstance]]:
         """Return the components by their keys."""
-        parts = (
-            *(self.space, self.mechanism, self.mapping),
-            *(self.budget, self.decoder),
-        )
-        named = zip(STAGES, parts, strict=True)
-        return {key: part for key, part in named if part is not None}
+        parts = {key: getattr(self, key) for key in STAGES}
+        return {key: part for key, part in parts.items() if part is not None}
 
     def settings(self) -> JsonObject:
         """Return everything that decides the output, as plain data."""
@@ -298,8 +289,9 @@ def parse(data: Mapping[str, object], location: str) -> Profile:
     if isinstance(params, uniform.Params):
         wanted = (params.epsilon, params.risk, params.reader_risk)
         if wanted.count(None) != len(wanted) - 1:
-            msg = f"{location}: budget: give either epsilon, risk or reader_risk"
-            raise UsageError(msg)
+            raise UsageError(
+                f"{location}: budget: give either epsilon, risk or reader_risk"
+            )
     return recipe
 
 
@@ -316,44 +308,35 @@ def resolved(settings: Mapping[str, object], name: str, lexicon: str) -> Profile
 
 
 def _parse(data: Mapping[str, object], location: str) -> Profile:
-    unknown = [key for key in data if key not in _KEYS]
-    if unknown:
-        hint = registry.suggest(str(unknown[0]), _KEYS)
-        raise UsageError(f"{location}: unknown key {unknown[0]!r}; {hint}")
-    parts = {key: _part(key, data.get(key), location) for key in STAGES}
-    mechanism, budget = parts["mechanism"], parts["budget"]
-    if mechanism is None or budget is None:
-        missing = "mechanism" if mechanism is None else "budget"
-        raise UsageError(f"{location}: {missing} is missing")
-    strategy = str(data.get("strategy", Strategy.TOKEN))
+    for key in data:
+        if key not in _KEYS:
+            hint = registry.suggest(str(key), _KEYS)
+            raise UsageError(f"{location}: unknown key {key!r}; {hint}")
+    given = {key: value for key, value in data.items() if value is not None}
+    for key in ("mechanism", "budget"):
+        if key not in given:
+            raise UsageError(f"{location}: {key} is missing")
+    strategy = str(given.get("strategy", Strategy.TOKEN))
     if strategy not in STRATEGIES:
         hint = registry.suggest(strategy, STRATEGIES)
         raise UsageError(f"{location}: strategy: unknown value {strategy!r}; {hint}")
-    noise = mechanism.params.family == "noise"
-    if parts["mapping"] is not None and not noise:
-        raise UsageError(
-            f"{location}: mapping: {mechanism.name} draws words itself; remove the "
-            "mapping"
-        )
-    mapping = parts["mapping"] or (
-        _part("mapping", DEFAULTS["mapping"], location) if noise else None
-    )
-    space = parts["space"] or _part("space", DEFAULTS["space"], location)
-    decoder = parts["decoder"] or _part("decoder", DEFAULTS["decoder"], location)
-    assert space is not None
-    assert decoder is not None
+    named = {**DEFAULTS, **given}
+    parts: dict[str, Any] = {key: _part(key, named[key], location) for key in STAGES}
+    if parts["mechanism"].params.family != "noise":
+        if "mapping" in given:
+            raise UsageError(
+                f"{location}: mapping: {parts['mechanism'].name} draws words itself; "
+                "remove the mapping"
+            )
+        parts["mapping"] = None
     return Profile(
         name=str(data.get("name", Path(location).stem)),
         about=str(data.get("about", "")),
         source=str(data.get("source", "")),
         lexicon=str(data.get("lexicon", "builtin")),
-        space=space,
-        mechanism=mechanism,
-        mapping=mapping,
-        budget=budget,
-        decoder=decoder,
         strategy=Strategy(strategy),
         tokens=_tokens(data.get("tokens") or {}, f"{location}: tokens"),
+        **parts,
     )
 
 
@@ -372,22 +355,20 @@ def _tokens(settings: object, location: str) -> Policy:
     return replace(policy, keep=keep, mask=mask)
 
 
-def _part(key: str, settings: object, location: str) -> Part[Any] | None:
-    if settings is None:
-        return None
+def _part(key: str, settings: object, location: str) -> Part[Any]:
     if isinstance(settings, str):
         settings = {"name": settings}
     if not isinstance(settings, Mapping) or not isinstance(settings.get("name"), str):
         raise UsageError(f"{location}: {key}: give a name, or a name and parameters")
-    module = registry.find(STAGES[key], settings["name"])
+    name: str = settings["name"]
+    module = registry.find(STAGES[key], name)
     rest = {item: value for item, value in settings.items() if item != "name"}
     for item in rest:
-        now = _RENAMED.get((key, settings["name"], item))
-        if now is not None:
+        if now := _RENAMED.get((key, name, item)):
             raise UsageError(
                 f"{location}: {key}.{item}: this key is now {key}.{now}; rename it"
             )
-    return Part(settings["name"], convert(rest, module.Params, f"{location}: {key}"))
+    return Part(name, convert(rest, module.Params, f"{location}: {key}"))
 
 
 def in_language(recipe: Profile, lexicon: Lexicon) -> Profile:
@@ -396,12 +377,11 @@ def in_language(recipe: Profile, lexicon: Lexicon) -> Profile:
     if language == ENGLISH:
         return recipe
     if policy.stop_word != "perturb" and not language_data.stop_words(language):
-        msg = (
+        raise UsageError(
             f"tokens.stop_word: no function words are known for language {language!r} "
             f"(lexicon {lexicon.name}); set it to perturb, or import the lexicon with "
             "--language"
         )
-        raise UsageError(msg)
     return replace(recipe, tokens=replace(policy, agreement="none"))
 
 

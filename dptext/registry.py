@@ -36,17 +36,9 @@ STAGES = (
     *("formats", "spaces", "budgets", "budgets.scores", "mechanisms", "mappings"),
     *("decoders", "metrics"),
 )
-# What a module of each stage holds; `Params` extend those of the stage's own package.
-_MEMBERS: Mapping[str, tuple[str, ...]] = {
-    "formats": ("Format",),
-    "spaces": ("Params",),
-    "budgets": ("Params",),
-    "budgets.scores": ("Params",),
-    "mechanisms": ("Params",),
-    "mappings": ("Params",),
-    "decoders": ("Params",),
-    "metrics": ("NAME", "Meter"),
-}
+# What a module of a stage holds where that is not `Params`; each extends the class of
+# this name of the stage's own package.
+_MEMBERS = {"formats": ("Format",), "metrics": ("NAME", "Meter")}
 
 
 @cache
@@ -91,7 +83,7 @@ def _unfit(stage: str, module: object) -> str:
     """Say what a module of a stage must have and lacks; "" where it has all."""
     if not isinstance(module, ModuleType):
         return "is not a module"
-    for member in _MEMBERS[stage]:
+    for member in _MEMBERS.get(stage, ("Params",)):
         kind = getattr(module, member, None)
         if kind is None:
             return f"lacks {member}"

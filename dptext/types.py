@@ -6,7 +6,7 @@ Letters in shapes: r texts, n words, p pieces, V vocabulary, d dimensions, k lis
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import IntEnum, StrEnum
 from functools import lru_cache
@@ -28,6 +28,13 @@ Vectors = NDArray[np.floating]  # of any precision
 Rows = NDArray[np.integer]  # of any width
 Mask = NDArray[np.bool_]
 JsonObject = dict[str, object]  # keys and values, as in YAML and JSON
+
+
+def blocks(end: int, size: int, begin: int = 0) -> Iterator[slice]:
+    """Yield slices of at most size rows, from begin to end."""
+    for first in range(begin, end, size):
+        yield slice(first, min(first + size, end))
+
 
 # Parts of speech, by their numbers in Lexicon.parts.
 PARTS = (
@@ -202,10 +209,14 @@ class Words:
 
     pieces: list[str]
     flags: NDArray[np.uint8]
-    ends: NDArray[np.int64]
-    positions: NDArray[np.int64]
-    texts: NDArray[np.int64]
+    ends: Ints
+    positions: Ints
+    texts: Ints
     ids: Ids
+
+    def by_text(self) -> list[int]:
+        """Return how many words of each text are privatized."""
+        return list(map(int, np.bincount(self.texts, minlength=len(self.ends))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,9 +234,9 @@ class Released:
 
     pieces: list[str]
     flags: NDArray[np.uint8]
-    ends: NDArray[np.int64]
-    positions: NDArray[np.int64]
-    texts: NDArray[np.int64]
+    ends: Ints
+    positions: Ints
+    texts: Ints
     drawn: Ids
     eps: Eps
 
@@ -351,6 +362,14 @@ class VaryingEpsilon:
     total: float
     drift: float
     most: float = math.inf
+
+    @classmethod
+    def exponential(cls, distance: float, most: float = math.inf) -> VaryingEpsilon:
+        """Return that of weights exp(-epsilon t / 2), t at most distance.
+
+        most: what no two words lose more than at any epsilon, where t is cut.
+        """
+        return cls(distance, distance, distance / 2.0, most / 2.0)
 
     def moved(self, low: float, high: float) -> float:
         """Return what a word loses at most whose epsilon alone differs, in nats."""

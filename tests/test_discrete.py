@@ -103,7 +103,7 @@ def test_a_lookup_places_numbers_as_a_search_does(
     random = np.random.default_rng(3).integers(0, 2**64, 20_000, dtype=np.uint64)
     ends = np.array([0, 1, 2**48 - 1, 2**48, 2**63, 2**64 - 1], np.uint64)
     numbers = np.concatenate((ordered, ordered - one, ordered + one, ends, random))
-    placed = noise.Lookup.of(ordered).searchsorted(numbers, side)
+    placed = noise.Lookup(ordered).searchsorted(numbers, side)
     np.testing.assert_array_equal(placed, np.searchsorted(ordered, numbers, side=side))
 
 

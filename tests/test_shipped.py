@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dptext import cache, lexicons, load_profile, open_pipeline, registry
-from dptext.guarantees.rounding import MAX_MEANINGFUL_LOSS
+from dptext.guarantees.claims import MAX_MEANINGFUL_LOSS
 from dptext.measures import bayes_risk
 from dptext.measures.public import risk_of
 from dptext.mechanisms import Aim, rank

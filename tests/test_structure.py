@@ -220,7 +220,7 @@ def test_one_line_loads_what_it_needs() -> None:
     """A default run loads no option reader, entry points, pages or ledgers."""
     unused = (
         *("pydantic", "importlib.metadata", "jinja2", "sqlite3", "rich.markdown"),
-        *("concurrent.futures", "dptext.vectors.measures", "dptext.evaluation.run"),
+        *("concurrent.futures", "dptext.vectors.statement", "dptext.evaluation.run"),
         *("dptext.report.html", "dptext.mechanisms.laplace"),
     )
     check = (

@@ -15,15 +15,7 @@ from msgspec import Meta
 from dptext import budgets
 from dptext.budgets import declared
 from dptext.randomness import RandomBits
-from dptext.types import (
-    BudgetDescription,
-    BudgetKind,
-    Eps,
-    Floats,
-    Ints,
-    Lexicon,
-    Words,
-)
+from dptext.types import BudgetDescription, BudgetKind, Eps, Ints, Lexicon, Words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +28,7 @@ class Params(declared.ClassParams):
 
     def prepare(self, lexicon: Lexicon) -> ClassFirst:
         """Look the class of each word of the vocabulary up."""
-        classes = self.classes(lexicon)
+        classes = declared.classes(lexicon, self.by, self.table)
         epsilons = classes.epsilons(self.epsilons)
         return ClassFirst(classes, epsilons, self.first, self.used())
 
@@ -45,7 +37,7 @@ class Params(declared.ClassParams):
 class ClassFirst(declared.ByClass, budgets.Budget):
     """epsilons of the classes, (c,); used, where these come from."""
 
-    epsilons: Floats
+    epsilons: Eps
     first: float
     used: str
 

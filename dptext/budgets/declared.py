@@ -22,16 +22,7 @@ from dptext.errors import UsageError
 from dptext.randomness import RandomBits
 from dptext.settings import Prepared, digest_of_bytes
 from dptext.tokens import numbers
-from dptext.types import (
-    PARTS,
-    BudgetDescription,
-    BudgetKind,
-    Eps,
-    Floats,
-    Ints,
-    Lexicon,
-    Words,
-)
+from dptext.types import PARTS, BudgetDescription, BudgetKind, Eps, Ints, Lexicon, Words
 
 BY = ("frequency", "part-of-speech", "table")
 OTHER = "other"
@@ -54,10 +45,6 @@ class ClassParams(budgets.Params):
     by: str = "frequency"
     table: str = ""
 
-    def classes(self, lexicon: Lexicon) -> Classes:
-        """Look the class of each word of the vocabulary up."""
-        return classes(lexicon, self.by, self.table)
-
     def listed(self) -> str:
         """Write the epsilons in one line."""
         return ", ".join(f"{name} {value:g}" for name, value in self.epsilons.items())
@@ -78,7 +65,7 @@ class Classes:
     of: Ints
     content: Mapping[str, str]
 
-    def epsilons(self, by_name: Mapping[str, float]) -> Floats:
+    def epsilons(self, by_name: Mapping[str, float]) -> Eps:
         """Return the epsilon of each class: (c,) float64; "other" for the rest.
 
         Raises UsageError for a class that does not exist and one without epsilon.
@@ -178,16 +165,16 @@ class Params(ClassParams):
 
     def prepare(self, lexicon: Lexicon) -> Declared:
         """Look the epsilon of each word of the vocabulary up."""
-        classes = self.classes(lexicon)
-        epsilons = classes.epsilons(self.epsilons)[classes.of]
-        return Declared(classes, epsilons, self.used())
+        of_words = classes(lexicon, self.by, self.table)
+        epsilons = of_words.epsilons(self.epsilons)[of_words.of]
+        return Declared(of_words, epsilons, self.used())
 
 
 @dataclass(frozen=True, slots=True)
 class Declared(ByClass, budgets.Budget):
     """epsilons of the rows, (V + 1,) float64; used, where they come from."""
 
-    epsilons: Floats
+    epsilons: Eps
     used: str
 
     @property

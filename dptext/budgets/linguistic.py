@@ -27,15 +27,7 @@ from dptext.budgets.scores import Score
 from dptext.errors import UsageError
 from dptext.randomness import RandomBits
 from dptext.settings import convert
-from dptext.types import (
-    BudgetDescription,
-    BudgetKind,
-    Eps,
-    Floats,
-    Ints,
-    Lexicon,
-    Words,
-)
+from dptext.types import BudgetDescription, BudgetKind, Floats, Ints, Lexicon, Words
 
 # The share of a total that is held back, so that rounded sums stay below it.
 _HELD_BACK = 2.0**-40
@@ -283,7 +275,7 @@ class Linguistic(budgets.Budget):
             used=tuple(f"Score {each.description}." for each in self.scores),
         )
 
-    def spread(self, words: Words, bits: RandomBits) -> Eps:
+    def spread(self, words: Words, bits: RandomBits) -> Floats:
         """Return each word's part of its text's total, (n,) float64."""
         return self._shares(words)[0]
 
@@ -302,7 +294,7 @@ class Linguistic(budgets.Budget):
             **columns,
         }
 
-    def _shares(self, words: Words) -> tuple[Eps, Words, dict[str, Floats]]:
+    def _shares(self, words: Words) -> tuple[Floats, Words, dict[str, Floats]]:
         """Return the epsilons of the words, all words that share, and their columns."""
         params = self.params
         count = len(words.ends)

@@ -41,7 +41,7 @@ class Params(declared.ClassParams):
 
     def prepare(self, lexicon: Lexicon) -> ReleasedPast:
         """Look the class of each word of the vocabulary up."""
-        classes = self.classes(lexicon)
+        classes = declared.classes(lexicon, self.by, self.table)
         after = classes.epsilons(self.epsilons)[classes.of]
         return ReleasedPast(classes, self, after)
 

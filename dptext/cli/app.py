@@ -14,7 +14,7 @@ from typer.core import TyperCommand
 from typer.main import get_command, get_group
 
 from dptext import __version__
-from dptext.cli.parser import Program, add
+from dptext.cli.parser import Program, add, spread
 from dptext.errors import UsageError
 
 # In the order of the help; a command is the module of its name.
@@ -90,9 +90,9 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def options(
     context: typer.Context,
+    *,
     version: Annotated[
         bool,
         typer.Option(
@@ -107,14 +107,15 @@ def options(
             "nearest one, from the working folder upward.",
         ),
     ] = None,
-    no_config: Annotated[
-        bool, typer.Option("--no-config", help="Read no configuration file.")
-    ] = False,
+    no_config: Annotated[bool, "Read no configuration file."] = False,
 ) -> None:
     """Take the options that stand before a command."""
     source = context.get_parameter_source("config")
     if no_config and source is not None and source.name == "COMMANDLINE":
         raise UsageError("give --config or --no-config, not both")
+
+
+app.callback()(spread(options))
 
 
 def main() -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 from typing import Annotated
 
 import typer
 
 from dptext.cli import options, screen
-from dptext.cli.faults import say
 from dptext.cli.options import Number, Text, overrides
 from dptext.errors import UsageError
 
@@ -17,12 +15,11 @@ from dptext.errors import UsageError
 def command(
     name: Annotated[
         str,
-        typer.Argument(
-            metavar="PROFILE|MECHANISM",
-            help="A profile, a .yaml file, or a mechanism (with --epsilon). If both "
-            "have the same name, the profile is meant.",
-        ),
+        "PROFILE|MECHANISM",
+        "A profile, a .yaml file, or a mechanism (with --epsilon). If both have the "
+        "same name, the profile is meant.",
     ] = "balanced",
+    *,
     epsilon: options.Epsilon = None,
     mechanism: Text = None,
     lexicon: Text = None,
@@ -81,14 +78,13 @@ def command(
     if alone and "budget" not in over:
         raise UsageError(f"{name} is a mechanism, without an epsilon: give --epsilon")
     began = time.monotonic()
+    progress.on(not quiet, "audit: ")
 
     def tell(line: str) -> None:
-        if not quiet:
-            say(f"audit: {line} ({time.monotonic() - began:.0f} s so far)")
+        progress.say(f"{line} ({time.monotonic() - began:.0f} s so far)")
 
     recipe = profiles.load(profiles.DEFAULT if alone else name, over)
-    preparing = f"audit: preparing {recipe.mechanism.name}"
-    with contextlib.nullcontext() if quiet else progress.step(preparing):
+    with progress.step(f"preparing {recipe.mechanism.name}"):
         ready = pipeline.build(recipe, lexicons.find(recipe.lexicon))
     if ready.budget.description.kind != "word":
         raise UsageError("audit takes an epsilon per word: give --epsilon")
@@ -101,16 +97,14 @@ def command(
         number=draws,
         progress=tell,
     )
-    if as_json:
-        data = {
-            "profile": ready.profile.name,
-            "mechanism": ready.mechanism.name,
-            "epsilon": ready.budget.description.high,
-            "lexicon_digest": ready.lexicon.digest,
-            **msgspec.to_builtins(finding),
-        }
-        typer.echo(screen.to_json(data, infinite="infinite"))
-    else:
-        screen.show(audits.view(finding, ready))
+    data = {
+        "profile": ready.profile.name,
+        "mechanism": ready.mechanism.name,
+        "epsilon": ready.budget.description.high,
+        "lexicon_digest": ready.lexicon.digest,
+        **msgspec.to_builtins(finding),
+    }
+    view = audits.view(finding, ready)
+    screen.deliver(data, as_json, view, infinite="infinite")
     if finding.failed:
         raise typer.Exit(1)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from dptext.cli import options, screen
 from dptext.cli.options import Text, overrides
 from dptext.errors import UsageError
@@ -17,8 +15,9 @@ if TYPE_CHECKING:
 
 
 def command(
-    risk: Annotated[str, options.RISK],
-    profile: Annotated[str, typer.Argument(help=options.PROFILE)] = "balanced",
+    profile: Annotated[str, options.PROFILE] = "balanced",
+    *,
+    risk: str,
     mechanism: Annotated[
         Text, "Mechanism with its default parameters, or all of them."
     ] = None,

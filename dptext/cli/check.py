@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dptext.report.exports import Export, GitIndex
     from dptext.report.recompute import Recomputer
     from dptext.report.signatures import Key
-    from dptext.report.verify import Finding, Judged
+    from dptext.report.verify import Verdict
 
     # An export by name, and what reads it.
     Named = tuple[str, Callable[[], Export]]
@@ -36,11 +36,10 @@ def command(
     context: typer.Context,
     files: Annotated[
         options.Texts,
-        typer.Argument(
-            help="Exports, or folders of exports. In folders, sidecars and files "
-            "such as README.md are skipped."
-        ),
+        "Exports, or folders of exports. In folders, sidecars and files such as "
+        "README.md are skipped.",
     ] = None,
+    *,
     staged: Annotated[
         bool,
         "Check exports, reports and policy as staged in git: all exports, or those in "
@@ -100,9 +99,9 @@ def command(
     accepted = policies.of(configured.policy, configured.shown)
     accepted = replace(accepted, **{key: getattr(terms, key) for key in asked})
     keys = keys_of(verify_key, accepted, configured, index)
-    results: list[Judged] = []
+    results: list[Verdict] = []
     for name, read in _exports(files or (), accepted, index, note):
-        each = verify.Judged(name, *judged(read, accepted, keys, recomputer))
+        each = judged(read, accepted, keys, recomputer)._replace(name=name)
         results.append(each)
         for line in each.notes:
             note(f"{name}: {line}")
@@ -194,8 +193,8 @@ def judged(
     accepted: ExportPolicy,
     keys: Sequence[Key],
     recomputer: Recomputer,
-) -> tuple[Sequence[Finding], Sequence[str]]:
-    """Return findings on an export, and notes."""
+) -> Verdict:
+    """Return the verdict on an export, its signature included."""
     from dptext.report import signatures, verify
     from dptext.report.verify import Rule
 
@@ -203,10 +202,10 @@ def judged(
         export = read()
     except OSError as error:
         return verify.failed(Rule.UNREADABLE, f"cannot be read: {error.strerror}")
-    findings, notes = verify.verdict(export, accepted, recomputer)
+    verdict = verify.verdict(export, accepted, recomputer)
     problem = signatures.problem(export.report, keys) if keys and export.report else ""
     signature = verify.of_rule(Rule.SIGNATURE, filter(None, [problem]))
-    return [*signature, *findings], notes
+    return verdict._replace(findings=(*signature, *verdict.findings))
 
 
 def keys_of(

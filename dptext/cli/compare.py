@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from dptext.cli import faults, options, outputs, screen
 from dptext.cli.options import HIDDEN, Number, Text, Texts
 from dptext.errors import ComponentError, UsageError
@@ -24,7 +22,7 @@ _RISKS = ("10%", "20%", "35%")
 
 
 def command(
-    file: Annotated[str, typer.Argument(help="File or folder of texts to compare on.")],
+    file: Annotated[str, "File or folder of texts to compare on."],
     *,
     layout: options.Layout,
     sample: Annotated[int, Number(int, 1)] = 2000,

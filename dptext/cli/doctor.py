@@ -9,20 +9,17 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import Annotated, NamedTuple
 
 import typer
 
 from dptext.cli import configuration, faults, options, parser, screen
 from dptext.errors import DptextError
 
-if TYPE_CHECKING:
-    pass
-
 # Everything is well; what is missing, that some settings need; what must be mended.
 _OK, _ABSENT, _WRONG = "ok", "absent", "wrong"
 _STYLES = {_OK: "green", _ABSENT: "yellow", _WRONG: "bold red"}
-_REQUIRED = re.compile(r"([A-Za-z0-9_.-]+)")
+_REQUIRED = re.compile(r"([A-Za-z0-9_.-]+)(?!.*extra ==)")
 
 
 class Line(NamedTuple):
@@ -36,6 +33,7 @@ class Line(NamedTuple):
 
 def command(
     context: typer.Context,
+    *,
     install: Annotated[
         options.Texts,
         "Download this model or data set, or all that are missing; repeatable. Nothing "
@@ -65,17 +63,10 @@ def command(
             if each in absent:
                 faults.say(f"fetching {each}")
             models.install(each)
-    lines = [
-        *_versions(),
-        *_stored(),
-        _kernel(),
-        *_models(),
-        *_keys(),
-        _configuration(context),
-        _folder(),
-    ]
+    lines = [*_versions(), *_stored(), _kernel(), *_models(), *_keys()]
+    lines += [_configuration(context), _folder()]
     if as_json:
-        screen.deliver([line._asdict() for line in lines], as_json=True)
+        screen.deliver([line._asdict() for line in lines], as_json)
     else:
         console = screen.console()
         for line in lines:
@@ -90,20 +81,18 @@ def _versions() -> Iterator[Line]:
     from importlib import metadata
 
     yield Line("Python", _OK, f"{platform.python_version()} on {platform.platform()}")
+    needed = ["dptext"]
     try:
-        yield Line("dptext", _OK, metadata.version("dptext"))
-        needed = metadata.requires("dptext") or []
+        needed += metadata.requires("dptext") or []
     except metadata.PackageNotFoundError:
-        yield Line("dptext", _WRONG, "not installed", "pip install it")
-        return
+        pass
     for requirement in needed:
-        name = _REQUIRED.match(requirement)
-        if name is None or "extra ==" in requirement:
-            continue
-        try:
-            yield Line(name[1], _OK, metadata.version(name[1]))
-        except metadata.PackageNotFoundError:
-            yield Line(name[1], _WRONG, "not installed", f'pip install "{requirement}"')
+        if name := _REQUIRED.match(requirement):
+            try:
+                yield Line(name[1], _OK, metadata.version(name[1]))
+            except metadata.PackageNotFoundError:
+                mend = f'pip install "{requirement}"'
+                yield Line(name[1], _WRONG, "not installed", mend)
 
 
 def _read(
@@ -141,21 +130,22 @@ def _kernel() -> Line:
     if kernel.library is not None:
         return Line(what, _OK, "compiled")
     seen = "numpy, which writes the same words and takes two to three times as long"
+    mend = (
+        "install a C compiler, then dptext again: pip install --no-cache-dir "
+        "--force-reinstall --no-deps dptext"
+    )
     if os.environ.get(kernel.VARIABLE) == "numpy":
-        return Line(what, _ABSENT, seen, f"unset {kernel.VARIABLE}")
-    mend = "install a C compiler, then dptext again: pip install --no-cache-dir "
-    return Line(what, _ABSENT, seen, f"{mend}--force-reinstall --no-deps dptext")
+        mend = f"unset {kernel.VARIABLE}"
+    return Line(what, _ABSENT, seen, mend)
 
 
 def _models() -> Iterator[Line]:
     from dptext import models
 
     for item in models.items():
-        what, path = f"{item.name} ({item.serves})", item.path
-        if path is None:
-            yield Line(what, _ABSENT, "not here", f"run: {item.advice}")
-        else:
-            yield Line(what, _OK, path)
+        what = f"{item.name} ({item.serves})"
+        absent = Line(what, _ABSENT, "not here", f"run: {item.advice}")
+        yield absent if item.path is None else Line(what, _OK, item.path)
 
 
 def _keys() -> Iterator[Line]:
@@ -163,10 +153,7 @@ def _keys() -> Iterator[Line]:
     from dptext.randomness import RunKey
     from dptext.report import signatures
 
-    read: dict[str, Callable[[Path], object]] = {
-        "key_file": RunKey.from_file,
-        "sign_key": signatures.signing,
-    }
+    read = {"key_file": RunKey.from_file, "sign_key": signatures.signing}
     for name, reader in read.items():
         variable = configuration.variable_of(name)
         if path := os.environ.get(variable):
@@ -206,29 +193,28 @@ def _show_settings(context: typer.Context, as_json: bool) -> None:
 
     file = parser.of_run(context)
     values, chosen = parser.settings_of("sanitize", context)
-    names = sorted({*configuration.BY_FILE["sanitize"], *chosen})
-    held = {f"sanitize.{name.rstrip('_')}": values[name] for name in names}
-    source = {f"sanitize.{name.rstrip('_')}": chosen[name].source for name in chosen}
+    rows = []
+
+    def add(name: str, value: object, source: str | None) -> None:
+        # An option that may be repeated and is not given is empty.
+        plain = json.dumps(None if value in ([], ()) else value, default=str)
+        rows.append((name, json.loads(plain), source or "default"))
+
+    for name in sorted({*configuration.BY_FILE["sanitize"], *chosen}):
+        source = chosen[name].source if name in chosen else None
+        add(f"sanitize.{name.rstrip('_')}", values[name], source)
     values, chosen = parser.settings_of("check", context)
     for name, value in asdict(policy.of(file.policy, file.shown)).items():
-        held[f"check.{name}"] = values[name] if name in chosen else value
-        if name in chosen or name in (file.policy or ()):
-            setting = chosen.get(name)
-            source[f"check.{name}"] = setting.source if setting else file.shown
-    rows = []
-    for name, value in held.items():
-        # An option that may be repeated and is not given is empty.
-        plain = json.loads(
-            json.dumps(None if value in ([], ()) else value, default=str)
-        )
-        rows.append(
-            {"setting": name, "value": plain, "from": source.get(name, "default")}
-        )
+        source = file.shown if name in (file.policy or ()) else None
+        if name in chosen:
+            value, source = values[name], chosen[name].source
+        add(f"check.{name}", value, source)
     shown = [
-        (name, value and json.dumps(value, ensure_ascii=False), whence)
-        for name, value, whence in map(dict.values, rows)
+        (name, value and json.dumps(value, ensure_ascii=False), source)
+        for name, value, source in rows
     ]
     path = None if file.path is None else str(file.path)
+    plain = [dict(zip(("setting", "value", "from"), row, strict=True)) for row in rows]
     title = Paragraph(f"configuration: {path or 'no file'}", "code")
     table = Table([Column("setting"), Column("value"), Column("from")], shown)
-    screen.deliver({"file": path, "settings": rows}, as_json, title, table)
+    screen.deliver({"file": path, "settings": plain}, as_json, title, table)

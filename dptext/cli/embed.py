@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from dptext.cli import options, outputs, screen
-from dptext.cli.options import Number, Text, one_of
+from dptext.cli.options import HIDDEN, Number, Text, one_of
 from dptext.errors import UsageError
 
 
@@ -20,6 +20,7 @@ class Pooled:
     model: Text = None
     subject: Annotated[
         Text,
+        HIDDEN,
         "Field with the person that a record is about. The report then bounds the loss "
         "of all vectors of one person.",
     ] = None
@@ -79,14 +80,14 @@ def command(
     columns.find(output)
     task = records.job(files, output, pooled.subject, over, work)
     reports = reported.reports(keys.key_file)
-    outputs.planned(task, None, reports, context.meta[outputs.READ])
+    outputs.planned(task, reports, context.meta[outputs.READ])
     key = keys.key()
     with Release() as opened:
         # All is opened before anything is read, the data first: they appear last.
         sink = opened.open(output)
         beside = reports.beside(task)
         sidecar = None if beside is None else opened.open(str(beside))
-        internal = outputs.Internal(reports, opened)
+        write = outputs.internal(reports, opened)
         aside = None
         if task.on_error == "quarantine" and task.quarantine is not None:
             aside = opened.aside(task.quarantine)
@@ -99,7 +100,7 @@ def command(
         if sidecar is not None:
             encoded = document.encode(document.public(result))
             sidecar.stream.write(signatures.signed(encoded, reports.key))
-        internal.write(result)
+        write(result)
         opened.commit()
     copied = [name for name in (records.id,) if name is not None]
     released = outputs.released([task], reports, copied)

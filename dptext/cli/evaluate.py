@@ -5,15 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from dptext.cli import faults, options, screen
 from dptext.errors import UsageError
 
 
 def command(
-    original: Annotated[str, typer.Argument(help="The original file.")],
-    private: Annotated[str, typer.Argument(help="The private file made from it.")],
+    original: Annotated[str, "The original file."],
+    private: Annotated[str, "The private file made from it."],
     *,
     layout: options.Layout,
     id: options.Text = None,

@@ -5,18 +5,14 @@ from __future__ import annotations
 import sys
 from typing import Annotated
 
-import typer
-
 from dptext.cli import options, screen
 from dptext.cli.options import Number
 
 
 def command(
-    text: Annotated[
-        str, typer.Argument(help="The text; - reads it from standard input.")
-    ],
-    profile: str = "balanced",
+    text: Annotated[str, "The text; - reads it from standard input."],
     *,
+    profile: str = "balanced",
     changes: options.Changes,
     top: Annotated[
         int, Number(int, 0, 1000), "Number of replacements to show for each word."

@@ -81,7 +81,7 @@ def _code(error: BaseException) -> int:
         # What is still buffered must not fail again when Python ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return CLOSED_PIPE
-    if isinstance(error, KeyboardInterrupt):
+    if isinstance(error, KeyboardInterrupt | typer.Abort):
         say("interrupted; no unfinished output file was left")
         return INTERRUPTED
     if registry.is_of_memory(error):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import shlex
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import astuple, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dptext.types import JsonObject
 
 Answer = TypeVar("Answer")
+_note = partial(typer.echo, err=True)
 _RISKS = ("10%", "20%", "35%")
 _USUAL = "20%"
 _RECORDS = 3  # in the preview
@@ -30,10 +31,7 @@ _HEAD = (
 
 
 def command(
-    file: Annotated[
-        str,
-        typer.Argument(help="File, or folder of files, with texts to make private."),
-    ],
+    file: Annotated[str, "File, or folder of files, with texts to make private."],
     *,
     layout: options.Layout,
 ) -> None:
@@ -59,14 +57,11 @@ def command(
     job = Job((first,), None, layout.selection(), format=layout.format)
     columns = survey.survey(job)
     names = layout.field or [each.name for each in columns if each.is_private]
-    if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
+    if all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
+        _ask(file, job, columns, names, layout)
+    else:
         job = _chosen(job, columns, names)
         typer.echo(_settings(job, columns, layout, _USUAL), nl=False)
-        return
-    try:
-        _ask(file, job, columns, names, layout)
-    except typer.Abort:  # the end of the input, or an interrupt
-        raise KeyboardInterrupt from None
 
 
 def _ask(
@@ -80,19 +75,19 @@ def _ask(
     from dptext.engine import survey
     from dptext.settings import share
 
+    usual = ", ".join(names)
+
+    def fields_of(answer: str) -> Job:
+        parts = [each.strip() for each in answer.split(",") if each.strip()]
+        return _chosen(job, columns, names if answer == usual else parts)
+
     def risk_of(text: str) -> str:
         share(text, "risk")
         return text.strip()
 
     if columns:
         _show(columns)
-        usual = ", ".join(names)
-
-        def fields(answer: str) -> Job:
-            parts = [each.strip() for each in answer.split(",") if each.strip()]
-            return _chosen(job, columns, names if answer == usual else parts)
-
-        chosen = _prompt("Private fields, the others are copied", usual, fields)
+        chosen = _prompt("Private fields, the others are copied", usual, fields_of)
     else:
         chosen = _chosen(job, columns, names)
     _preview(chosen)
@@ -109,13 +104,8 @@ def _ask(
     screen.write_file(path, text.encode())
     source = shlex.quote(source)
     _note(f"next: dptext sanitize {source} -o OUTPUT, then dptext check OUTPUT")
-    copied = _identifying(columns, chosen.selection.fields)
-    if copied:
+    if copied := _identifying(columns, chosen.selection.fields):
         _note(f"dptext: {survey.warning(copied)}")
-
-
-def _note(line: str) -> None:
-    typer.echo(line, err=True)
 
 
 def _prompt(question: str, usual: str, read: Callable[[str], Answer]) -> Answer:
@@ -145,10 +135,7 @@ def _show(columns: Sequence[Column]) -> None:
     heads = [blocks.Column("field"), blocks.Column("looks like")]
     heads += [blocks.Column(name, count) for name in ("texts", "different")]
     heads.append(blocks.Column("words each", "{:.1f}".format))
-    rows = [
-        (each.name, each.looks, each.texts, each.different, each.words)
-        for each in columns
-    ]
+    rows = [astuple(each)[: len(heads)] for each in columns]
     screen.show(blocks.Table(heads, rows), on=screen.console(stderr=True))
 
 
@@ -193,25 +180,24 @@ def _settings(
     """Return the content of the file: what is private and copied, and the policy."""
     import yaml
 
-    private = list(job.selection.fields)
-    sanitize: JsonObject = {"field": private} if private else {}
-    usual = options.Layout(field=layout.field)
-    for each in dataclasses.fields(layout):
-        value = getattr(layout, each.name)
-        if value != getattr(usual, each.name):
-            sanitize[each.name] = value
-    if job.selection.missing != "fail":
-        sanitize["missing"] = job.selection.missing
+    selection, usual = job.selection, options.Layout()
+    private = list(selection.fields)
+    sanitize = {each.name: getattr(layout, each.name) for each in fields(layout)}
+    sanitize |= {"field": private or None}
+    sanitize = {
+        name: value for name, value in sanitize.items() if value != getattr(usual, name)
+    }
+    if selection.missing != "fail":
+        sanitize["missing"] = selection.missing
     sanitize["risk"] = risk
     check: JsonObject = {"max_risk": risk}
     if columns:
         copied = [each.name for each in columns if each.name not in private]
         check |= {"fields": list(private), "copy": copied}
-    parts = [_HEAD]
-    parts += [
+    identifying = "".join(
         f"# copied, but looks identifying: {name!r} ({kind})\n"
         for name, kind in _identifying(columns, private).items()
-    ]
+    )
     sections = {"sanitize": sanitize, "check": check}
-    parts.append(yaml.safe_dump(sections, sort_keys=False, allow_unicode=True))
-    return "".join(parts)
+    text = yaml.safe_dump(sections, sort_keys=False, allow_unicode=True)
+    return f"{_HEAD}{identifying}{text}"

@@ -19,7 +19,7 @@ app = typer.Typer(
     help="Show, export and verify the privacy losses that a ledger records.",
     no_args_is_help=True,
 )
-File = Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger.")]
+File = Annotated[Path, "The ledger."]
 _SHOWN = 10
 
 
@@ -92,8 +92,7 @@ def export(ledger: File) -> None:
 def verify(
     ledger: File,
     files: Annotated[
-        list[Path] | None,
-        typer.Argument(help="Released files, with their reports beside them."),
+        list[Path] | None, "Released files, with their reports beside them."
     ] = None,
 ) -> None:
     """Check that the ledger was not edited and records these released files.
@@ -119,19 +118,18 @@ def verify(
 def _tokens(files: Sequence[Path], ledger: str) -> list[tuple[str, str]]:
     """Return the entries that the reports of released files name."""
     from dptext import streams
-    from dptext.report import document
-    from dptext.report.exports import SIDECAR
+    from dptext.report import document, exports
 
     tokens = []
     for path in files:
-        beside = path.parent / f"{path.name}{SIDECAR}"
+        beside = exports.beside(path)
         try:
             data = streams.read_small(beside, "report")
         except FileNotFoundError:
             missing = beside if path.exists() else path
             raise UsageError(
                 f"{missing}: no such file; name released files with their reports "
-                f"({SIDECAR}) beside them, or none to verify the ledger alone"
+                f"({exports.SIDECAR}) beside them, or none to verify the ledger alone"
             ) from None
         recorded = document.decode(data, str(beside)).run.recorded
         if recorded is None or recorded.ledger != ledger or recorded.entry is None:

@@ -49,11 +49,7 @@ def list_(*, as_json: bool = False) -> None:
     screen.deliver(plain, as_json, Table(heads, rows))
 
 
-def info(
-    name: Annotated[str, typer.Argument(metavar="NAME|FILE")],
-    *,
-    as_json: bool = False,
-) -> None:
+def info(name: Annotated[str, "NAME|FILE"], *, as_json: bool = False) -> None:
     """Describe a lexicon: words, digest, licence, geometry."""
     from dptext.lexicons import find
 
@@ -61,17 +57,11 @@ def info(
 
 
 def import_(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="File of words and vectors.")
-    ],
-    name: Name,
+    file: Annotated[Path, "File of words and vectors."],
     *,
+    name: Name,
     format: Annotated[
-        Text,
-        typer.Option(
-            help=f"{', '.join(FORMATS)}. Default: by content.",
-            parser=one_of(*FORMATS),
-        ),
+        Text, one_of(*FORMATS), f"{', '.join(FORMATS)}. Default: by content."
     ] = None,
     max_words: Annotated[
         int | None, Number(int, 1), "Read only the first N words."
@@ -114,8 +104,8 @@ def import_(
 
 def ngrams(
     files: PublicFiles,
-    name: Name,
     *,
+    name: Name,
     lexicon: str = "builtin",
     field: Texts = None,
     format: options.Format = None,
@@ -156,8 +146,8 @@ def ngrams(
 
 def adapt(
     files: PublicFiles,
-    name: Name,
     *,
+    name: Name,
     lexicon: str = "builtin",
     from_text: Annotated[
         bool,

@@ -7,33 +7,17 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import typing
 from collections.abc import Mapping, Sequence
 from types import NoneType, UnionType
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    Literal,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args
 
 import typer
 
 from dptext import registry
 from dptext.cli import options, screen
 from dptext.errors import UsageError
-from dptext.report.blocks import (
-    Block,
-    Bullets,
-    Column,
-    Heading,
-    Paragraph,
-    Table,
-    paragraphs,
-)
+from dptext.report import blocks
 
 if TYPE_CHECKING:
     from dptext.profile import Profile
@@ -44,13 +28,12 @@ _KINDS = ("profiles", "mechanisms")
 
 def command(
     what: Annotated[
-        options.Text,
-        typer.Argument(help="profiles, mechanisms, or the name of one of them."),
+        options.Text, "profiles, mechanisms, or the name of one of them."
     ] = None,
     name: Annotated[
-        options.Text,
-        typer.Argument(help="After profiles or mechanisms: show this one."),
+        options.Text, "After profiles or mechanisms: show this one."
     ] = None,
+    *,
     as_json: bool = False,
 ) -> None:
     """List profiles and mechanisms, or show one in full.
@@ -104,13 +87,13 @@ def _show_lists(kinds: Sequence[str], as_json: bool) -> None:
     names = registry.names("mechanisms") if "mechanisms" in kinds else ()
     profiles = [_plain(profile.load(each)) for each in shipped]
     lists = {"profiles": profiles, "mechanisms": list(map(row, names))}
-    blocks: list[Block] = []
+    shown: list[blocks.Block] = []
     if profiles:
-        columns = [Column("profile"), Column("mechanism"), Column("about")]
+        heads = map(blocks.Column, ("profile", "mechanism", "about"))
         rows = [(p["name"], p["mechanism"]["name"], p["about"]) for p in profiles]
-        blocks.append(Table(columns, rows))
-    blocks += listed(lists["mechanisms"]) if names else ()
-    screen.deliver(lists[kinds[0]] if len(kinds) == 1 else lists, as_json, *blocks)
+        shown.append(blocks.Table([*heads], rows))
+    shown += listed(lists["mechanisms"]) if names else ()
+    screen.deliver(lists[kinds[0]] if len(kinds) == 1 else lists, as_json, *shown)
 
 
 def _plain(recipe: Profile) -> dict[str, Any]:
@@ -123,10 +106,14 @@ def _plain(recipe: Profile) -> dict[str, Any]:
 
 
 # The sections of a mechanism's docstring, in the order in which they are shown.
-SECTIONS = ("Guarantee", "Instead", "Source", "Known gaps", "Example")
-_TITLED = re.compile(rf"^({'|'.join(SECTIONS)}):", re.MULTILINE)
+SECTIONS = {
+    each.lower().replace(" ", "_"): each
+    for each in ("Guarantee", "Instead", "Source", "Known gaps", "Example")
+}
+_TITLED = re.compile(rf"^({'|'.join(SECTIONS.values())}):", re.MULTILINE)
 _TYPES: dict[object, str] = {int: "integer", float: "number", str: "text"}
 _BOUNDS = {"ge": "from", "gt": "above", "le": "to", "lt": "below"}
+_COLUMNS = ("mechanism", "family", "guarantee", "parameters", "source")
 
 
 def row(name: str) -> dict[str, Any]:
@@ -135,37 +122,42 @@ def row(name: str) -> dict[str, Any]:
         described = description(name)
     except UsageError as error:
         return {"mechanism": name, "broken": str(error)}
-    shown = ("mechanism", "family", "guarantee", "parameters", "source")
-    columns = {key: described.get(key, "") for key in shown}
+    columns = {key: described.get(key, "") for key in _COLUMNS}
     return columns | {"guarantee": phrase(columns["guarantee"])}
 
 
 def description(name: str) -> dict[str, Any]:
     """Return all that a mechanism says of itself: sections by title, parameters."""
     module = registry.find("mechanisms", name)
-    text = (module.__doc__ or "").strip()
-    sections = {title: section(text, title) for title in SECTIONS}
-    hints = get_type_hints(module.Params, include_extras=True)
+    defaults = {each.name: each.default for each in dataclasses.fields(module.Params)}
+    hints = typing.get_type_hints(module.Params, include_extras=True)
+    plain = [
+        {"name": each, "default": defaults[each], "values": _values(hints[each])}
+        for each in defaults
+    ]
     return {
         "mechanism": name,
         "family": module.Params.family.value,
-        "about": _TITLED.split(text, maxsplit=1)[0].strip(),
-        **{_key(title): said for title, said in sections.items() if said},
-        "parameters": [
-            {"name": each.name, "default": each.default, "values": _values(hint)}
-            for each in dataclasses.fields(module.Params)
-            for hint in [hints[each.name]]
-        ],
+        **sections(module.__doc__ or ""),
+        "parameters": plain,
     }
 
 
-def _key(title: str) -> str:
-    return title.lower().replace(" ", "_")
+def sections(text: str) -> dict[str, str]:
+    """Return the paragraphs of a docstring that begin with a title, and all before."""
+    about, *rest = _TITLED.split(text)
+    said = dict(zip(rest[::2], rest[1::2], strict=True))
+    one_line = {
+        key: " ".join(said[title].partition("\n\n")[0].split())
+        for key, title in SECTIONS.items()
+        if title in said
+    }
+    return {"about": about.strip(), **one_line}
 
 
 def _values(hint: Any) -> str:
     """Say which values a type admits: "integer, from 1 to 64", "a or b"."""
-    origin, parts = get_origin(hint), get_args(hint)
+    origin, parts = typing.get_origin(hint), get_args(hint)
     if hint in (bool, NoneType):
         return "true or false" if hint is bool else "none"
     if origin is Literal:
@@ -191,17 +183,8 @@ def phrase(text: str) -> str:
     return re.split(r"(?<!et al)[.:;](?:\s|$)", text, maxsplit=1)[0]
 
 
-def section(text: str, title: str) -> str:
-    """Return the paragraph of a docstring that begins with `title:`."""
-    others = "|".join(SECTIONS)
-    paragraph = rf"^{title}:(.*?)(?=^\s*$|^(?:{others}):|\Z)"
-    match = re.search(paragraph, text, re.MULTILINE | re.DOTALL)
-    return " ".join(match[1].split()) if match else ""
-
-
-def listed(rows: Sequence[Mapping[str, Any]]) -> list[Block]:
+def listed(rows: Sequence[Mapping[str, Any]]) -> list[blocks.Block]:
     """Return mechanisms as a table, and those that are broken."""
-    names = ("mechanism", "family", "guarantee", "parameters", "source")
     cells = [
         (
             *(row["mechanism"], row["family"], row["guarantee"]),
@@ -212,24 +195,26 @@ def listed(rows: Sequence[Mapping[str, Any]]) -> list[Block]:
         if "broken" not in row
     ]
     broken = (f"broken: {row['broken']}" for row in rows if "broken" in row)
-    return [Table([*map(Column, names)], cells), *paragraphs(*broken)]
+    table = blocks.Table([*map(blocks.Column, _COLUMNS)], cells)
+    return [table, *blocks.paragraphs(*broken)]
 
 
-def view(described: Mapping[str, Any]) -> list[Block]:
-    """Return a mechanism in full."""
-    sections = [
-        # A command stays on one line to be copied.
-        Paragraph(f"{title}: {described[key]}", "code" if key == "example" else "")
-        for title in SECTIONS
-        if (key := _key(title)) in described
+def view(described: Mapping[str, Any]) -> list[blocks.Block]:
+    """Return a mechanism in full; its example stays on one line to be copied."""
+    head = [f"{each.title()}: {described[each]}" for each in ("mechanism", "family")]
+    said = [
+        blocks.Paragraph(
+            f"{title}: {described[key]}", "code" if key == "example" else ""
+        )
+        for key, title in SECTIONS.items()
+        if key in described
     ]
+    settings = [_setting(each) for each in described["parameters"]]
     return [
-        Paragraph(f"Mechanism: {described['mechanism']}"),
-        Paragraph(f"Family: {described['family']}"),
-        Paragraph(described["about"]),
-        *sections,
-        Heading("Parameters (--set mechanism.NAME=VALUE)"),
-        Bullets([_setting(each) for each in described["parameters"]] or ["none"]),
+        *blocks.paragraphs(*head, described["about"]),
+        *said,
+        blocks.Heading("Parameters (--set mechanism.NAME=VALUE)"),
+        blocks.Bullets(settings or ["none"]),
     ]
 
 

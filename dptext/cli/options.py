@@ -163,22 +163,32 @@ def option_of(name: str, default: object, marks: Sequence[Any]) -> Any:
     """Return what Typer takes for an option of a name.
 
     marks stand in the type of its parameter: a text is its help, in place of that of
-    the table, one with a dash its short name, and a function reads its value. A flag
-    that is on has a name for off.
+    the table, one with a dash its short name, and a function reads its value. What is
+    rare by the table is hidden, unless its command has a text for it. A flag that is on
+    has a name for off.
     """
-    panel, hidden, said = _LISTED.get(name, (None, False, ""))
+    panel, rare, usual = _LISTED.get(name, (None, False, ""))
     long = f"--{name.removeprefix('as_').rstrip('_').replace('_', '-')}"
     texts = [each for each in marks if isinstance(each, str)]
     short = [each for each in texts if each.startswith("-")]
+    said = next((each for each in texts if each not in short), "")
     return typer.Option(
         *(short or filter(None, [_SHORT.get(name)])),
         f"{long}/--no-{long[2:]}" if default is True else long,
-        help=next((each for each in texts if each not in short), said),
+        help=said or usual,
         parser=next(filter(callable, marks), None),
         metavar=_METAVARS.get(name),
-        hidden=hidden or HIDDEN in marks,
+        hidden=HIDDEN in marks or (rare and not said),
         rich_help_panel=panel,
     )
+
+
+def argument_of(marks: Sequence[Any]) -> Any:
+    """Return what Typer takes for an argument: its help, and its name in capitals."""
+    texts = [each for each in marks if isinstance(each, str)]
+    name = next(filter(str.isupper, texts), None)
+    help = next((each for each in texts if each != name), None)
+    return typer.Argument(metavar=name, help=help)
 
 
 # What no file, machine or epsilon comes near; larger integers break what counts them.
@@ -268,12 +278,8 @@ def cores() -> int:
 Text = str | None
 Texts = list[str] | None
 File = Path | None
-Files = Annotated[
-    Texts, typer.Argument(help="Files to read. Default: standard input (-).")
-]
-PublicFiles = Annotated[
-    list[str], typer.Argument(help="Public texts: JSONL, CSV, text.")
-]
+Files = Annotated[Texts, "Files to read. Default: standard input (-)."]
+PublicFiles = Annotated[list[str], "Public texts: JSONL, CSV, text."]
 Format = Annotated[Text, known_format]
 Epsilon = Annotated[float | None, Number(float, 0, above=True)]
 Jobs = Annotated[int, Number(int, 1, MOST_JOBS, auto=True)]

@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,10 +61,10 @@ def check_named(
 
 def planned(
     job: Job,
-    out_dir: str | None,
     reports: Reports,
     read: Sequence[str],
     *,
+    out_dir: str | None = None,
     in_place: bool = False,
     warn: Callable[[str], None] = lambda line: None,
 ) -> list[Job]:
@@ -75,23 +76,20 @@ def planned(
     """
     from dptext.engine import source
 
-    several = "--in-place" if in_place else "--out-dir" if out_dir else ""
+    several = "--in-place" if in_place else "--out-dir" * (out_dir is not None)
     if several and any(map(streams.is_standard, job.inputs)):
         raise UsageError(f"{several}: standard input has no name; name the files")
     jobs = [job]
-    if in_place:
-        originals = [name for name in job.inputs if not _is_private(Path(name))]
-        jobs = [replace(job, inputs=(name,), output=name) for name in originals]
-    elif out_dir is not None:
+    if out_dir is not None:
         pairs = outputs_of(job.inputs, out_dir, job.format, warn)
         jobs = [replace(job, inputs=(name,), output=path) for name, path in pairs]
-    if not jobs:
-        return []
+    elif in_place:
+        originals = [name for name in job.inputs if not _is_private(Path(name))]
+        jobs = [replace(job, inputs=(name,), output=name) for name in originals]
     for each in jobs if job.format is None else ():
         source.one_format(each.inputs)
     source.check_files(jobs)
-    beside = [path for each in jobs if (path := reports.beside(each)) is not None]
-    paths = (reports.internal, reports.page, job.quarantine, *beside)
+    paths = [reports.internal, reports.page, job.quarantine, *map(reports.beside, jobs)]
     writes = [each.output for each in jobs]
     writes += [str(path) for path in paths if path is not None]
     # Neither of two could be read back.
@@ -110,9 +108,9 @@ def planned(
 def _check_streams(job: Job) -> None:
     """Refuse standard streams that are closed, and names that no report can hold."""
     reads = any(map(streams.is_standard, job.inputs))
-    for name, used in (("stdin", reads), ("stdout", job.output is None)):
-        if used and getattr(sys, name, None) is None:
-            raise UsageError(f"{name} is closed; name a file")
+    for stream, used in (("stdin", reads), ("stdout", job.output is None)):
+        if used and getattr(sys, stream, None) is None:
+            raise UsageError(f"{stream} is closed; name a file")
     name = Path(job.output or "").name
     try:
         name.encode()
@@ -130,8 +128,7 @@ def of_all(
     warn: Callable[[str], None],
 ) -> tuple[Job, list[Written]]:
     """Return the job of what was released now, and say of what was done already."""
-    passed = len(jobs) - len(released)
-    if passed:
+    if passed := len(jobs) - len(released):
         rest = f"; the reports are about the other {len(released)}" * bool(released)
         warn(f"{passed} of {len(jobs)} files are done already{rest}")
     inputs = tuple(name for each, _ in released for name in each.inputs)
@@ -146,16 +143,14 @@ def released(
     from dptext.report.answer import Released
 
     paths = [job.output for job in jobs]
-    folders = [str(Path(path or "").parent) for path in paths]
-    in_place = [job.output for job in jobs] == [*(job.inputs[0] for job in jobs)]
-    beside = [reports.beside(job) for job in jobs]
+    in_place = paths == [job.inputs[0] for job in jobs]
+    folder = os.path.commonpath([str(Path(path or "").parent) for path in paths])
+    public, internal, page = (
+        None if path is None else str(path)
+        for path in (reports.beside(jobs[0]), reports.internal, reports.page)
+    )
     return Released(
-        paths,
-        folder=None if in_place else os.path.commonpath(folders),
-        public=None if beside[0] is None else str(beside[0]),
-        internal=None if reports.internal is None else str(reports.internal),
-        page=None if reports.page is None else str(reports.page),
-        copied=tuple(copied),
+        *(paths, None if in_place else folder, public, internal, page, tuple(copied)),
         first=first,
         signed=signatures.of_signer(reports.key),
     )
@@ -187,27 +182,25 @@ def make_folder(folder: str, jobs: Sequence[Job], reports: Reports) -> None:
             Opened.of(job, reports, release)
 
 
-class Internal:
-    """The files of the internal report, as JSON and as a page, opened if any."""
+def internal(reports: Reports, release: Release) -> Callable[[Document], None]:
+    """Open the files of the internal report, if any, and return what writes them."""
+    opened, page = (
+        None if path is None else release.open(str(path)).stream
+        for path in (reports.internal, reports.page)
+    )
 
-    def __init__(self, reports: Reports, release: Release) -> None:
-        self._json, self._page = (
-            None if path is None else release.open(str(path))
-            for path in (reports.internal, reports.page)
-        )
-        self._key = reports.key
-
-    def write(self, result: Document) -> None:
-        """Write what is asked for."""
+    def write(result: Document) -> None:
         from dptext.report import document
 
-        if self._json is not None:
-            self._json.stream.write(document.encode(result))
-        if self._page is not None:
+        if opened is not None:
+            opened.write(document.encode(result))
+        if page is not None:
             from dptext.report import html, signatures, views
 
-            page = views.report(result, signatures.of_signer(self._key))
-            self._page.stream.write(html.render(page))
+            shown = views.report(result, signatures.of_signer(reports.key))
+            page.write(html.render(shown))
+
+    return write
 
 
 def outputs_of(
@@ -224,23 +217,21 @@ def outputs_of(
     """
     pairs: list[tuple[str, str]] = []
     for name in names:
-        if streams.is_standard(name) or not os.path.isdir(name):
+        if not _is_folder(name):
             pairs.append((name, str(Path(out_dir, Path(name).name))))
             continue
-        known, left_out = _known(Path(name), Path(out_dir), format)
+        known, left_out = _known(name, out_dir, format)
         if left_out:
             warn(f"{name}: skipped files of unknown format: {left_out}")
         pairs += [
             (str(path), str(Path(out_dir, path.relative_to(name)))) for path in known
         ]
-    taken: set[str] = set()
-    for _, output in pairs:
-        if output in taken:
+    for output, inputs in Counter(output for _, output in pairs).items():
+        if inputs > 1:
             name = os.path.relpath(output, out_dir)
             raise UsageError(
                 f"--out-dir: two inputs are named {name}; run once for each"
             )
-        taken.add(output)
     return pairs
 
 
@@ -251,50 +242,43 @@ def files_of(names: Sequence[str], format: str | None = None) -> list[str]:
     """
     files: list[str] = []
     for name in names:
-        if streams.is_standard(name) or not os.path.isdir(name):
-            files.append(name)
-        else:
-            files += map(str, _known(Path(name), Path(name), format)[0])
+        known = _known(name, name, format)[0] if _is_folder(name) else [name]
+        files += map(str, known)
     return files
 
 
-def _known(folder: Path, out_dir: Path, format: str | None) -> tuple[list[Path], int]:
-    """Return the files of a known format in a folder, and how many others there are."""
-    from dptext import formats
-
-    inside = list(_inside(folder, out_dir))
-    known = [path for path in inside if format or formats.by_suffix(str(path))]
-    if not known:
-        raise UsageError(f"{folder}: this folder has no file of a known format")
-    return known, len(inside) - len(known)
+def _is_folder(name: str) -> bool:
+    return not streams.is_standard(name) and os.path.isdir(name)
 
 
-def _inside(folder: Path, out_dir: Path) -> Iterator[Path]:
-    """Give the files in a folder by name, without hidden ones, marks and outputs.
+def _known(name: str, out_dir: str, format: str | None) -> tuple[list[Path], int]:
+    """Return the files of a known format in a folder, and how many others there are.
 
-    Raises InputError for a folder that cannot be read, and for a link to one, which is
-    not followed.
+    By name, without hidden ones, marks and outputs. Raises InputError for a folder that
+    cannot be read, and for a link to one, which is not followed.
     """
-    written = out_dir.resolve()
+    from dptext import formats
+    from dptext.report.exports import SIDECAR
 
     def refuse(error: OSError) -> None:
         raise InputError(f"{error.filename}: {error.strerror}; its files are not read")
 
     files: list[Path] = []
-    for parent, folders, names in os.walk(folder, onerror=refuse):
+    for parent, folders, names in os.walk(name, onerror=refuse):
         folders[:] = filter(_is_shown, folders)
-        for name in folders:
-            if os.path.islink(os.path.join(parent, name)):
-                raise InputError(
-                    f"{os.path.join(parent, name)}: a link to a folder, which is not "
-                    "followed; name that folder"
-                )
-        files += (Path(parent, name) for name in filter(_is_shown, names))
-    for path in sorted(files):
-        report = path.name.endswith(".dptext.json")
-        mine = written != folder.resolve() and written in path.resolve().parents
-        if not (report or mine):
-            yield path
+        for link in filter(os.path.islink, (f"{parent}/{each}" for each in folders)):
+            raise InputError(
+                f"{link}: a link to a folder, which is not followed; name that folder"
+            )
+        files += (Path(parent, each) for each in filter(_is_shown, names))
+    files = sorted(path for path in files if not path.name.endswith(SIDECAR))
+    written = Path(out_dir).resolve()
+    if written != Path(name).resolve():
+        files = [path for path in files if written not in path.resolve().parents]
+    known = [path for path in files if format or formats.by_suffix(str(path))]
+    if not known:
+        raise UsageError(f"{name}: this folder has no file of a known format")
+    return known, len(files) - len(known)
 
 
 def _is_shown(name: str) -> bool:

@@ -26,7 +26,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.models import ParameterInfo
 
-from dptext.cli import configuration, faults, options, outputs
+from dptext.cli import configuration, faults, options
 from dptext.cli.configuration import Configuration, Setting
 from dptext.cli.options import BadValue
 from dptext.cli.screen import Screen
@@ -35,7 +35,16 @@ from dptext.errors import UsageError
 # Commands, options, contexts and errors of the parser, which has no public types.
 Parsed = Any
 _annotated: Any = typing.Annotated  # with types that are not known before
+_SETTINGS, _FILE, _EVERY = "dptext.settings", "dptext.file", "dptext.every"
+_GIVEN = (str, bool, list)  # The types of options on the command line.
+_YES, _NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 # Commands and options of earlier versions, and what to use now.
+_BY_SET = (
+    *("mechanism.delta", "mechanism.dimensions", "mechanism.beta", "notion", "allow"),
+    *("max_epsilon", "max_loss", "max_risk", "unverified"),
+)
+_SOLVED = "weights are solved for in a checkout of dptext: "
+_SHOWN = "progress is shown on a terminal; --quiet leaves it out"
 REMOVED = {
     "config": "this command is now dptext doctor --settings",
     "man": "dptext COMMAND --help-all shows all options; help2man makes a manual page",
@@ -45,21 +54,13 @@ REMOVED = {
     "lexicon build": "the English lexicon is built in a checkout of dptext: "
     "python -m tools.english --help",
     **{
-        f"--{name}": f"write --set mechanism.{name}=NUMBER"
-        for name in ("delta", "dimensions", "beta")
+        f"--{key.rpartition('.')[2].replace('_', '-')}": f"write --set {key}=VALUE"
+        for key in _BY_SET
     },
     "--epsilon-per-text": "write --set 'budget={name: per-text, epsilon: NUMBER}'",
     "--form": "write --set tokens.forms=[card,email], with the forms that you want",
-    **{
-        f"--{key.replace('_', '-')}": f"write --set {key}=VALUE"
-        for key in ("notion", "max_epsilon", "max_loss", "max_risk", "allow")
-    },
-    **dict.fromkeys(
-        ("--progress", "--no-progress"),
-        "progress is shown on a terminal; --quiet leaves it out",
-    ),
+    **dict.fromkeys(("--progress", "--no-progress"), _SHOWN),
     "--size": "name the files, whose sizes are read",
-    "--unverified": "write --set unverified=VALUE",
     "--masked-words": "--masked-model guesses 2,000 words, evenly chosen",
     "--wordnet": "write --english, which needs no WordNet",
     "--text": "calibrate takes --public-text in its place",
@@ -67,74 +68,59 @@ REMOVED = {
     "--no-ruler": "this option is now --no-bayes-risk",
     **dict.fromkeys(
         ("--best-weights", "--best-law", "--epsilon-cap"),
-        "weights are solved for in a checkout of dptext: "
-        "python -m tools.best_weights --help",
+        f"{_SOLVED}python -m tools.best_weights --help",
     ),
 }
-_SETTINGS, _FILE, _EVERY = "dptext.settings", "dptext.file", "dptext.every"
-_LOCAL = "use --engine local"
 # Options that tables alone have: what each is where it is not given, and its name.
 _TABLE = {
     "delimiter": (None, "--delimiter"),
     "quoting": (True, "--no-quoting"),
     "header": (True, "--no-header"),
 }
-_GIVEN = (str, bool, list)  # The types of options on the command line.
-_YES, _NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
-# Options of which only one may be given.
+# Options of which only one may be given, and others that do not go together.
 _EITHER = (
-    *(("key_file", "seed"), ("quiet", "verbose"), ("quiet", "json")),
-    *(("verbose", "json"), ("out_dir", "output"), ("out_dir", "public_report")),
-    *(("in_place", "output"), ("in_place", "out_dir"), ("in_place", "resume")),
-    ("in_place", "public_report"),
+    *("key_file seed", "quiet verbose", "quiet json", "verbose json", "out_dir output"),
+    *("out_dir public_report", "in_place output", "in_place out_dir"),
+    *("in_place resume", "in_place public_report"),
 )
-# Others that do not go together, and why.
+_LOCAL = "use --engine local"
 _CONFLICTS = {
     **{
-        (one, other): f"give --{one} or --{other}, not both".replace("_", "-")
-        for one, other in _EITHER
+        pair: f"give --{pair.replace(' ', ' or --')}, not both".replace("_", "-")
+        for pair in _EITHER
     },
-    (
-        "in_place",
-        "sidecar",
-    ): "--in-place needs the report beside a file, which marks the file as private",
-    ("line_buffered", "jobs"): "--line-buffered writes every record at once: leave "
-    "--jobs out",
-    ("ledger", "line_buffered"): "--ledger: nothing leaves before all of it is "
-    "charged; leave --line-buffered out",
-    ("ledger", "seed"): "--seed: anyone who knows it can repeat every draw, so a "
-    "ledger has nothing to count; use --key-file",
-    ("engine", "jobs"): "--jobs: the master says how many tasks Spark runs, as in "
-    "--master 'local[4]'",
-    ("engine", "quarantine"): "--quarantine: tasks of several machines cannot add to "
-    f"one file; use --on-error skip, or {_LOCAL}",
-    ("engine", "resume"): f"--resume: the manifest is kept by one process; {_LOCAL}",
-    ("engine", "ledger"): f"--ledger: a ledger is charged by one process; {_LOCAL}",
-    ("engine", "sign_key"): "--sign-key: the key of reports stays on this machine; "
-    f"{_LOCAL}",
+    "in_place sidecar": "--in-place needs the report beside a file, which marks the "
+    "file as private",
+    "line_buffered jobs": "--line-buffered writes every record at once: leave --jobs "
+    "out",
+    "ledger line_buffered": "--ledger: nothing leaves before all of it is charged; "
+    "leave --line-buffered out",
+    "ledger seed": "--seed: anyone who knows it can repeat every draw, so a ledger has "
+    "nothing to count; use --key-file",
+    "engine jobs": "--jobs: the master says how many tasks Spark runs, as in --master "
+    "'local[4]'",
+    "engine quarantine": "--quarantine: tasks of several machines cannot add to one "
+    f"file; use --on-error skip, or {_LOCAL}",
+    "engine resume": f"--resume: the manifest is kept by one process; {_LOCAL}",
+    "engine ledger": f"--ledger: a ledger is charged by one process; {_LOCAL}",
+    "engine sign_key": f"--sign-key: the key stays on this machine; {_LOCAL}",
 }
 # Options that need one of others, and what to do.
-_OF_LEDGER = "--ledger, --subject and --limit go together: give all"
+_OF_LEDGER = ("ledger subject", "ledger limit", "subject ledger", "limit ledger")
 _NEEDS = {
-    ("ledger", "subject"): _OF_LEDGER,
-    ("ledger", "limit"): _OF_LEDGER,
-    ("subject", "ledger"): _OF_LEDGER,
-    ("limit", "ledger"): _OF_LEDGER,
-    ("limit_delta", "ledger"): _OF_LEDGER,
-    ("master", "engine"): "--master needs --engine spark: give both",
-    ("engine", "files"): "--engine spark: name files or folders, and --out-dir",
-    ("engine", "out_dir"): "--engine spark: name files or folders, and --out-dir",
-    (
-        "resume",
-        "out_dir",
-    ): "--resume is for folders of outputs (--out-dir); run a single file again "
-    "instead: with --key-file that writes the same bytes",
-    (
-        "resume",
-        "key_file",
-        "seed",
-    ): "--resume: without a key every run draws other words, so there is nothing to "
-    "continue; give --key-file",
+    **dict.fromkeys(
+        (*_OF_LEDGER, "limit_delta ledger"),
+        "--ledger, --subject and --limit go together: give all",
+    ),
+    "master engine": "--master needs --engine spark: give both",
+    **dict.fromkeys(
+        ("engine files", "engine out_dir"),
+        "--engine spark: name files or folders, and --out-dir",
+    ),
+    "resume out_dir": "--resume is for folders of outputs (--out-dir); run a single "
+    "file again instead: with --key-file that writes the same bytes",
+    "resume key_file seed": "--resume: without a key every run draws other words, so "
+    "there is nothing to continue; give --key-file",
 }
 
 
@@ -186,6 +172,8 @@ class Command(_Fitted, TyperCommand):
 
     def invoke(self, ctx: Parsed) -> Parsed:
         """Run the command, none of whose outputs may be a file that it reads."""
+        from dptext.cli import outputs
+
         set_ = ctx.meta.get(_SETTINGS, {})
         _check_together(self.params, ctx.params)
         _check_layout(ctx.params, set_)
@@ -219,9 +207,7 @@ def _check_together(params: Sequence[Parsed], values: dict[str, Parsed]) -> None
     For folders, --output names the folder of their outputs.
     """
     has_folder = any(map(os.path.isdir, values.get("files") or ()))
-    if has_folder and "out_dir" in values and values["output"]:
-        if values["out_dir"]:
-            raise UsageError(_CONFLICTS["out_dir", "output"])
+    if has_folder and values.get("output") and not values.get("out_dir", "absent"):
         values["out_dir"], values["output"] = values["output"], None
     usual = {option.name: option.default for option in params}
     used = {
@@ -230,9 +216,10 @@ def _check_together(params: Sequence[Parsed], values: dict[str, Parsed]) -> None
         if value not in (None, (), []) and value != usual.get(name)
     }
     for pair, problem in _CONFLICTS.items():
-        if used.issuperset(pair):
+        if used.issuperset(pair.split()):
             raise UsageError(problem)
-    for (name, *others), problem in _NEEDS.items():
+    for names, problem in _NEEDS.items():
+        name, *others = names.split()
         if name in used and usual.keys() >= set(others) and not used & set(others):
             raise UsageError(problem)
 
@@ -370,20 +357,22 @@ def add(
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command whose groups of options are options.
+    """Return a command as Typer takes it, with options in place of their groups.
 
-    A group is a parameter whose type is a dataclass; its fields are the options.
+    A group is a parameter whose type is a dataclass; its fields are the options. Of
+    others, those that Python takes by name alone are options, the rest arguments.
     """
     parameters: list[inspect.Parameter] = []
     groups: dict[str, tuple[type, list[str]]] = {}
     for parameter in _parameters(command):
         kind = parameter.annotation
         if isinstance(kind, type) and dataclasses.is_dataclass(kind):
-            parts = _parameters(kind)
+            parts = [_declared(each, option=True) for each in _parameters(kind)]
             groups[parameter.name] = kind, [each.name for each in parts]
             parameters += [each.replace(kind=parameter.kind) for each in parts]
         else:
-            parameters.append(parameter)
+            option = parameter.kind is parameter.KEYWORD_ONLY
+            parameters.append(_declared(parameter, option=option))
 
     @functools.wraps(command)
     def run(**values: object) -> None:
@@ -397,20 +386,22 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _parameters(function: Callable[..., object]) -> list[inspect.Parameter]:
-    """Return the parameters of a function or class, options as Typer takes them."""
+    """Return the parameters of a function or class, their types looked up."""
     hints = typing.get_type_hints(function, include_extras=True)
-    parameters = []
-    for each in inspect.signature(function).parameters.values():
-        hint: Any = hints[each.name]
-        plain = not hasattr(hint, "__metadata__")
-        kind, *marks = (hint,) if plain else typing.get_args(hint)
-        argument = each.default is each.empty and not marks
-        declared = any(isinstance(mark, ParameterInfo) for mark in marks)
-        if not (argument or declared or dataclasses.is_dataclass(kind)):
-            option = options.option_of(each.name, each.default, marks)
-            hint = _annotated[kind, option]
-        parameters.append(each.replace(annotation=hint))
-    return parameters
+    parameters = inspect.signature(function).parameters
+    return [each.replace(annotation=hints[name]) for name, each in parameters.items()]
+
+
+def _declared(parameter: inspect.Parameter, *, option: bool) -> inspect.Parameter:
+    """Return a parameter with what Typer takes for it, unless it has that already."""
+    hint: Any = parameter.annotation
+    kind, *marks = typing.get_args(hint) if hasattr(hint, "__metadata__") else [hint]
+    if kind is typer.Context or any(isinstance(mark, ParameterInfo) for mark in marks):
+        return parameter
+    info = options.argument_of(marks)
+    if option:
+        info = options.option_of(parameter.name, parameter.default, marks)
+    return parameter.replace(annotation=_annotated[kind, info])
 
 
 def _flag(value: object) -> bool:

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from dptext.cli import options, outputs, screen
 from dptext.errors import InputError
 
@@ -17,11 +15,10 @@ if TYPE_CHECKING:
 
 def command(
     files: Annotated[
-        options.Texts,
-        typer.Argument(help="Files or folders; only their sizes are read."),
+        options.Texts, "Files or folders; only their sizes are read."
     ] = None,
-    profile: str = "balanced",
     *,
+    profile: str = "balanced",
     changes: options.Changes,
     jobs: options.Jobs = 1,
     bayes_risk: bool = True,

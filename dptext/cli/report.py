@@ -12,9 +12,8 @@ from dptext.errors import UsageError
 
 def command(
     context: typer.Context,
-    file: Annotated[
-        options.File, typer.Argument(help="An output, or a report as JSON.")
-    ] = None,
+    file: Annotated[options.File, "An output, or a report as JSON."] = None,
+    *,
     html: options.File = None,
     schema: Annotated[bool, "Print the JSON schema of reports instead."] = False,
 ) -> None:

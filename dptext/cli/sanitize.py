@@ -103,10 +103,8 @@ def command(
     recipe = profiles.load(profile, over)
     lists = *recipe.tokens.keep.files, *recipe.tokens.mask.files
     planned = outputs.planned(
-        job,
-        outs.out_dir,
-        reports,
-        [*context.meta[outputs.READ], *lists],
+        *(job, reports, [*context.meta[outputs.READ], *lists]),
+        out_dir=outs.out_dir,
         in_place=outs.in_place,
         warn=warn,
     )
@@ -130,7 +128,7 @@ def command(
         # All is opened before anything is read, the data first: they appear last.
         held = account is not None
         opened = None if several else Opened.of(job, reports, release, held=held)
-        internal = outputs.Internal(reports, release)
+        write = outputs.internal(reports, release)
         words = lexicons.find(recipe.lexicon, warn=warn)
         run = Run(
             pipeline.build(recipe, words),
@@ -144,7 +142,7 @@ def command(
             with run.releasing(job, opened) as each:
                 written = [each]
                 result = run.report(job, written)
-                internal.write(result)
+                write(result)
         else:
             if cluster.engine == "local":
                 folder = Path(outs.out_dir or ".")
@@ -155,7 +153,7 @@ def command(
             if not written:
                 return
             result = run.report(job, written)
-            internal.write(result)
+            write(result)
             release.commit()
     exact = all(each.copied is not None for each in written)
     most = 0 if exact or run.tally.records <= survey.SAMPLE else survey.SAMPLE

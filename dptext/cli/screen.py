@@ -69,11 +69,9 @@ def _pattern(stream: object) -> re.Pattern[str]:
 
 
 def _written_out(match: re.Match[str]) -> str:
-    number = ord(match[0])
-    if number < 0x10000:
-        return f"\\u{number:04x}"
-    number -= 0x10000  # as JSON does it: two surrogates
-    return f"\\u{0xD800 + (number >> 10):04x}\\u{0xDC00 + (number & 0x3FF):04x}"
+    # As JSON does it: characters beyond 16 bits as two surrogates.
+    units = match[0].encode("utf-16-be", "surrogatepass")
+    return "\\u" + units.hex("u", 2).replace("u", "\\u")
 
 
 class Screen:
@@ -91,12 +89,9 @@ class Screen:
 
     def write(self, text: str) -> int:
         """Write a text, with what a terminal would obey written out."""
-        if self._styled:
-            parts = _STYLE.split(text)
-            parts[::2] = (escape(each, self._pattern) for each in parts[::2])
-            self.raw.write("".join(parts))
-        else:
-            self.raw.write(escape(text, self._pattern))
+        parts = _STYLE.split(text) if self._styled else [text]
+        parts[::2] = (escape(each, self._pattern) for each in parts[::2])
+        self.raw.write("".join(parts))
         return len(text)
 
     @contextlib.contextmanager
@@ -177,11 +172,6 @@ def _size() -> Iterator[None]:
         os.environ.update(aside)
 
 
-def raw(stream: Stream) -> Stream:
-    """Return a stream without the screen before it."""
-    return stream.raw if isinstance(stream, Screen) else stream
-
-
 def console(*, stderr: bool = False, quiet: bool = False, width: int = 0) -> Console:
     """Return a console for tables and panels on which foreign text is harmless.
 
@@ -190,7 +180,8 @@ def console(*, stderr: bool = False, quiet: bool = False, width: int = 0) -> Con
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
 
-    stream = raw(sys.stderr if stderr else sys.stdout)
+    stream: Stream = sys.stderr if stderr else sys.stdout
+    stream = stream.raw if isinstance(stream, Screen) else stream
     pattern = _pattern(stream)
 
     class Harmless(Console):
@@ -223,17 +214,18 @@ def deliver(
     *blocks: Block | Page,
     html: Path | None = None,
     width: int = 0,
+    infinite: str | None = None,
 ) -> None:
     """Print data as JSON, or show blocks; html takes the first, a page, in their place.
 
-    width is the least number of columns.
+    width is the least number of columns; infinite, what stands for such numbers.
     """
     if html is not None:
         from dptext.report import html as pages
 
         write_file(html, pages.render(cast("Page", blocks[0])))
     if as_json:
-        print(to_json(data))  # noqa: T201
+        print(to_json(data, infinite))  # noqa: T201
     elif html is None:
         show(*blocks, on=console(width=width))
 

@@ -50,27 +50,14 @@ def one_format(paths: Iterable[str], *others: str) -> str:
     return "".join(names)
 
 
-def check_output(output: str | None, chosen: str) -> None:
-    """Refuse an output with the suffix of another format than it will have."""
-    named = formats.by_suffix(output or "")
-    if named is not None and named.name != chosen:
-        suffixes = " or ".join(formats.find(None, chosen).SUFFIXES)
-        raise UsageError(
-            f"{output}: an output has the format of its input, here {chosen}; name it "
-            f"{suffixes}, or give --format to keep this name"
-        )
-
-
 def check_files(jobs: Iterable[Job]) -> None:
     """Refuse jobs that name no field of files that have fields, before any begins."""
-    for job in jobs:
-        for name in () if job.selection.fields else job.inputs:
-            if not streams.is_standard(name):
-                format = formats.find(name, job.format)
-                if format.name != _TEXT:
-                    encoding = job.selection.encoding
-                    with streams.open_input(name, encoding) as stream:
-                        check_fields(format, job.selection, stream, name)
+    for job in (each for each in jobs if not each.selection.fields):
+        for name in (each for each in job.inputs if not streams.is_standard(each)):
+            format = formats.find(name, job.format)
+            if format.name != _TEXT:
+                with streams.open_input(name, job.selection.encoding) as stream:
+                    check_fields(format, job.selection, stream, name)
 
 
 def check_fields(
@@ -115,8 +102,13 @@ def detect_format(job: Job, stream: io.BufferedReader) -> tuple[str, io.Buffered
         count = 1 if job.flush else formats.LINES
         head, stream = streams.first_lines(stream, count)
         others = (formats.sniff(head) or _without_magic(job, head),)
-    name = one_format(job.inputs, *others)
-    check_output(job.output, name)
+    name, named = one_format(job.inputs, *others), formats.by_suffix(job.output or "")
+    if named is not None and named.name != name:
+        suffixes = " or ".join(formats.find(None, name).SUFFIXES)
+        raise UsageError(
+            f"{job.output}: an output has the format of its input, here {name}; name "
+            f"it {suffixes}, or give --format to keep this name"
+        )
     return name, stream
 
 
@@ -165,11 +157,10 @@ class Source:
     ) -> None:
         self._job = job
         self._aside = aside
-        self._next = start
-        self._records, self._texts = 0, texts
+        self._warn = warn
+        self._next, self._records, self._texts = start, 0, texts
         self._first: BufferedReader | None = None
         self._format: Format
-        self._warn = warn
         self._before = _status(job.output) if job.output in job.inputs else None
         self._first_fault: Fault | None = None
         self._is_cut = False
@@ -187,32 +178,32 @@ class Source:
         self._format = formats.find(None, name)
         if selection.encoding is not None and not self._format.IS_TEXT:
             raise UsageError(f"--encoding is for text files, not for {name}")
+        is_told = self._job.format is not None or formats.by_suffix(first) is not None
         usual = "jsonl" if selection.fields else _TEXT
-        if streams.is_standard(first) and name == usual:
-            pass
-        elif self._job.format is None and formats.by_suffix(first) is None:
-            guessed = (
-                f"{location(first)}: read as {name}, judging by its content; --format"
+        if not (is_told or (streams.is_standard(first) and name == usual)):
+            self._warn(
+                f"{location(first)}: read as {name}, judging by its content; --format "
+                "chooses another format"
             )
-            self._warn(f"{guessed} chooses another format")
         check_fields(self._format, selection, stream, location(first))
         self._first = stream
         return self._format
 
     def records(self) -> Iterator[Record]:
-        """Yield records; what stands between them comes as records without texts.
+        """Yield records, without what stands between them.
 
         Raises InputError at the first faulty record when on_error is "fail".
         """
         for item in self.items(parts=False):
-            assert isinstance(item, Record)
-            yield item
+            if isinstance(item, Record) and not isinstance(item.rest, Verbatim):
+                yield item
 
     def items(self, *, parts: bool) -> Iterator[Record | FilePart]:
-        """Yield records as `records` does; with parts, parts after the first ones.
+        """Yield records; with parts, parts after the first ones.
 
-        From the first part on, which others are still to read, what is wrong comes in
-        its turn: a Fault or an InputError as the rest of a record without texts.
+        What stands between records comes as records without texts. From the first part
+        on, which others are still to read, what is wrong comes in its turn: a Fault or
+        an InputError as the rest of a record without texts.
         """
         first, *others = self._job.inputs
         assert self._first is not None
@@ -232,9 +223,7 @@ class Source:
         items = self.items(parts=parts)
         for is_part, group in groupby(items, lambda item: isinstance(item, FilePart)):
             if is_part:
-                yield from (
-                    Task([], 0, part) for part in cast(Iterator[FilePart], group)
-                )
+                yield from (Task([], 0, cast(FilePart, part)) for part in group)
                 continue
             records = cast(Iterator[Record], group)
             for batch in pipelines.batches(records, self._job.batch_size):
@@ -257,14 +246,11 @@ class Source:
 
     def _rows(self) -> int | None:
         """Return how many records all inputs say they hold."""
-        total = 0
+        counts = []
         for name in self._job.inputs:
             with streams.open_input(name) as stream:
-                rows = self._format.rows(stream)
-            if rows is None:
-                return None
-            total += rows
-        return total
+                counts.append(self._format.rows(stream))
+        return None if None in counts else sum(filter(None, counts))
 
     def _read(
         self, stream: BinaryIO, name: str, parts: bool
@@ -355,11 +341,10 @@ class Source:
 
         Raises InputError.
         """
-        first = self._first_fault
-        if first is not None and not records:
+        if not records and self._first_fault is not None:
             raise InputError(
                 "no record could be read, so there is no output; the first of "
-                f"{self.faults} is {_described(first)}"
+                f"{self.faults} is {_described(self._first_fault)}"
             )
         if not records:
             names = ", ".join(map(location, self._job.inputs))
@@ -371,9 +356,7 @@ def first_records(job: Job, number: int) -> list[Record]:
     source = Source(replace(job, output=None), None, 0)
     with contextlib.ExitStack() as stack:
         source.open(stack)
-        items = source.records()
-        real = (each for each in items if not isinstance(each.rest, Verbatim))
-        return list(islice(real, number))
+        return list(islice(source.records(), number))
 
 
 def _status(path: str | None) -> tuple[int, ...] | None:

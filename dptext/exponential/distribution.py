@@ -20,70 +20,56 @@ from numpy.typing import NDArray
 from dptext import geometry
 from dptext.mechanisms import at_each
 from dptext.spaces import Space
-from dptext.types import Eps, Floats, Ids, Ints
+from dptext.types import Eps, Floats, Ids, Ints, blocks
 
 # Numbers that are held at once, so that they stay in a cache of the processor.
 _HELD = 2**18
 
 
-@dataclass(frozen=True, slots=True)
 class Lists:
-    """The nearest words of the first m rows of a space.
+    """The nearest words of the first m rows of a space, and their distances.
 
-    listed (m, k) words; far (m,) no other word is nearer; distances (m, k), filled in
-    where known (m,).
+    listed (m, k) words; far (m,) no other word is nearer.
     """
 
-    vectors: NDArray[np.float32] = field(repr=False)
-    listed: NDArray[np.integer]
-    far: Floats
-    distances: Floats = field(repr=False)
-    known: NDArray[np.bool_] = field(repr=False)
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         vectors: NDArray[np.float32],
         listed: NDArray[np.integer],
         far: NDArray[np.floating],
-    ) -> Lists:
-        """Take lists; no distance is computed yet."""
+    ) -> None:
+        self._vectors, self.listed = vectors, listed
+        self.far = np.asarray(far, np.float64)
         # np.empty takes no memory before it is written to.
-        distances, known = np.empty(listed.shape), np.zeros(len(far), bool)
-        return cls(vectors, listed, np.asarray(far, np.float64), distances, known)
+        self._distances, self._known = np.empty(listed.shape), np.zeros(len(far), bool)
 
     @classmethod
     def of_all(cls, space: Space) -> Lists:
         """Take the nearest words of every input of a space."""
-        return cls.of(space.vectors, *space.neighbours)
-
-    @classmethod
-    def of_frequent(cls, space: Space) -> Lists:
-        """Take the longer lists of the most frequent words of a space."""
-        return cls.of(space.vectors, *space.wide_neighbours)
+        return cls(space.vectors, *space.neighbours)
 
     def __len__(self) -> int:
         """Return m."""
-        return len(self.known)
+        return len(self._known)
 
     def rows(self, rows: Ints) -> Floats:
         """Return the distances to the listed words of some rows: (j,) -> (j, k)."""
-        new = np.unique(rows[~self.known[rows]])
-        self.distances[new] = self._computed(new)
-        self.known[new] = True
-        return self.distances[rows]
+        new = np.unique(rows[~self._known[rows]])
+        self._distances[new] = self._computed(new)
+        self._known[new] = True
+        return self._distances[rows]
 
     def _computed(self, rows: Ints) -> Floats:
-        listed, width = self.listed.shape[1], self.vectors.shape[1]
+        listed, width = self.listed.shape[1], self._vectors.shape[1]
         distances = np.empty((len(rows), listed))
         count = max(1, _HELD // (listed * width))
         gaps = np.empty((min(count, len(rows)), listed, width))
-        for begin in range(0, len(rows), count):
-            part = rows[begin : begin + count]
-            gap = gaps[: len(part)]
-            others = self.vectors[self.listed[part]]
-            np.subtract(others, self.vectors[part][:, None], out=gap, dtype=np.float64)
-            np.einsum("mkd,mkd->mk", gap, gap, out=distances[begin : begin + count])
+        for part in blocks(len(rows), count):
+            some = rows[part]
+            gap = gaps[: len(some)]
+            others = self._vectors[self.listed[some]]
+            np.subtract(others, self._vectors[some][:, None], out=gap, dtype=np.float64)
+            np.einsum("mkd,mkd->mk", gap, gap, out=distances[part])
         return np.sqrt(distances, out=distances)
 
 
@@ -92,50 +78,41 @@ ROWS, COLUMNS = 256, 1024
 _TINY, _TINY_SINGLE = 1e-6, 1e-3
 
 
-@dataclass(frozen=True, slots=True)
 class Product:
     """Distances of words to some outputs, the squares of which are one product.
 
-    left (V, d + 2), right (d + 2, n): their product is the squared distances.
+    outputs (n,), None: all words. The vectors are taken in a precision.
     """
 
-    space: Space
-    outputs: Ints
-    left: NDArray[np.floating]
-    right: NDArray[np.floating]
-    tiny: float
-
-    @classmethod
-    def of(cls, space: Space, outputs: Ints, kind: type = np.float64) -> Product:
-        """Take the vectors of the outputs, in a precision."""
+    def __init__(
+        self, space: Space, outputs: Ints | None = None, kind: type = np.float64
+    ) -> None:
         vectors, squares = space.precise
-        size = space.size
-        left = np.empty((size, vectors.shape[1] + 2), kind)
-        left[:, :-2] = -2.0 * vectors[:size]
-        left[:, -2], left[:, -1] = squares[:size], 1.0
-        right = np.empty((vectors.shape[1] + 2, len(outputs)), kind)
-        right[:-2] = vectors[outputs].T
-        right[-2], right[-1] = 1.0, squares[outputs]
-        tiny = (_TINY if kind is np.float64 else _TINY_SINGLE) * float(squares.max())
-        return cls(space, outputs, left, right, tiny)
-
-    @classmethod
-    def of_all(cls, space: Space, kind: type = np.float64) -> Product:
-        """Take all words as outputs."""
-        return cls.of(space, np.arange(space.size), kind)
+        size, width = space.size, vectors.shape[1]
+        self._space = space
+        self._outputs = outputs = np.arange(size) if outputs is None else outputs
+        # (V, d + 2), (d + 2, n): their product is the squared distances.
+        self._left = np.empty((size, width + 2), kind)
+        self._left[:, :-2] = -2.0 * vectors[:size]
+        self._left[:, -2], self._left[:, -1] = squares[:size], 1.0
+        self._right = np.empty((width + 2, len(outputs)), kind)
+        self._right[:-2] = vectors[outputs].T
+        self._right[-2], self._right[-1] = 1.0, squares[outputs]
+        tiny = _TINY if kind is np.float64 else _TINY_SINGLE
+        self._tiny = tiny * float(squares.max())
 
     def distances(self, inputs: Ints, part: slice) -> NDArray[np.floating]:
         """Return the distances of inputs to the outputs of a slice: (n, m)."""
-        tile: NDArray[np.floating] = self.left[inputs] @ self.right[:, part]
-        if tile.min(initial=np.inf) >= self.tiny:
+        tile: NDArray[np.floating] = self._left[inputs] @ self._right[:, part]
+        if tile.min(initial=np.inf) >= self._tiny:
             np.sqrt(tile, out=tile)
             return tile
         # Small distances are lost in the sums of squares: those by direct differences.
-        rows, words = np.nonzero(tile < self.tiny)
+        rows, words = np.nonzero(tile < self._tiny)
         np.maximum(tile, 0.0, out=tile)
         np.sqrt(tile, out=tile)
-        outputs = self.outputs[part][words]
-        tile[rows, words] = geometry.of_rows(self.space, inputs[rows], outputs)
+        outputs = self._outputs[part][words]
+        tile[rows, words] = geometry.of_rows(self._space, inputs[rows], outputs)
         return tile
 
 
@@ -147,13 +124,11 @@ def of_pairs(
     Square tiles, where rows and columns are the same, hold their pairs twice.
     """
     size = space.size
-    product = Product.of_all(space, kind)
-    for begin in range(0, size, ROWS):
-        end = min(begin + ROWS, size)
-        rows, inputs = slice(begin, end), np.arange(begin, end)
+    product = Product(space, kind=kind)
+    for rows in blocks(size, ROWS):
+        inputs = np.arange(rows.start, rows.stop)
         yield rows, rows, product.distances(inputs, rows)
-        for left in range(end, size, COLUMNS):
-            columns = slice(left, min(left + COLUMNS, size))
+        for columns in blocks(size, COLUMNS, rows.stop):
             yield rows, columns, product.distances(inputs, columns)
 
 
@@ -193,7 +168,7 @@ class DistanceDistribution:
     @cached_property
     def frequent(self) -> Lists:
         """Return longer lists for the most frequent words."""
-        return Lists.of_frequent(self.space)
+        return Lists(self.space.vectors, *self.space.wide_neighbours)
 
     @cached_property
     def squares(self) -> Floats:

@@ -26,7 +26,7 @@ from dptext.errors import UsageError
 from dptext.exponential import distribution
 from dptext.exponential.distribution import DistanceDistribution, Lists, Weights
 from dptext.spaces import Space
-from dptext.types import Floats, Ints
+from dptext.types import Floats, Ints, blocks
 
 
 def sums_of_all_words(weights: Weights, kind: type = np.float64) -> Floats:
@@ -163,8 +163,7 @@ class Losses:
 def log_sums(rows: Floats, scale: float) -> Floats:
     """Return ln of the sum of exp(-scale t / 2) of each row: (n, V) -> (n,)."""
     sums_of_rows = np.empty(len(rows))
-    for begin in range(0, len(rows), _AT_ONCE):
-        part = slice(begin, begin + _AT_ONCE)
+    for part in blocks(len(rows), _AT_ONCE):
         logs = rows[part] * (-0.5 * scale)
         top = logs.max(axis=1)
         logs -= top[:, None]

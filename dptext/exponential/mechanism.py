@@ -19,23 +19,28 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dptext import geometry
 from dptext.exponential import distribution, losses
-from dptext.exponential.distribution import (
-    DistanceDistribution,
-    Lists,
-    Product,
-    Weights,
-)
+from dptext.exponential.distribution import DistanceDistribution, Lists, Weights
 from dptext.exponential.losses import Scales, describe
 from dptext.exponential.sampling import Sampler
 from dptext.mechanisms import Bands, ExponentialMechanism, WordMechanism, log_normalised
 from dptext.randomness import RandomBits
-from dptext.types import Eps, Floats, Guarantee, Ids, Ints
+from dptext.types import (
+    Eps,
+    Floats,
+    Guarantee,
+    Ids,
+    Ints,
+    Notion,
+    VaryingEpsilon,
+    blocks,
+)
 
 # Words tried together, and outputs whose lists are looked at together.
 _BLOCK, _LISTED = 128, 4096
@@ -62,12 +67,11 @@ def _search(weights: Weights, worth: Floats, bands: Bands) -> Floats:
         if not inside.any():
             continue
         # First the words listed for each y.
-        for start in range(0, weights.size, _LISTED):
-            block = listed[start : min(start + _LISTED, weights.size)]
-            hopeful = inside[block] > best[row, start : start + len(block), None]
+        for part in blocks(weights.size, _LISTED):
+            hopeful = inside[listed[part]] > best[row, part, None]
             outputs, positions = np.nonzero(hopeful)
-            inputs = block[outputs, positions].astype(np.int64)
-            outputs += start
+            outputs += part.start
+            inputs = listed[outputs, positions].astype(np.int64)
             value = inside[inputs] * weights.of_pairs(inputs, outputs)
             np.maximum.at(best[row], outputs, value)
         _try_others(weights, inside, best[row])
@@ -82,17 +86,16 @@ def _try_others(weights: Weights, worth: Floats, best: Floats) -> None:
     slowest = float(weights.rate[worth > 0.0].min())
     most = np.exp(-slowest * weights.measure(far))
     outputs = np.arange(weights.size)
-    product = Product.of(weights.space, outputs)
+    product = distribution.Product(weights.space, outputs)
     for start in range(0, len(order), _BLOCK):
         left = worth[order[start]] * most[outputs] > best[outputs]
         if not left.any():
             return
         if left.mean() < 0.75:
             outputs = outputs[left]
-            product = Product.of(weights.space, outputs)
+            product = distribution.Product(weights.space, outputs)
         inputs = order[start : start + _BLOCK]
-        for first in range(0, len(outputs), distribution.COLUMNS):
-            part = slice(first, first + distribution.COLUMNS)
+        for part in blocks(len(outputs), distribution.COLUMNS):
             joint = weights.measure(product.distances(inputs, part))
             joint *= -weights.rate[inputs][:, None]
             np.exp(joint, out=joint)
@@ -127,20 +130,14 @@ class DistanceEstimate:
         # t of all in single precision; its truncation is left to each epsilon.
         far = np.minimum(distribution.lists.far[:size], _MOST).astype(np.float32)
         self._far = distribution.measure(far, np.inf)
-        self._near = np.empty(self._listed.shape, np.float32)
-        self._columns = np.empty((len(self._frequent), size), np.float32)
-        for part in _parts(size):
-            block = space.vectors[part]
-            for rank in range(self._listed.shape[1]):
-                gap = block - space.vectors[self._listed[part, rank]]
-                self._near[part, rank] = np.sqrt(np.einsum("md,md->m", gap, gap))
-            self._columns[:, part] = geometry.to_words(
-                space, self._frequent, part.start, part.stop
-            )
-        self._sampled = np.empty((size, len(sample)), np.float32)
-        for column, word in enumerate(sample):
-            row = geometry.to_words(space, np.array([word]), 0, size)
-            self._sampled[:, column] = row[0]
+        rows = np.arange(size).repeat(self._listed.shape[1])
+        squares = geometry.squared_single(space, rows, self._listed.ravel())
+        near = np.sqrt(squares).astype(np.float32)
+        self._near = near.reshape(self._listed.shape)
+        columns = geometry.to_words(space, self._frequent, 0, size)
+        self._columns = columns.astype(np.float32)
+        sampled = geometry.to_words(space, sample, 0, size)
+        self._sampled = sampled.T.astype(np.float32, order="C")
         for table in (self._near, self._sampled, self._columns):
             distribution.measure(table, np.inf)
         # Nearer than far are only the listed words, which are counted by themselves.
@@ -153,7 +150,7 @@ class DistanceEstimate:
         near, total = self._sums(weights)
         worth = (self._prior / (total * self._factor)).astype(np.float32)
         best = worth.copy()
-        for part in _parts(weights.size):
+        for part in blocks(weights.size, _ROWS):
             listed = self._listed[part]
             # Distances are symmetric, but rates are those of the guess.
             from_listed = near[part]
@@ -180,10 +177,6 @@ class DistanceEstimate:
         sampled = _of_table(weights, self._sampled, rows)
         excess = np.maximum(near - floor, 0.0).sum(axis=1, dtype=np.float64)
         return near, excess + weights.size * sampled.mean(axis=1, dtype=np.float64)
-
-
-def _parts(size: int) -> list[slice]:
-    return [slice(begin, min(begin + _ROWS, size)) for begin in range(0, size, _ROWS)]
 
 
 def _of_table(
@@ -236,12 +229,24 @@ class TruncatedMetricMechanism(DistanceMechanism, ExponentialMechanism):
     lists are those of every input; scales raise the scale above epsilon, None: not.
     """
 
+    source: ClassVar[str]
+
     lists: Lists
     scales: Scales | None
 
+    @property
+    def cut(self) -> float | None:
+        """Return the largest distance that counts, where it is given."""
+        return None
+
+    @property
+    def most(self) -> float:
+        """Return epsilon times that distance, where it follows from this; inf: none."""
+        return math.inf
+
     def truncation(self, epsilon: float) -> float:
         """Return the largest distance that counts; inf: all do."""
-        return math.inf
+        return self.most / epsilon if self.cut is None else self.cut
 
     def scale(self, epsilon: float) -> float:
         """Return the scale of the distances, epsilon itself or a raised one."""
@@ -269,13 +274,24 @@ class TruncatedMetricMechanism(DistanceMechanism, ExponentialMechanism):
         if self.scales is not None:
             self.scales.check(epsilon)
 
-    def with_scale(self, published: Guarantee, epsilon: float) -> Guarantee:
-        """Return the guarantee of the published scale, or of the raised one."""
+    def guarantee(self, epsilon: float) -> Guarantee:
+        """Return metric DP in the truncated distance of the space."""
+        farthest = min(self.space.geometry.diameter, self.cut or math.inf)
+        promise = Guarantee(
+            notion=Notion.METRIC,
+            metric=replace(self.space.distance, cut=self.cut),
+            unit="1/distance",
+            max_distance=farthest,
+            source=self.source,
+            varying_epsilon=VaryingEpsilon.exponential(farthest, self.most),
+            max_loss=self.most,
+            stretch=1.0,
+        )
         if self.scales is None:
-            return published
+            return promise
         return replace(
-            published,
-            source=f"{published.source}, recalibrated",
+            promise,
+            source=f"{self.source}, recalibrated",
             gaps=(describe(epsilon, self.scale(epsilon)),),
             # Raised scales of two epsilons may differ more than these do.
             varying_epsilon=None,

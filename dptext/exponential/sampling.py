@@ -19,59 +19,43 @@ and serves the next batches, too.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from dptext import geometry
 from dptext.exponential.distribution import DistanceDistribution, Lists
 from dptext.randomness import RandomBits
-from dptext.types import Eps, Floats, Ids, Ints
+from dptext.types import Eps, Floats, Ids, Ints, blocks
 
 _STEP = 32
 # Rows that are filled in together.
 _ROWS = 2048
 
 
-@dataclass(frozen=True, slots=True)
 class WeightTable:
-    """Pairs of a row and an epsilon, m of them.
+    """Pairs of a row and an epsilon, rows (m,) and eps (m,); no weight is computed yet.
 
-    rows (m,); rate, truncation (m,) of min(t, truncation); ceiling (m,) ln c;
-    cumulative (m, k) weights of the listed words in excess of c, over the largest
-    weight of the pair; inside (m,) their sum, and total (m,) with the floor.
+    rate, truncation (m,) of min(t, truncation); ceiling (m,) ln c; cumulative (m, k)
+    weights of the listed words in excess of c, over the largest weight of the pair;
+    inside (m,) their sum, and total (m,) with the floor.
     """
 
-    distribution: DistanceDistribution
-    lists: Lists
-    rows: Ints
-    rate: Floats
-    truncation: Floats
-    ceiling: Floats
-    cumulative: Floats
-    inside: Floats
-    total: Floats
-
-    @classmethod
-    def of(
-        cls, distribution: DistanceDistribution, lists: Lists, rows: Ints, eps: Eps
-    ) -> WeightTable:
-        """Take pairs, rows (m,) and eps (m,); no weight is computed yet."""
-        return cls(
-            *(distribution, lists, rows),
-            *(distribution.rates(rows, eps), distribution.truncations(eps)),
-            # np.empty takes no memory before it is written to.
-            *(np.empty(len(rows)), np.empty((len(rows), lists.listed.shape[1]))),
-            *(np.empty(len(rows)), np.empty(len(rows))),
-        )
+    def __init__(
+        self, distribution: DistanceDistribution, lists: Lists, rows: Ints, eps: Eps
+    ) -> None:
+        self._distribution, self._lists, self._rows = distribution, lists, rows
+        self._rate = distribution.rates(rows, eps)
+        self._truncation = distribution.truncations(eps)
+        # np.empty takes no memory before it is written to.
+        self._cumulative = np.empty((len(rows), lists.listed.shape[1]))
+        self._ceiling, self._inside, self._total = np.empty((3, len(rows)))
 
     def fill(self, filled: Ints, distances: Floats) -> None:
         """Compute the weights of some pairs, (j,), from their distances (j, k)."""
-        size, measure = self.distribution.space.size, self.distribution.measure
-        rate, truncation = self.rate[filled], self.truncation[filled]
+        size, measure = self._distribution.space.size, self._distribution.measure
+        rate, truncation = self._rate[filled], self._truncation[filled]
         # With all of V listed any c serves; infinity is no distance.
-        far = np.minimum(self.lists.far[self.rows[filled]], distances.max(axis=1))
+        far = np.minimum(self._lists.far[self._rows[filled]], distances.max(axis=1))
         ceiling = measure(far, truncation)
         ceiling *= -rate
         weights = measure(distances, truncation[:, None])
@@ -84,10 +68,10 @@ class WeightTable:
         weights -= floor[:, None]
         np.maximum(weights, 0.0, out=weights)
         np.cumsum(weights, axis=1, out=weights)
-        self.ceiling[filled] = ceiling
-        self.cumulative[filled] = weights
-        self.inside[filled] = weights[:, -1]
-        self.total[filled] = weights[:, -1] + size * floor
+        self._ceiling[filled] = ceiling
+        self._cumulative[filled] = weights
+        self._inside[filled] = weights[:, -1]
+        self._total[filled] = weights[:, -1] + size * floor
 
     def attempt(self, kind: Ints, integers: NDArray[np.uint64]) -> Ints:
         """Make one attempt for each row of bits (n, 4): a word, or -1 if refused.
@@ -95,19 +79,19 @@ class WeightTable:
         kind (n,) says by which pair.
         """
         target = RandomBits.unit(integers[:, 0])
-        target *= self.total[kind]
+        target *= self._total[kind]
         words = np.full(len(kind), -1)
-        inside = target < self.inside[kind]
+        inside = target < self._inside[kind]
         beyond = np.flatnonzero(~inside)
         if len(beyond):
-            size = self.distribution.space.size
+            size = self._distribution.space.size
             proposed = RandomBits.below(integers[beyond, 1], size)
             uniform = RandomBits.unit(integers[beyond, 2])
             accepted = self._accepts(kind[beyond], proposed, uniform)
             words[beyond[accepted]] = proposed[accepted]
         listed = np.flatnonzero(inside)
-        ranks = _count(self.cumulative, kind[listed], target[listed])
-        words[listed] = self.lists.listed[self.rows[kind[listed]], ranks]
+        ranks = _count(self._cumulative, kind[listed], target[listed])
+        words[listed] = self._lists.listed[self._rows[kind[listed]], ranks]
         return words
 
     def _accepts(self, kind: Ints, words: Ints, uniform: Floats) -> NDArray[np.bool_]:
@@ -116,8 +100,8 @@ class WeightTable:
         Single precision decides where its error bound leaves no doubt, float64
         elsewhere.
         """
-        space, squares = self.distribution.space, self.distribution.squares
-        rows = self.rows[kind]
+        space, squares = self._distribution.space, self._distribution.squares
+        rows = self._rows[kind]
         squared = geometry.squared_single(space, rows, words)
         error = space.vectors.shape[1] * 2.0**-21 * (squares[rows] + squares[words])
         error += 1e-12
@@ -133,9 +117,9 @@ class WeightTable:
 
     def _chance(self, kind: Ints, distances: Floats) -> Floats:
         """Return min(w, c) / c at distances, in place: (n,)."""
-        excess = self.distribution.measure(distances, self.truncation[kind])
-        excess *= -self.rate[kind]
-        excess -= self.ceiling[kind]
+        excess = self._distribution.measure(distances, self._truncation[kind])
+        excess *= -self._rate[kind]
+        excess -= self._ceiling[kind]
         np.minimum(excess, 0.0, out=excess)
         return np.exp(excess, out=excess)
 
@@ -159,7 +143,7 @@ class WeightTables:
         keys = code.astype(np.int64) * inputs + rows
         pairs, kind = np.unique(keys, return_inverse=True)
         distinct, eps = pairs % inputs, values[pairs // inputs]
-        table = WeightTable.of(self._distribution, self._lists, distinct, eps)
+        table = WeightTable(self._distribution, self._lists, distinct, eps)
         table.fill(np.arange(len(distinct)), self._lists.rows(distinct))
         return table, kind
 
@@ -167,7 +151,7 @@ class WeightTables:
         if self._table is None or self._epsilon != epsilon:
             every = np.arange(len(self._lists))
             eps = np.full(len(every), epsilon)
-            self._table = WeightTable.of(self._distribution, self._lists, every, eps)
+            self._table = WeightTable(self._distribution, self._lists, every, eps)
             self._epsilon = epsilon
             self._filled = np.zeros(len(every), bool)
         wanted = np.zeros(len(self._filled), bool)
@@ -208,8 +192,7 @@ def _within(cumulative: Floats, which: Ints, target: Floats, start: Ints | int) 
     counts = np.empty(len(which), np.int64)
     starts = np.broadcast_to(start, counts.shape)
     inner = np.arange(min(_STEP, cumulative.shape[1]))
-    for begin in range(0, len(which), _CHUNK):
-        chunk = slice(begin, begin + _CHUNK)
+    for chunk in blocks(len(which), _CHUNK):
         part = cumulative[which[chunk, None], starts[chunk, None] + inner]
         counts[chunk] = (part <= target[chunk, None]).sum(axis=1)
     return counts

@@ -46,12 +46,6 @@ class FileRow(NamedTuple):
     raw: bytes
     trouble: str | None = None
 
-    def check(self) -> None:
-        """Raise Unreadable where something is wrong with it."""
-        if self.trouble is not None:
-            raise Unreadable(self.trouble)
-        formats.decode(self.raw)
-
 
 class _Rows:
     """The rows of a stream; a blank one has no fields, a byte order mark counts as one.
@@ -234,9 +228,9 @@ class Format(formats.Format):
                 yield Verbatim(header, True, note, columns.copied)
                 continue
             try:
+                if row.trouble is not None:
+                    raise Unreadable(row.trouble)
                 if columns is None:
-                    if row.trouble is not None:
-                        raise Unreadable(row.trouble)
                     numbers = tuple(map(str, range(1, len(row.fields) + 1)))
                     columns = Columns.of(numbers, selection, where, _NO_HEADER)
                 yield _record(row, columns, selection, ordinal)
@@ -292,7 +286,9 @@ class Format(formats.Format):
 def _names(row: FileRow, selection: Selection, where: str) -> tuple[str, ...]:
     """Return the names of a header. Raises InputError where it cannot be read."""
     try:
-        row.check()
+        formats.decode(row.raw)
+        if row.trouble is not None:
+            raise Unreadable(row.trouble)
     except Unreadable as error:
         advice = f"; {error.advice}" if error.advice else ""
         raise InputError(f"{where}: header: {error}{advice}") from None
@@ -304,11 +300,11 @@ def _record(
 ) -> Record:
     """Return a row as a record. Raises Unreadable."""
     fields, first = row.fields, "header" if selection.header else "first row"
-    if row.trouble is None and len(fields) != len(columns.names):
+    if len(fields) != len(columns.names):
         raise Unreadable(
             f"{len(fields)} fields where the {first} has {len(columns.names)}"
         )
-    row.check()
+    formats.decode(row.raw)
     rest = RowRest(fields, columns, row.end)
     return columns.record(
         lambda index: text_of(fields[index], selection.quoting),

@@ -27,9 +27,7 @@ def at_least(k: int, n: int, p: float) -> float:
 
 def at_most(k: int, n: int, p: float) -> float:
     """Return the chance of k or fewer successes of n."""
-    if k >= n:
-        return 1.0
-    return 0.0 if k < 0 else beta(n - k, k + 1, 1.0 - p)
+    return at_least(n - k, n, 1.0 - p)
 
 
 def beta(a: float, b: float, x: float) -> float:
@@ -39,13 +37,8 @@ def beta(a: float, b: float, x: float) -> float:
     """
     if x <= 0.0 or x >= 1.0:
         return 0.0 if x <= 0.0 else 1.0
-    front = math.exp(
-        math.lgamma(a + b)
-        - math.lgamma(a)
-        - math.lgamma(b)
-        + a * math.log(x)
-        + b * math.log1p(-x)
-    )
+    logs = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
+    front = math.exp(logs + a * math.log(x) + b * math.log1p(-x))
     if x < (a + 1.0) / (a + b + 2.0):
         return front * _fraction(a, b, x) / a
     return 1.0 - front * _fraction(b, a, 1.0 - x) / b

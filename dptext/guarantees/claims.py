@@ -23,12 +23,6 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from dptext.guarantees.rounding import (
-    MAX_MEANINGFUL_LOSS,
-    MAX_MEANINGFUL_TEXT_LOSS,
-    first_beyond,
-    up,
-)
 from dptext.tokens.policy import Policy
 from dptext.types import (
     ONE,
@@ -41,6 +35,46 @@ from dptext.types import (
     Strategy,
     ThirdParty,
 )
+
+# Beyond this many nats a bound does not protect a word (docs/guarantees.md, 8).
+MAX_MEANINGFUL_LOSS = 30.0
+# Beyond this many nats a bound does not protect a text as a whole.
+MAX_MEANINGFUL_TEXT_LOSS = 10.0
+
+
+def number(value: float) -> str:
+    """Write an epsilon so that nothing is rounded down: up to six digits."""
+    short = f"{value:.6g}"
+    return short if float(short) >= value else repr(value)
+
+
+def above(value: float, digits: int = 4) -> str:
+    """Write a number with few digits, rounded up."""
+    short = f"{value:.{digits}g}"
+    if float(short) >= value:
+        return short
+    step = 10.0 ** (math.floor(math.log10(value)) - digits + 1)
+    return f"{float(short) + step:.{digits}g}"
+
+
+def up(nats: float) -> float:
+    """Round a product up to six digits."""
+    return float(above(nats, 6)) if 0.0 < nats < math.inf else nats
+
+
+def factor(nats: float) -> str:
+    """Write e^nats, rounded up; as a power where it means nothing."""
+    if nats > MAX_MEANINGFUL_LOSS:
+        return f"e^{above(nats)}"
+    value = math.exp(nats)
+    if value < 1000:
+        return f"{math.ceil(value * 100) / 100:g}"
+    return f"{math.ceil(value):,}"
+
+
+def first_beyond(each: float, limit: float) -> int:
+    """Return the least n for which n times each is above the limit."""
+    return max(math.floor(limit / each) + 1, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -473,3 +507,33 @@ def _step(nats: float, otherwise: Strength) -> Strength:
     if nats <= STRONG:
         return Strength.STRONG
     return Strength.MODERATE if nats <= MODERATE else otherwise
+
+
+class Unprotected(StrEnum):
+    """What settings may leave unprotected; EQUAL_WORDS: which words are equal."""
+
+    PUNCTUATION = "punctuation"
+    STOP_WORD = "stop_word"
+    NUMBER = "number"
+    UNKNOWN = "unknown"
+    CASE = "case"
+    EQUAL_WORDS = "equal-words"
+    KEEP_LIST = "keep-list"
+    MASK_LIST = "mask-list"
+    FORMS = "forms"
+
+
+def unprotected(policy: Policy, strategy: Strategy) -> tuple[Unprotected, ...]:
+    """Return what the output shows of the text."""
+    shown = {
+        Unprotected.PUNCTUATION: policy.punctuation != "drop",
+        Unprotected.STOP_WORD: policy.stop_word != "perturb",
+        Unprotected.NUMBER: policy.number != "perturb",
+        Unprotected.UNKNOWN: policy.unknown != "perturb",
+        Unprotected.CASE: policy.case == "copy",
+        Unprotected.EQUAL_WORDS: strategy is not Strategy.TOKEN,
+        Unprotected.KEEP_LIST: bool(policy.keep),
+        Unprotected.MASK_LIST: bool(policy.mask),
+        Unprotected.FORMS: bool(policy.forms),
+    }
+    return tuple(name for name, is_shown in shown.items() if is_shown)

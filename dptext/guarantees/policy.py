@@ -28,7 +28,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from dptext.guarantees.not_covered import Unprotected
+from dptext.guarantees.claims import Unprotected
 from dptext.settings import convert, share
 
 

@@ -12,20 +12,17 @@ from typing import Annotated
 from msgspec import Meta
 
 from dptext.errors import UsageError
-from dptext.guarantees import claims, not_covered, sentences
+from dptext.guarantees import claims, sentences
 from dptext.guarantees.claims import (
+    MAX_MEANINGFUL_LOSS,
+    MAX_MEANINGFUL_TEXT_LOSS,
     Loss,
     Nats,
     RunTerms,
     Strengths,
     Terms,
     TextLoss,
-    judge,
-)
-from dptext.guarantees.not_covered import Unprotected
-from dptext.guarantees.rounding import (
-    MAX_MEANINGFUL_LOSS,
-    MAX_MEANINGFUL_TEXT_LOSS,
+    Unprotected,
     above,
     number,
 )
@@ -46,28 +43,24 @@ from dptext.types import (
 
 def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
     """Return the conditions of a claim."""
-    named = {
-        "lexicon": terms.run.lexicon_is_custom and not terms.run.adapted,
-        "adapted": bool(terms.run.adapted),
+    run, sent = terms.run, terms.third_party is not None
+    used = {
+        "lexicon": run.lexicon_is_custom and not run.adapted,
+        "adapted": bool(run.adapted),
         "lists": terms.policy.listed,
-        "model": terms.brings_model and terms.third_party is None,
-        "third_party": terms.third_party is not None,
-        "identified": terms.run.identified and terms.third_party is None,
-        "identified_for_third_party": terms.run.identified
-        and terms.third_party is not None,
-        "ledger": terms.run.subjects is not None,
+        "model": terms.brings_model and not sent,
+        "third_party": sent,
+        "identified": run.identified and not sent,
+        "identified_for_third_party": run.identified and sent,
+        "ledger": run.subjects is not None,
     }
-    used = [
-        said(f"condition.{name}", source=terms.run.adapted)
-        for name, is_so in named.items()
-        if is_so
-    ]
-    position = "with the same id" if terms.run.identified else "in the same place"
-    if terms.run.key != "key-file":
+    rests = [said(f"condition.{on}", source=run.adapted) for on in used if used[on]]
+    position = "with the same id" if run.identified else "in the same place"
+    if run.key != "key-file":
         key = said("condition.fresh_key")
     elif terms.strategy is Strategy.DATA_SET:
         key = said("condition.key_file_of_data_set")
-    elif terms.third_party is not None:
+    elif sent:
         key = said("condition.key_file_for_third_party", named=position)
     else:
         key = said("condition.key_file", named=position)
@@ -75,7 +68,7 @@ def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
     if terms.numerical_slack is not None:
         nats = above(max(terms.numerical_slack, 1e-12), 2)
         exact = said("condition.finite_bits", nats=nats)
-    return (key, said("condition.settings"), *used, exact, *promise.gaps)
+    return (key, said("condition.settings"), *rests, exact, *promise.gaps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +122,6 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
     """Return the statement of a run with one mechanism and one budget."""
     claim = claims.claim(promise, terms)
     nothing = claim.notion is Notion.NONE
-    common = not_covered.adjacency(terms)
-    covered = not_covered.covered(terms.policy)
     subjects, limit = "", terms.run.subjects
     if limit is not None and not nothing:
         delta = limit.delta
@@ -141,7 +132,7 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
             delta=said("subjects.delta", delta=number(delta)) if delta else "",
             large=said("subjects.large") * (limit.nats > MAX_MEANINGFUL_TEXT_LOSS),
         )
-    sentence, text_level = sentences.say(claim, promise, terms, common, covered)
+    sentence, text_level = sentences.say(claim, promise, terms)
     return Statement(
         notion=claim.notion,
         level=claim.level,
@@ -154,21 +145,21 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
         worst_loss=None if nothing or math.isinf(claim.worst) else claim.worst,
         text_loss=claim.text_loss,
         equal_parts=claim.equal_parts,
-        strength=judge(claim.notion, claim.level, claim.loss, claim.text_loss),
+        strength=claims.judge(claim.notion, claim.level, claim.loss, claim.text_loss),
         strategy=terms.strategy,
-        unprotected=not_covered.unprotected(terms.policy, terms.strategy),
+        unprotected=claims.unprotected(terms.policy, terms.strategy),
         numerical_slack=terms.numerical_slack,
         sentence=sentence,
         text_level=text_level,
         translation=terms.translation,
         decoder=terms.decoder,
         decoding=sentences.decoding(terms, nothing),
-        adjacency=common,
-        covered=covered,
+        adjacency=sentences.adjacency(terms),
+        covered=sentences.covered(terms.policy),
         conditions=() if nothing else conditions(promise, terms),
         not_covered=(
-            *not_covered.shown(terms.policy),
-            *not_covered.always(promise.notion if nothing else claim.notion, terms),
+            *sentences.shown(terms.policy),
+            *sentences.uncovered(promise.notion if nothing else claim.notion, terms),
         ),
         source=promise.source,
         subjects=subjects,
@@ -227,10 +218,7 @@ def _numerical_slack(mechanism: Mechanism, *epsilons: float) -> float | None:
 
 
 def statement_of(
-    recipe: Profile,
-    mechanism: Mechanism,
-    budget: BudgetDescription,
-    run: RunTerms,
+    recipe: Profile, mechanism: Mechanism, budget: BudgetDescription, run: RunTerms
 ) -> Statement:
     """Return the statement of a run; recipe and budget have their epsilon."""
     # A guarantee's figures hold at every epsilon: the budget's largest stands for all.

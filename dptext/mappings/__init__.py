@@ -25,7 +25,7 @@ from dptext import models
 from dptext.errors import UsageError
 from dptext.randomness import RandomBits
 from dptext.settings import Prepared
-from dptext.types import Floats, Ids, Ints, Points
+from dptext.types import Floats, Ids, Ints, Points, blocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +77,8 @@ class Search(Protocol):
         """
 
 
-def table_of(vectors: NDArray[np.float32], begin: int, end: int) -> NDArray[np.float32]:
+def table_of(part: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return columns whose product with (z, 1) is the score of words: (d + 1, m)."""
-    part = vectors[begin:end]
     table = np.empty((part.shape[1] + 1, len(part)), np.float32)
     table[:-1], table[-1] = part.T, squares(part) / -2.0
     return table
@@ -95,10 +94,7 @@ class Tiles:
 
     def __init__(self, vectors: NDArray[np.float32], size: int) -> None:
         # Each tile on its own: products read what lies together faster.
-        self._tiles = [
-            table_of(vectors, begin, min(begin + _WORDS, size))
-            for begin in range(0, size, _WORDS)
-        ]
+        self._tiles = [table_of(vectors[part]) for part in blocks(size, _WORDS)]
 
     def candidates(
         self, points: Points, count: int, slack: NDArray[np.float32]
@@ -106,61 +102,48 @@ class Tiles:
         """Return all words that may be among the `count` nearest of each point."""
         left = np.ones((len(points), len(self._tiles[0])), np.float32)
         left[:, :-1] = points
-        largest, others = self._largest(left, count)
-        best = np.vstack((largest, *others))
-        last = (
-            best.max(axis=0)
-            if count == 1
-            else np.partition(best, -count, axis=0)[-count]
-        )
+        largest = self._largest(left)
+        if count <= len(self._tiles):
+            last = np.partition(largest, -count, axis=0)[-count]
+        else:  # few words
+            every = left @ np.hstack(self._tiles)
+            last = np.partition(every, -count, axis=1)[:, -count]
         # No more than the score of the last of the nearest, as far as one can tell. It
         # holds for scores that are made again, too, in whatever order they are added.
         least = last - slack
-        rows, ids, scores = [], [], []
+        parts = []
         for number, table in enumerate(self._tiles):
             close = np.flatnonzero(largest[number] >= least)
             tile = left[close] @ table
             hits = np.flatnonzero(tile >= least[close, None])
             row, column = np.divmod(hits, tile.shape[1])
-            rows.append(close[row])
-            ids.append(number * _WORDS + column)
-            scores.append(tile.ravel()[hits])
-        return by_point(rows, ids, scores, least)
+            parts.append((close[row], number * _WORDS + column, tile.ravel()[hits]))
+        return by_point(parts, least)
 
-    def _largest(
-        self, left: NDArray[np.float32], count: int
-    ) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
-        """Return the largest score of each tile, (tiles, n), and others, (m, n) each.
-
-        Others are of the first tiles, as many as make it `count` scores in all.
-        """
+    def _largest(self, left: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the largest score of each tile: (tiles, n)."""
         every = np.arange(len(left))
         largest = np.empty((len(self._tiles), len(left)), np.float32)
-        others: list[NDArray[np.float32]] = []
-        missing = count - len(self._tiles)
         memory = np.empty(len(left) * _WORDS, np.float32)
         for number, table in enumerate(self._tiles):
             width = table.shape[1]
             tile = memory[: len(left) * width].reshape(-1, width)
             np.dot(left, table, out=tile)
             largest[number] = tile[every, tile.argmax(axis=1)]
-            if missing > 0:
-                others.append(np.sort(tile, axis=1)[:, -missing - 1 : -1].T)
-                missing -= width - 1
-        return largest, others
+        return largest
 
 
 def by_point(
-    rows: Sequence[Ints],
-    ids: Sequence[Ints],
-    scores: Sequence[NDArray[np.float32]],
-    least: NDArray[np.float32],
+    parts: Sequence[tuple[Ints, Ints, NDArray[np.float32]]], least: NDArray[np.float32]
 ) -> CandidatePairs:
-    """Order candidates; left out is what scores less than least, (n,), of its point."""
-    row = np.concatenate(rows)
-    kept = np.flatnonzero(np.concatenate(scores) >= least[row])
-    kept = kept[np.argsort(row[kept], kind="stable")]
-    return CandidatePairs(row[kept], np.concatenate(ids)[kept])
+    """Order candidates: rows, ids and scores of parts of the words.
+
+    Left out is what scores less than least, (n,), of its point.
+    """
+    rows, ids, scores = (np.concatenate(column) for column in zip(*parts, strict=True))
+    kept = np.flatnonzero(scores >= least[rows])
+    kept = kept[np.argsort(rows[kept], kind="stable")]
+    return CandidatePairs(rows[kept], ids[kept])
 
 
 # Points that are scored at once: more make no faster products.
@@ -196,7 +179,6 @@ class Index:
     def _search(self) -> Search:
         if self._device == "cpu":
             return Tiles(self._vectors, self._size)
-
         return OnDevice(self._vectors, self._size, self._device)
 
     def nearest(self, points: Points, count: int) -> Ints:
@@ -207,10 +189,10 @@ class Index:
         """
         count = min(count, self._size)
         nearest = np.empty((len(points), count), np.int64)
-        for begin in range(0, len(points), BLOCK):
-            part = points[begin : begin + BLOCK]
-            candidates = self._search.candidates(part, count, self._slack(part))
-            nearest[begin : begin + len(part)] = self._best(part, candidates, count)
+        for part in blocks(len(points), BLOCK):
+            some = points[part]
+            candidates = self._search.candidates(some, count, self._slack(some))
+            nearest[part] = self._best(some, candidates, count)
         return nearest
 
     def _slack(self, points: Points) -> NDArray[np.float32]:
@@ -274,10 +256,8 @@ class OnDevice:
         self._device = device
         try:
             self._tables = [
-                self._torch.from_numpy(
-                    table_of(vectors, begin, min(begin + _WORDS_OF_DEVICE, size))
-                ).to(device)
-                for begin in range(0, size, _WORDS_OF_DEVICE)
+                self._torch.from_numpy(table_of(vectors[part])).to(device)
+                for part in blocks(size, _WORDS_OF_DEVICE)
             ]
         except Exception as error:  # each device has its own
             reason = str(error).strip().partition("\n")[0]
@@ -294,14 +274,14 @@ class OnDevice:
         left = torch.from_numpy(np.hstack((points, ones))).to(self._device)
         slacks = torch.from_numpy(slack).to(self._device)
         best = left.new_full((len(points), count), -np.inf)
-        rows, ids, scores = [], [], []
+        parts = []
         for number, table in enumerate(self._tables):
             tile = left @ table
             top = tile.topk(min(count, tile.shape[1]), dim=1).values
             best = torch.cat((best, top), dim=1).topk(count, dim=1).values
             least = best[:, -1] - slacks
             row, column = (tile >= least[:, None]).nonzero(as_tuple=True)
-            rows.append(row.cpu().numpy())
-            ids.append(number * _WORDS_OF_DEVICE + column.cpu().numpy())
-            scores.append(tile[row, column].cpu().numpy())
-        return by_point(rows, ids, scores, least.cpu().numpy())
+            ids = number * _WORDS_OF_DEVICE + column
+            part = row, ids, tile[row, column]
+            parts.append(tuple(each.cpu().numpy() for each in part))
+        return by_point(parts, least.cpu().numpy())

@@ -62,6 +62,11 @@ def of_known_words(bound: Floats | float, a: Ids, b: Ids) -> Floats:
     return np.where((a < 0) | (b < 0), np.inf, bound)
 
 
+def of_distance(space: Space, a: Ids, b: Ids, epsilon: float) -> Floats:
+    """Return epsilon times the distance of the space, as `of_known_words`: (n,)."""
+    return of_known_words(epsilon * of_ids(space, a, b), a, b)
+
+
 def at_each(curve: Callable[[float], float], eps: Eps) -> Floats:
     """Return a function's value at each epsilon, computed once for equal ones: (n,)."""
     values, which = np.unique(eps, return_inverse=True)
@@ -137,8 +142,8 @@ class RiskEstimate(Protocol):
 class Mechanism(Prepared, ABC):
     """A mechanism made ready for a space; params are the settings that made it."""
 
-    # Whether `log_density` gives the density of `observe`.
-    has_log_density: ClassVar[bool] = False
+    # Above it an epsilon is too large to mean anything.
+    largest_epsilon: ClassVar[float] = LARGEST_EPSILON
 
     params: Params
     space: Space
@@ -170,6 +175,11 @@ class Mechanism(Prepared, ABC):
 
     def supports(self, epsilon: float) -> None:
         """Raise UsageError at an epsilon for which the mechanism is not defined."""
+        if epsilon > self.largest_epsilon:
+            raise UsageError(
+                f"epsilon: {epsilon:g} is too large to mean anything; {self.name} "
+                f"takes up to {self.largest_epsilon:g}"
+            )
 
     def is_defined(self, epsilon: float) -> bool:
         """Tell whether a word can be drawn at an epsilon."""
@@ -221,7 +231,12 @@ class Mechanism(Prepared, ABC):
     @property
     def has_log_probs(self) -> bool:
         """Tell whether `log_probs` gives the exact output distribution of a word."""
-        return False
+        return type(self).log_probs is not Mechanism.log_probs
+
+    @property
+    def has_log_density(self) -> bool:
+        """Tell whether `log_density` gives the density of `observe`."""
+        return type(self).log_density is not Mechanism.log_density
 
     def _lacks(self, what: str) -> TypeError:
         return TypeError(f"mechanism {self.name} has no {what} to ask for")
@@ -309,11 +324,6 @@ class WordMechanism(Mechanism):
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
         """Draw a word for each word: ids (n,), eps (n,) -> (n,) int32."""
 
-    @property
-    def has_log_probs(self) -> bool:
-        """Tell whether `log_probs` gives the exact output distribution of a word."""
-        return True
-
 
 @dataclass(frozen=True, eq=False)
 class NoiseMechanism(Mechanism):
@@ -338,7 +348,7 @@ class NoiseMechanism(Mechanism):
     @property
     def inputs(self) -> NDArray[np.float32]:
         """Return the rows whose means `position` takes as well: (V + 1, d)."""
-        return self.space.vectors
+        return self.output_vectors
 
     def position(self, vectors: Floats) -> Floats:
         """Return where vectors lie before noise: (n, d) -> (n, m) float64."""
@@ -394,11 +404,6 @@ class NoiseMechanism(Mechanism):
     def observe(self, ids: Ids, eps: Eps, bits: RandomBits) -> NDArray[np.float32]:
         """Return the noisy vectors: (n, d)."""
         return self.sample(ids, eps, bits)
-
-    @property
-    def has_standard_noise(self) -> bool:
-        """Tell whether `standard_noise` knows the noise."""
-        return type(self).standard_noise is not NoiseMechanism.standard_noise
 
     def standard_noise(
         self, ids: Ids, points: Points, eps: Eps

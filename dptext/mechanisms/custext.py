@@ -35,9 +35,9 @@ Example: dptext sanitize reviews.jsonl --field text --mechanism custext --epsilo
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 from msgspec import Meta
@@ -49,7 +49,9 @@ from dptext.exponential.mechanism import DistanceMechanism
 from dptext.mechanisms import Aim, Bands, WordMechanism, log_normalised, of_known_words
 from dptext.randomness import RandomBits
 from dptext.spaces import Space, unit
-from dptext.types import Eps, Floats, Guarantee, Ids, Ints, VaryingEpsilon
+from dptext.types import Eps, Floats, Guarantee, Ids, Ints, VaryingEpsilon, blocks
+
+_SOURCE = "Chen et al. 2023, algorithms 1 and 2"
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,69 +76,27 @@ class OneSet(DistanceMechanism):
 
     def guarantee(self, epsilon: float) -> Guarantee:
         """Return epsilon-LDP over V and the unknown word."""
-        return Guarantee.ldp(
-            "Chen et al. 2023, algorithms 1 and 2",
-            varying_epsilon=VaryingEpsilon(word=1.0, total=1.0, drift=0.5),
-        )
+        varying = VaryingEpsilon.exponential(1.0)
+        return Guarantee.ldp(_SOURCE, varying_epsilon=varying)
 
     def numerical_slack(self, epsilon: float) -> float:
         """Return the nats that finite uniforms may add to the loss."""
         return self.distribution.numerical_slack(epsilon)
 
 
-_PART = 64
-
-
-@dataclass(frozen=True, slots=True)
-class OutputSets:
+class OutputSets(NamedTuple):
     """Output sets of all rows.
 
     sets (c, k) words, -1 where a set is smaller than k; classes (V + 1,) the set of
-    each row; squared says that u falls with the squared distance (cosine) instead of
-    the distance.
+    each row.
     """
 
-    vectors: NDArray[np.float32] = field(repr=False)
     sets: NDArray[np.int32]
     classes: Ints
-    squared: bool
-
-    def members(self, rows: Ints) -> NDArray[np.int32]:
-        """Return the words of each row's set: (m,) -> (m, k)."""
-        return self.sets[self.classes[rows]]
-
-    def utility(self, rows: Ints) -> Floats:
-        """Return u = 1 - (d - min) / (max - min) of each row's set: (m,) -> (m, k).
-
-        1 where max = min; -inf where a set is smaller than k.
-        """
-        members = self.members(rows)
-        distances = np.empty(members.shape)
-        for begin in range(0, len(rows), _PART):
-            part = slice(begin, begin + _PART)
-            gap = self.vectors[members[part]].astype(np.float64)
-            gap -= self.vectors[rows[part]].astype(np.float64)[:, None, :]
-            np.einsum("mkd,mkd->mk", gap, gap, out=distances[part])
-        if not self.squared:
-            np.sqrt(distances, out=distances)
-        distances[members < 0] = np.inf
-        low = distances.min(axis=1, keepdims=True)
-        high = distances.max(axis=1, keepdims=True, where=members >= 0, initial=0.0)
-        spread = np.where(high == low, 1.0, high - low)
-        return np.asarray(1.0 - (distances - low) / spread)
-
-    @property
-    def alone(self) -> int:
-        """Return how many words share their set with no other word."""
-        words = self.classes[:-1]
-        return int((np.bincount(words)[words] == 1).sum())
 
 
-def build(space: Space, mapping: str, k: int, squared: bool) -> OutputSets:
-    """Build the sets of a mapping, once for a lexicon and space; then from the cache.
-
-    With squared, space holds vectors of length 1.
-    """
+def build(space: Space, mapping: str, k: int) -> OutputSets:
+    """Build the sets of a mapping, once for a lexicon and space, then keep them."""
     k = min(k, space.size)
 
     def compute() -> cache.Arrays:
@@ -147,7 +107,7 @@ def build(space: Space, mapping: str, k: int, squared: bool) -> OutputSets:
     arrays = cache.arrays(
         key, compute, lambda kept: _sound(space, k, **kept), "forming output sets"
     )
-    return OutputSets(space.vectors, arrays["sets"], arrays["classes"], squared)
+    return OutputSets(arrays["sets"], arrays["classes"])
 
 
 def _sound(space: Space, k: int, sets: NDArray[np.int32], classes: Ints) -> bool:
@@ -204,25 +164,33 @@ _BUILDERS = {
 }
 
 
-_CHUNK = 8192
+_CHUNK, _PART = 8192, 64
 
 
 @dataclass(frozen=True, eq=False)
 class PublishedSets(WordMechanism):
-    """P(y|x) ~ exp(eps u(x, y) / 2) for y in the output set of the class of x."""
+    """P(y|x) ~ exp(eps u(x, y) / 2) for y in the output set of the class of x.
 
+    u falls with the distance of the measured space, or, squared, with its square
+    (cosine).
+    """
+
+    measured: Space
+    squared: bool
     sets: OutputSets
 
     def guarantee(self, epsilon: float) -> Guarantee:
         """Return none, and why."""
+        words = self.sets.classes[:-1]
+        alone = int((np.bincount(words)[words] == 1).sum())
         reason = (
             "epsilon-LDP holds only inside the published classes (words with the "
             "same output set), and the class of each word is disclosed, because "
             "words of other sets are never written; "
-            f"{self.sets.alone} of {self.space.size} words are alone in their "
+            f"{alone} of {self.space.size} words are alone in their "
             "class and have no protection. Use mapping one_set instead."
         )
-        return Guarantee.nothing(reason, source="Chen et al. 2023, algorithms 1 and 2")
+        return Guarantee.nothing(reason, source=_SOURCE)
 
     def published_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats:
         """Return what the paper claims of any two words, epsilon: (n,) nats."""
@@ -233,8 +201,7 @@ class PublishedSets(WordMechanism):
         rows = ids.astype(np.int64) % (self.space.size + 1)
         uniform = bits.uniform(0)[:, 0]
         drawn = np.empty(len(ids), np.int32)
-        for begin in range(0, len(ids), _CHUNK):
-            part = slice(begin, begin + _CHUNK)
+        for part in blocks(len(ids), _CHUNK):
             weights = np.exp(self._exponents(rows[part], eps[part]))
             cumulative = np.cumsum(weights, axis=1)
             # A product that is rounded up to the sum of all would be beyond the set.
@@ -244,15 +211,36 @@ class PublishedSets(WordMechanism):
             drawn[part] = self.sets.sets[self.sets.classes[rows[part]], positions]
         return drawn
 
+    def _members(self, rows: Ints) -> NDArray[np.int32]:
+        """Return the words of each row's set: (n,) -> (n, k)."""
+        return self.sets.sets[self.sets.classes[rows]]
+
     def _exponents(self, rows: Ints, eps: Eps) -> Floats:
-        """Return eps (u - 1) / 2 of the words of each row's set: (n, k), at most 0."""
-        return eps[:, None] * (self.sets.utility(rows) - 1.0) / 2.0
+        """Return eps (u - 1) / 2 of the words of each row's set: (n, k), at most 0.
+
+        u = 1 - (d - min) / (max - min), 1 where max = min; -inf where a set is smaller
+        than k.
+        """
+        members, vectors = self._members(rows), self.measured.vectors
+        distances = np.empty(members.shape)
+        for part in blocks(len(rows), _PART):
+            gap = vectors[members[part]].astype(np.float64)
+            gap -= vectors[rows[part]].astype(np.float64)[:, None, :]
+            np.einsum("mkd,mkd->mk", gap, gap, out=distances[part])
+        if not self.squared:
+            np.sqrt(distances, out=distances)
+        distances[members < 0] = np.inf
+        low = distances.min(axis=1, keepdims=True)
+        high = distances.max(axis=1, keepdims=True, where=members >= 0, initial=0.0)
+        spread = np.where(high == low, 1.0, high - low)
+        utility = 1.0 - (distances - low) / spread
+        return np.asarray(eps[:, None] * (utility - 1.0) / 2.0)
 
     def log_probs(self, ids: Ids, eps: Eps) -> Floats:
         """Return ln P(y|x) of all outputs, -inf outside of the set: (n, V)."""
         rows = ids.astype(np.int64) % (self.space.size + 1)
         logs = np.full((len(ids), self.space.size), -np.inf)
-        members = self.sets.members(rows)
+        members = self._members(rows)
         inside = np.nonzero(members >= 0)
         logs[inside[0], members[inside]] = self._exponents(rows, eps)[inside]
         return log_normalised(logs)
@@ -265,7 +253,7 @@ class PublishedSets(WordMechanism):
                 rows = np.arange(start, min(start + _CHUNK, end))
                 weights = np.exp(self._exponents(rows, np.full(len(rows), epsilon)))
                 weights *= (prior[rows] / weights.sum(axis=1))[:, None]
-                members = self.sets.members(rows)
+                members = self._members(rows)
                 inside = members >= 0
                 np.maximum.at(best[number], members[inside], weights[inside])
         return best
@@ -306,5 +294,5 @@ class Params(mechanisms.Params):
             spread[-1] -= nearest**power
             lists = Lists.of_all(measured)
             return OneSet(self, space, measured, squared, lists, spread)
-        sets = build(measured, self.mapping, self.k, squared)
-        return PublishedSets(self, space, sets)
+        sets = build(measured, self.mapping, self.k)
+        return PublishedSets(self, space, measured, squared, sets)

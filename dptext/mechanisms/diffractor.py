@@ -40,6 +40,7 @@ from numpy.typing import NDArray
 
 from dptext import cache, geometry, mechanisms
 from dptext.mechanisms import Aim, Bands, WordMechanism
+from dptext.mechanisms.tem import product
 from dptext.noise import leading_zeros
 from dptext.randomness import RandomBits
 from dptext.spaces import Geometry, Space
@@ -53,6 +54,7 @@ from dptext.types import (
     MetricKind,
     Notion,
     VaryingEpsilon,
+    blocks,
 )
 
 # Neighbours that a chain tries before it searches all words that are left.
@@ -123,26 +125,22 @@ def _chain(space: Space, seed: int, number: int) -> NDArray[np.int32]:
         return np.array_equal(np.sort(kept["chain"]), np.arange(space.size))
 
     def compute() -> cache.Arrays:
-        return {"chain": _build(space, seed, number)}
+        digest = hashlib.blake2b(b"chain %d of seed %d" % (number, seed)).digest()
+        word = int.from_bytes(digest[:8], "big") % space.size
+        near = geometry.nearest_words(space, _LISTED)
+        left = geometry.Remaining(space.vectors, space.size)
+        chain = np.empty(space.size, np.int32)
+        for step in range(space.size):
+            chain[step] = word
+            left.take(np.array([word]))
+            free = near[word][left.alive[near[word]]]
+            if not len(free):
+                free = left.nearest(word, 1)
+            word = int(free[0]) if len(free) else -1
+        return {"chain": chain}
 
     arrays = cache.arrays(key, compute, holds, "laying chains through the words")
     return arrays["chain"].astype(np.int32, copy=False)
-
-
-def _build(space: Space, seed: int, number: int) -> NDArray[np.int32]:
-    digest = hashlib.blake2b(b"chain %d of seed %d" % (number, seed)).digest()
-    word = int.from_bytes(digest[:8], "big") % space.size
-    near = geometry.nearest_words(space, _LISTED)
-    left = geometry.Remaining(space.vectors, space.size)
-    chain = np.empty(space.size, np.int32)
-    for step in range(space.size):
-        chain[step] = word
-        left.take(np.array([word]))
-        free = near[word][left.alive[near[word]]]
-        if not len(free):
-            free = left.nearest(word, 1)
-        word = int(free[0]) if len(free) else -1
-    return chain
 
 
 # exp(-rate) of a larger rate is nearly subnormal: a float64 that has lost digits.
@@ -183,43 +181,26 @@ def exponential(bits: RandomBits, lane: int) -> Floats:
     return drawn
 
 
-@dataclass(frozen=True, slots=True)
 class Window:
-    """A floor for all of V, and what exceeds it near by.
+    """A floor for all of V, and what exceeds it near by, of some positions (n,).
 
-    rate (n,) nats a step; floor (n,) the least weight; left, right (n,) the positions
-    on either side that exceed it.
+    left, right (n,): the positions on either side that exceed the floor (n,).
     """
 
-    size: int
-    rate: Floats
-    floor: Floats
-    left: Ints
-    right: Ints
-
-    @classmethod
-    def of(cls, tem: TemDiffractor, positions: Ints, eps: Eps) -> Window:
-        """Return those of some positions: (n,)."""
+    def __init__(self, tem: TemDiffractor, positions: Ints, eps: Eps) -> None:
         gamma, scale, last = tem.cut(eps), tem.params.scale, tem.space.size - 1
         inside = np.minimum(np.floor(gamma * scale), last).astype(np.int64)
-        return cls(
-            size=tem.space.size,
-            rate=eps / (2.0 * scale),
-            floor=np.exp(eps * gamma / -2.0),
-            left=np.minimum(positions, inside),
-            right=np.minimum(last - positions, inside),
-        )
+        self._rate = eps / (2.0 * scale)  # nats a step
+        self.floor = np.exp(eps * gamma / -2.0)
+        self.left = np.minimum(positions, inside)
+        self.right = np.minimum(last - positions, inside)
+        sides = self.excess(self.left) + self.excess(self.right)
+        self.total = tem.space.size * self.floor + (1.0 - self.floor) + sides
 
     def excess(self, count: Ints) -> Floats:
         """Return the sum of exp(-rate k) - floor over k = 1 ... count."""
-        sums = np.expm1(-self.rate * count) / np.expm1(-self.rate)
-        return np.maximum(sums * np.exp(-self.rate) - count * self.floor, 0.0)
-
-    def total(self) -> Floats:
-        """Return the normaliser of each row."""
-        itself = 1.0 - self.floor
-        sides = self.excess(self.left) + self.excess(self.right)
-        return self.size * self.floor + itself + sides
+        sums = np.expm1(-self._rate * count) / np.expm1(-self._rate)
+        return np.maximum(sums * np.exp(-self._rate) - count * self.floor, 0.0)
 
     def steps(self, target: Floats, most: Ints) -> Ints:
         """Return the first count whose excess is above the target, by halving: (n,)."""
@@ -411,13 +392,10 @@ class Diffractor(WordMechanism):
         table = np.exp(-self.rate(eps) * distances)
         outputs = np.exp(self.log_outputs(line, eps)[0])
         chains = self.chains.positions[:, :-1]
-        totals = [
-            np.exp(self.log_totals(each.astype(np.int64), eps)) for each in chains
-        ]
+        totals = [np.exp(self.log_totals(each.astype(int), eps)) for each in chains]
         best = np.zeros((len(bands), size))
         for number, (begin, end) in enumerate(bands):
-            for start in range(begin, end, _ROWS):
-                rows = slice(start, min(start + _ROWS, end))
+            for rows in blocks(end, _ROWS, begin):
                 joint = np.zeros((rows.stop - rows.start, size))
                 for positions, total in zip(chains, totals, strict=True):
                     one = table[np.abs(positions[rows, None] - positions[None, :])]
@@ -434,11 +412,10 @@ class TemDiffractor(Diffractor):
     """The truncated exponential mechanism on the positions of each chain."""
 
     @property
-    def product(self) -> float:
+    def most(self) -> float:
         """Return epsilon times gamma where gamma follows from beta, in nats."""
-        beta = self.params.beta
-        odds = (1.0 - beta) * (self.space.size - 1) / beta
-        return 2.0 * math.log(max(odds, 1.0 + 1e-9))
+        params = self.params
+        return math.inf if params.gamma else product(params.beta, self.space.size)
 
     def rate(self, eps: Eps) -> Floats:
         """Return half of epsilon, the other half is for the normaliser: (n,)."""
@@ -447,11 +424,11 @@ class TemDiffractor(Diffractor):
     def cut(self, eps: Eps) -> Floats:
         """Return gamma: (n,)."""
         gamma = self.params.gamma
-        return self.product / eps if gamma is None else np.full(len(eps), gamma)
+        return self.most / eps if gamma is None else np.full(len(eps), gamma)
 
     def log_totals(self, inputs: Ints, eps: Eps) -> Floats:
         """Return ln total(i), inputs (n,), eps (n,) or (1,): (n,)."""
-        return np.asarray(np.log(Window.of(self, inputs, eps).total()))
+        return np.asarray(np.log(Window(self, inputs, eps).total))
 
     def log_outputs(self, outputs: Ints, eps: Eps) -> Floats:
         """Return 0: all normalising is done by the inputs: (n, m)."""
@@ -461,11 +438,11 @@ class TemDiffractor(Diffractor):
         self, positions: Ints, eps: Eps, up: NDArray[np.bool_], bits: RandomBits
     ) -> Ints:
         """Draw any position at all, or itself, or one to its left or right."""
-        window = Window.of(self, positions, eps)
+        window, size = Window(self, positions, eps), self.space.size
         integers = bits.integers(1)
         uniform = RandomBits.unit(integers[:, 0])
-        target = uniform * window.total() - window.size * window.floor
-        anywhere = bits.below(integers[:, 1], window.size)
+        target = uniform * window.total - size * window.floor
+        anywhere = bits.below(integers[:, 1], size)
         beyond = target < 0.0
         target -= 1.0 - window.floor
         itself = target < 0.0
@@ -487,22 +464,13 @@ class TemDiffractor(Diffractor):
 
     def guarantee(self, epsilon: float) -> Guarantee:
         """Return metric DP in the truncated distance of positions."""
-        promise, gamma = super().guarantee(epsilon), self.params.gamma
-        largest, most = (
-            promise.max_distance,
-            self.product if gamma is None else math.inf,
-        )
+        promise = super().guarantee(epsilon)
+        varying = VaryingEpsilon.exponential(promise.max_distance, self.most)
+        metric = replace(promise.metric, cut=self.params.gamma)
         return replace(
-            promise,
-            metric=replace(promise.metric, cut=gamma),
-            varying_epsilon=VaryingEpsilon(
-                word=largest, total=largest, drift=largest / 2.0, most=most / 2.0
-            ),
-            max_loss=most,
+            promise, metric=metric, varying_epsilon=varying, max_loss=self.most
         )
 
     @property
     def _max_distance(self) -> float:
-        gamma = self.params.gamma
-        largest = super()._max_distance
-        return largest if gamma is None else min(largest, gamma)
+        return min(super()._max_distance, self.params.gamma or math.inf)

@@ -20,7 +20,7 @@ Example: dptext sanitize reviews.jsonl --field text --mechanism gaussian --epsil
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, ClassVar, Literal
 
@@ -33,18 +33,7 @@ from dptext.mechanisms import Aim, Family, NoiseMechanism, at_each
 from dptext.noise import mu_of
 from dptext.randomness import RandomBits
 from dptext.spaces import Geometry, Space, geometry_of
-from dptext.types import (
-    ONE,
-    Constant,
-    Eps,
-    Floats,
-    Guarantee,
-    Ids,
-    Inputs,
-    Ints,
-    Notion,
-    Points,
-)
+from dptext.types import Constant, Eps, Floats, Guarantee, Ids, Inputs, Ints, Notion
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +78,6 @@ class Clipped(NoiseMechanism):
 
     @property
     def output_vectors(self) -> NDArray[np.float32]:
-        """Return where the words lie before noise: the clipped vectors."""
-        return self.clipped
-
-    @property
-    def inputs(self) -> NDArray[np.float32]:
         """Return the clipped vectors: means of them are no farther apart."""
         return self.clipped
 
@@ -191,22 +175,14 @@ class Params(ClippedParams):
 class Gaussian(Clipped):
     """Normal noise on the clipped vectors."""
 
-    has_log_density = True
-
     params: Params
 
     def guarantee(self, epsilon: float) -> Guarantee:
         """Return (epsilon, delta)-LDP over the whole vocabulary."""
         delta = self.params.delta
-        return Guarantee(
-            notion=Notion.APPROXIMATE,
-            metric=ONE,
-            unit="nats",
-            max_distance=1.0,
-            source="Balle and Wang 2018, theorem 8",
-            delta=delta,
-            mu=mu_of(epsilon, delta),
-        )
+        promise = Guarantee.ldp("Balle and Wang 2018, theorem 8")
+        mu = mu_of(epsilon, delta)
+        return replace(promise, notion=Notion.APPROXIMATE, delta=delta, mu=mu)
 
     def sigma(self, epsilon: float) -> float:
         """Return the standard deviation of the noise in each coordinate."""
@@ -221,7 +197,7 @@ class Gaussian(Clipped):
         return self.sigma(epsilon)
 
     def standard_noise(
-        self, ids: Ids, points: Points, eps: Eps
+        self, ids: Ids, points: NDArray[np.float32], eps: Eps
     ) -> tuple[Floats, Floats, float]:
         """Return unit directions and Gamma(d / 2) amounts |z|^2 / 2 sigma^2."""
         drawn = points.astype(np.float64) - self.centres(ids, eps)

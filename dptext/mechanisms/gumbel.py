@@ -163,7 +163,7 @@ class Params(mechanisms.Params):
                 "(the smallest distance divides its parameters); use tem instead"
             )
         listed = geometry.nearest_words(space, _MOST)
-        lists = Lists.of(space.vectors, listed, np.zeros(len(listed)))
+        lists = Lists(space.vectors, listed, np.zeros(len(listed)))
         shares = poisson(space.size, listed.shape[1])
         widest = float(geometry.farthest(space)[: space.size].max())
         return Gumbel(self, space, lists, np.cumsum(shares), closest, widest)
@@ -212,8 +212,7 @@ class Gumbel(WordMechanism):
 
     def published_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats:
         """Return what the paper claims of pairs of words, epsilon d: (n,) nats."""
-        bound = epsilon * geometry.of_ids(self.space, a, b)
-        return mechanisms.of_known_words(bound, a, b)
+        return mechanisms.of_distance(self.space, a, b, epsilon)
 
     @property
     def least_epsilon(self) -> float:
@@ -252,15 +251,13 @@ class Gumbel(WordMechanism):
         uniform = bits.uniform(0)[:, 0]
         counts = 1 + np.searchsorted(self.cumulative, uniform, side="right")
         np.minimum(counts, len(self.cumulative), out=counts)
-        drawn = np.empty(len(ids), np.int32)
-        for count in np.unique(counts).tolist():
-            positions = np.flatnonzero(counts == count)
-            inputs = rows[positions]
-            uniforms = bits.take(positions).uniform(1, (count + 1) // 2)[:, :count]
-            values = draw(uniforms, b[positions, None], self.widest)
-            values += self.lists.rows(inputs)[:, :count]
-            drawn[positions] = self.lists.listed[inputs, values.argmin(axis=1)]
-        return drawn
+        most = int(counts.max(initial=1))
+        uniforms = bits.uniform(1, (most + 1) // 2)[:, :most]
+        values = draw(uniforms, b[:, None], self.widest)
+        values += self.lists.rows(rows)[:, :most]
+        values[np.arange(most) >= counts[:, None]] = np.inf
+        drawn = self.lists.listed[rows, values.argmin(axis=1)]
+        return np.asarray(drawn, np.int32)
 
     @property
     def has_log_probs(self) -> bool:

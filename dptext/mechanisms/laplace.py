@@ -65,14 +65,16 @@ class RadialNoise(NoiseMechanism):
     measured: the space whose distance epsilon counts.
     """
 
-    has_log_density = True
-
     measured: Space
     stretch: float
 
     def whitened(self, rows: NDArray[np.floating]) -> NDArray[np.floating]:
         """Return w of rows, (n, d), in their precision."""
         return rows
+
+    def guarantee(self, epsilon: float) -> Guarantee:
+        """Return metric DP between words."""
+        return self.guarantee_over(Inputs.WORDS, epsilon)
 
     def noise(self, eps: Eps, bits: RandomBits) -> Floats:
         """Return noise: eps (n,) -> (n, d)."""
@@ -119,12 +121,11 @@ class Laplace(RadialNoise):
         """Return how often epsilon counts the distance of inputs."""
         return max(1.0, self.constant(inputs).over(inputs) / self.stretch)
 
-    def guarantee(self, epsilon: float) -> Guarantee:
-        """Return metric DP in the distance that epsilon counts."""
-        return self.guarantee_over(Inputs.WORDS, epsilon)
-
     def guarantee_over(self, inputs: Inputs, epsilon: float) -> Guarantee:
-        """Return the same for other inputs: means are no farther apart than words."""
+        """Return metric DP in the distance that epsilon counts.
+
+        Means are no farther apart than words.
+        """
         times, metric = self.factor(inputs), self.measured.distance
         if times > 1.0:
             metric = Metric(
@@ -132,18 +133,16 @@ class Laplace(RadialNoise):
                 f"{math.ceil(times * 1e4) / 1e4:.4f} times the {metric.name}",
                 f"{metric.identity} times {times!r}",
             )
+        # Whether the metric is a multiple of the distance of the space.
+        multiple = self.measured is self.space or inputs is Inputs.VECTORS
         return Guarantee(
             notion=Notion.METRIC,
             metric=metric,
             unit="1/distance",
             max_distance=self.measured.geometry.diameter * times,
             source=self.source,
-            stretch=times if self._counts(inputs) else math.inf,
+            stretch=times if multiple else math.inf,
         )
-
-    def _counts(self, inputs: Inputs) -> bool:
-        """Tell whether the metric is a multiple of the distance of the space."""
-        return self.measured is self.space or inputs is Inputs.VECTORS
 
     def claimed_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats:
         """Return epsilon d for pairs of inputs, (n,) nats."""

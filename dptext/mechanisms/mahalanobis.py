@@ -16,7 +16,7 @@ Example: dptext sanitize reviews.jsonl --field text --mechanism mahalanobis --ep
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, ClassVar
 
@@ -29,16 +29,7 @@ from dptext.mechanisms import Aim, Family
 from dptext.mechanisms.laplace import RadialNoise
 from dptext.randomness import RandomBits
 from dptext.spaces import Geometry, Space, geometry_of, lipschitz_of
-from dptext.types import (
-    Constant,
-    Eps,
-    Floats,
-    Guarantee,
-    Inputs,
-    Metric,
-    MetricKind,
-    Notion,
-)
+from dptext.types import Constant, Eps, Floats, Guarantee, Inputs, MetricKind, Notion
 
 _BLOCK = 4096
 # With more rows than this, the Euclidean factor is bounded by M's least eigenvalue.
@@ -121,20 +112,21 @@ class Mahalanobis(RadialNoise):
         key = cache.key_of("euclidean", digest, identity, *self._key)
         return lipschitz_of(key, "factor", self.space.vectors, self.vectors)
 
-    def guarantee(self, epsilon: float) -> Guarantee:
-        """Return metric DP in the Mahalanobis distance, with its Euclidean factor."""
-        return self.guarantee_over(Inputs.WORDS, epsilon)
-
     def guarantee_over(self, inputs: Inputs, epsilon: float) -> Guarantee:
-        """Return the same for other inputs: means are no farther apart than words."""
+        """Return metric DP in the Mahalanobis distance, with its Euclidean factor.
+
+        Means are no farther apart than words.
+        """
+        lam = self.params.lam
         factor = math.ceil(self.euclidean_factor(inputs).over(inputs) * 1e4) / 1e4
         return Guarantee(
             notion=Notion.METRIC,
-            metric=Metric(
-                MetricKind.MAHALANOBIS,
-                f"regularised Mahalanobis distance (lambda {self.params.lam:g}), which "
-                f"is at most {factor:.4f} times the {self.space.metric}",
-                f"{self.space.identity}, lambda {self.params.lam!r}",
+            metric=replace(
+                self.space.distance,
+                kind=MetricKind.MAHALANOBIS,
+                name=f"regularised Mahalanobis distance (lambda {lam:g}), which is at "
+                f"most {factor:.4f} times the {self.space.metric}",
+                identity=f"{self.space.identity}, lambda {lam!r}",
             ),
             unit="1/distance",
             max_distance=self.geometry.diameter,

@@ -268,8 +268,6 @@ def _logits(model: Model, sequences: list[Sequence], wanted: Untyped) -> Logits:
     return logits
 
 
-# exp(epsilon / 2) must leave room in a float64; far above any meaning.
-_LARGEST_EPSILON = 1000.0
 # Public texts for audits, each with its third word drawn.
 EXAMPLES = (
     "the film was good",
@@ -328,6 +326,9 @@ class Params(mechanisms.Params):
 class Mlm(TextMechanism):
     """folder: where the model is; digest, of its content."""
 
+    # exp(epsilon / 2) must leave room in a float64.
+    largest_epsilon = 1000.0
+
     params: Params
     folder: str
     digest: str
@@ -350,14 +351,6 @@ class Mlm(TextMechanism):
             # Two scores of one word in two texts are any two numbers of the range.
             varying_epsilon=VaryingEpsilon(word=1.0, total=1.0, drift=float("inf")),
         )
-
-    def supports(self, epsilon: float) -> None:
-        """Refuse an epsilon beyond 1000."""
-        if epsilon > _LARGEST_EPSILON:
-            raise UsageError(
-                f"epsilon: {epsilon:g} is too large to mean anything; mlm takes "
-                "up to 1000"
-            )
 
     @cached_property
     def _outputs(self) -> tuple[Ids, Ints]:
@@ -445,7 +438,7 @@ class Mlm(TextMechanism):
         of it, and the rarest output has at least e^(-epsilon / 2) / V of it.
         """
         size = self.space.size
-        rarest = np.exp(-min(epsilon, _LARGEST_EPSILON) / 2.0) / size
+        rarest = np.exp(-min(epsilon, self.largest_epsilon) / 2.0) / size
         return float(2.0**-49 / rarest + (size + epsilon) * 2.0**-50)
 
 

@@ -40,7 +40,7 @@ from dptext.errors import UsageError
 from dptext.mechanisms import Aim, Bands, Likeliest, WordMechanism
 from dptext.randomness import RandomBits
 from dptext.spaces import Space
-from dptext.types import Eps, Floats, Guarantee, Ids, Ints, VaryingEpsilon
+from dptext.types import Eps, Floats, Guarantee, Ids, Ints, VaryingEpsilon, blocks
 
 
 def count_outputs(space: Space, wanted: int | None) -> int:
@@ -222,8 +222,6 @@ def _success(cut: Params, space: Space, row: FittedTable, prior: Floats) -> floa
     return float(cache.numbers(cache.key_of("fitted", 1, *what), compute)["success"])
 
 
-# exp(epsilon) must leave room in a float64; far above any meaning.
-LARGEST_EPSILON = 500.0
 # k, c and p of closed forms where they are not given.
 _K, _C, _P = 96, 10.0, 1.5
 
@@ -304,6 +302,9 @@ class Params(mechanisms.Params):
 class Rank(WordMechanism):
     """orders (V + 1, k), the last row for unknown words; outputs |O|."""
 
+    # exp(epsilon) must leave room in a float64.
+    largest_epsilon = 500.0
+
     params: Params
     orders: NDArray[np.integer]
     outputs: int
@@ -325,14 +326,6 @@ class Rank(WordMechanism):
             # A weight is e^(epsilon s), s in [0, 1]; so lies d ln Z / d epsilon.
             varying_epsilon=VaryingEpsilon(word=1.0, total=2.0, drift=1.0),
         )
-
-    def supports(self, epsilon: float) -> None:
-        """Refuse an epsilon beyond 500."""
-        if epsilon > LARGEST_EPSILON:
-            raise UsageError(
-                f"epsilon: {epsilon:g} is too large to mean anything; rank takes "
-                "up to 500"
-            )
 
     def weights(self, eps: Eps) -> tuple[Floats, Floats]:
         """Return w of the listed ranks, (m, k), 1 beyond, and Z, for each epsilon (m,).
@@ -447,7 +440,6 @@ def _ranks(cumulative: Floats, row_of: NDArray[np.intp], target: Floats) -> Ints
             part = order[begin:end]
             ranks[part] = np.searchsorted(cumulative[row], target[part], side="right")
         return ranks
-    for begin in range(0, len(row_of), 4096):
-        block = slice(begin, begin + 4096)
+    for block in blocks(len(row_of), 4096):
         ranks[block] = (cumulative[row_of[block]] <= target[block, None]).sum(axis=1)
     return ranks

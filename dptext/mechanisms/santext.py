@@ -19,7 +19,6 @@ from dptext.exponential.losses import Scales
 from dptext.exponential.mechanism import TruncatedMetricMechanism
 from dptext.mechanisms import Aim
 from dptext.spaces import Space
-from dptext.types import Guarantee, Notion, VaryingEpsilon
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +45,4 @@ class Params(mechanisms.Params):
 class SanText(TruncatedMetricMechanism):
     """The distance as it is: nothing is truncated."""
 
-    def guarantee(self, epsilon: float) -> Guarantee:
-        """Return metric DP in the space's distance."""
-        diameter = self.space.geometry.diameter
-        published = Guarantee(
-            notion=Notion.METRIC,
-            metric=self.space.distance,
-            unit="1/distance",
-            max_distance=diameter,
-            source="Yue et al. 2021, algorithm 1",
-            varying_epsilon=VaryingEpsilon(
-                word=diameter, total=diameter, drift=diameter / 2.0
-            ),
-            stretch=1.0,
-        )
-        return self.with_scale(published, epsilon)
+    source = "Yue et al. 2021, algorithm 1"

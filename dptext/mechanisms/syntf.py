@@ -73,9 +73,7 @@ class SynTF(WordMechanism):
                 "is always itself. Leave published: true out instead."
             )
             return Guarantee.nothing(reason, source=source)
-        return Guarantee.ldp(
-            source, varying_epsilon=VaryingEpsilon(word=1.0, total=1.0, drift=0.5)
-        )
+        return Guarantee.ldp(source, varying_epsilon=VaryingEpsilon.exponential(1.0))
 
     def published_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats | None:
         """Return the claim of the published form for any two words, epsilon."""

@@ -14,7 +14,7 @@ Example: dptext sanitize reviews.jsonl --field text --mechanism tem --epsilon 13
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated
 
 from msgspec import Meta
@@ -25,7 +25,6 @@ from dptext.exponential.losses import Scales
 from dptext.exponential.mechanism import TruncatedMetricMechanism
 from dptext.mechanisms import Aim
 from dptext.spaces import Space
-from dptext.types import Guarantee, Notion, VaryingEpsilon
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,44 +55,26 @@ class Params(mechanisms.Params):
 class TruncatedExponential(TruncatedMetricMechanism):
     """No distance counts more than gamma."""
 
+    source = "Carvalho et al. 2021, algorithm 1"
+
     params: Params
 
     @property
-    def product(self) -> float:
-        """Return epsilon * gamma where gamma follows from beta, in nats.
+    def cut(self) -> float | None:
+        """Return gamma where it is given."""
+        return self.params.gamma
 
-        gamma = (2 / eps) ln((1 - beta)(V - 1) / beta): an output farther than gamma
-        has probability at most beta.
-        """
-        beta = self.params.beta
-        odds = (1.0 - beta) * (self.space.size - 1) / beta
-        return 2.0 * math.log(max(odds, 1.0 + 1e-9))
+    @property
+    def most(self) -> float:
+        """Return epsilon * gamma where gamma follows from beta, in nats."""
+        return math.inf if self.cut else product(self.params.beta, self.space.size)
 
-    def truncation(self, epsilon: float) -> float:
-        """Return gamma at an epsilon."""
-        gamma = self.params.gamma
-        return self.product / epsilon if gamma is None else gamma
 
-    def guarantee(self, epsilon: float) -> Guarantee:
-        """Return metric DP in the truncated distance."""
-        gamma = self.params.gamma
-        diameter = self.space.geometry.diameter
-        max_distance = diameter if gamma is None else min(gamma, diameter)
-        # Where gamma follows, epsilon times gamma is the same for every epsilon.
-        max_loss = self.product if gamma is None else math.inf
-        published = Guarantee(
-            notion=Notion.METRIC,
-            metric=replace(self.space.distance, cut=gamma),
-            unit="1/distance",
-            max_distance=max_distance,
-            source="Carvalho et al. 2021, algorithm 1",
-            varying_epsilon=VaryingEpsilon(
-                word=max_distance,
-                total=max_distance,
-                drift=max_distance / 2.0,
-                most=max_loss / 2.0,
-            ),
-            max_loss=max_loss,
-            stretch=1.0,
-        )
-        return self.with_scale(published, epsilon)
+def product(beta: float, size: int) -> float:
+    """Return epsilon * gamma for a beta and V words, in nats.
+
+    gamma = (2 / eps) ln((1 - beta)(V - 1) / beta): an output farther than gamma has
+    probability at most beta.
+    """
+    odds = (1.0 - beta) * (size - 1) / beta
+    return 2.0 * math.log(max(odds, 1.0 + 1e-9))

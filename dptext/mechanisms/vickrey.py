@@ -20,21 +20,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from dptext import geometry, mechanisms
+from dptext import mechanisms
 from dptext.errors import UsageError
+from dptext.mappings import Index
 from dptext.mechanisms import Aim, WordMechanism, laplace
 from dptext.randomness import RandomBits
 from dptext.spaces import Space
 from dptext.types import Eps, Floats, Guarantee, Ids, Ints, Points
-
-if TYPE_CHECKING:
-    from dptext.mappings import Index
 
 _CHUNK = 2048
 # Above the lanes of laplace.
@@ -61,21 +59,12 @@ class Params(mechanisms.Params):
 class Vickrey(WordMechanism):
     """The output distribution, an integral over cells, has no closed form."""
 
-    has_log_density = True
-
     params: Params
     noise: laplace.Laplace
 
     @cached_property
     def _index(self) -> Index:
-        from dptext.mappings import Index
-
         return Index(self.space.vectors, self.space.size)
-
-    @property
-    def has_log_probs(self) -> bool:
-        """Return False: it can only be sampled."""
-        return False
 
     def guarantee(self, epsilon: float) -> Guarantee:
         """Return none, with the reason."""
@@ -97,8 +86,7 @@ class Vickrey(WordMechanism):
 
     def published_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats:
         """Return what the paper claims of pairs of words, epsilon d: (n,) nats."""
-        bound = epsilon * geometry.of_ids(self.space, a, b)
-        return mechanisms.of_known_words(bound, a, b)
+        return mechanisms.of_distance(self.space, a, b, epsilon)
 
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
         """Draw a word for each word: ids (n,), eps (n,) 1/distance -> (n,) ids."""
@@ -145,17 +133,8 @@ class Vickrey(WordMechanism):
         self, observed: NDArray[np.floating], eps: Eps, words: Ids
     ) -> NDArray[np.floating]:
         """Return ln of the density of `observe`, had each of the words been there."""
-        near, second, if_near, if_second, other = observed[:, -5:].T
+        near, second, *chances = np.split(observed[:, -5:], 5, axis=1)
+        is_near, is_second = words == near, words == second
         density = self.noise.log_density(observed[:, :-5], eps, words)
-        rows, columns, values = [], [], []
-        order = np.argsort(words)
-        for excluded, chance in ((near, if_near), (second, if_second)):
-            at = np.searchsorted(words, excluded, sorter=order)
-            at = np.minimum(at, len(words) - 1)
-            here = np.flatnonzero(words[order[at]] == excluded)
-            rows.append(here)
-            columns.append(order[at[here]])
-            values.append(density[here, columns[-1]] + chance[here])
-        density += other[:, None]
-        density[np.concatenate(rows), np.concatenate(columns)] = np.concatenate(values)
+        density += np.select([is_near, is_second], chances[:2], chances[2])
         return density

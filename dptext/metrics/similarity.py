@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -24,8 +25,6 @@ NAME = "CS"
 # A mean over so many is exact to a few thousandths; all of them take half of a run.
 _TEXTS = 2_000
 _RARITY = 1e-3
-# Vectors that are added up together.
-_AT_ONCE = 1024
 ENCODER = "frequency-weighted mean of the lexicon's vectors"
 
 # Sums are kept in integers of this unit, which no order of adding can change.
@@ -78,11 +77,7 @@ class Similarities(NamedTuple):
             unrelated = pairs / (count * (count - 1))
             if unrelated < 1.0:
                 share = (mean - unrelated) / (1.0 - unrelated)
-        return {
-            "share_kept": share,
-            "mean_cosine": mean,
-            "unrelated_cosine": unrelated,
-        }
+        return {"share_kept": share, "mean_cosine": mean, "unrelated_cosine": unrelated}
 
 
 class Meter(metrics.Meter[Similarities]):
@@ -135,17 +130,9 @@ class Weighted:
         """
         sums = np.zeros((count, self._vectors.shape[1]))
         begins = np.flatnonzero(np.diff(texts, prepend=-1))
-        ends = np.append(begins[1:], len(ids))
-        first = 0
-        while first < len(begins):
-            # As many texts as their vectors stay in a cache, one at least.
-            begin = begins[first]
-            after = int(np.searchsorted(ends, begin + _AT_ONCE, side="right"))
-            after = max(after, first + 1)
-            rows = ids[begin : ends[after - 1]]
+        for begin, end in pairwise([*begins.tolist(), len(ids)]):
+            rows = ids[begin:end]
             vectors = self._vectors[rows].astype(np.float32, copy=False)
-            vectors *= self._weights[rows]
-            starts = begins[first:after]
-            sums[texts[starts]] = np.add.reduceat(vectors, starts - begin, axis=0)
-            first = after
+            weighted = vectors * self._weights[rows]
+            sums[texts[begin]] = np.add.reduceat(weighted, [0], axis=0)[0]
         return sums

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import msgspec
 
-from dptext.guarantees.claims import Strength
-from dptext.guarantees.rounding import (
+from dptext.guarantees.claims import (
     MAX_MEANINGFUL_TEXT_LOSS,
+    Strength,
     above,
     first_beyond,
     number,

@@ -122,7 +122,6 @@ def stated_vectors(
     measures: Measures | None = None,
 ) -> Document:
     """Draw up the same of vectors; measures, where they are known already."""
-    from dptext.vectors import measures as vector_measures
     from dptext.vectors import statement as vector_statement
 
     promise = vector_statement.build(
@@ -132,7 +131,7 @@ def stated_vectors(
         lexicon_is_custom=release.base_digest != lexicons.builtin_digest(),
     )
     # Whoever knows the seed needs no guess.
-    measured = None if key == "seed" else measures or vector_measures.of(release)
+    measured = None if key == "seed" else measures or vector_statement.measured(release)
     section = VectorSection(
         measures=measured,
         dimensions=release.dimensions,

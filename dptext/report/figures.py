@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from dptext.guarantees import rounding
+from dptext.guarantees import claims
 from dptext.types import ServerUse
 
 MEANINGS = {
@@ -97,12 +97,12 @@ def bound(value: float | None) -> str:
     """Write a bound in nats, never rounded down."""
     if value is None or math.isinf(value):
         return "unbounded"
-    return f"{math.ceil(value):,}" if value >= _LARGE else rounding.above(value)
+    return f"{math.ceil(value):,}" if value >= _LARGE else claims.above(value)
 
 
 def factor(nats: float) -> str:
     """Write a bound in nats as a factor."""
-    return "unbounded" if math.isinf(nats) else rounding.factor(nats)
+    return "unbounded" if math.isinf(nats) else claims.factor(nats)
 
 
 def between(low: float | None, high: float | None) -> str:

@@ -18,7 +18,7 @@ from dptext.report import build
 from dptext.report.document import Document, Run, public
 from dptext.settings import digest_of_path
 from dptext.types import Lexicon, Notion
-from dptext.vectors import Pool, measures, release
+from dptext.vectors import Pool, release, statement
 
 # Draws up the public report of a run, whose settings were made ready.
 _Stated = Callable[[Run], Document]
@@ -152,7 +152,7 @@ class Recomputer:
         lexicon = None if sentence else self._lexicon(run)
         with _carried_out():
             ready = release.of(chosen, lexicon=lexicon)
-            figures = measures.of(ready) if measured else None
+            figures = statement.measured(ready) if measured else None
         return lambda run: build.stated_vectors(
             ready, run.key, run.layout, measures=figures
         )

@@ -15,10 +15,9 @@ import msgspec
 
 from dptext import __version__, registry
 from dptext.errors import InputError, MissingExtra, UsageError
-from dptext.guarantees import claims, not_covered
-from dptext.guarantees.not_covered import Unprotected
+from dptext.guarantees import claims
+from dptext.guarantees.claims import Unprotected, above
 from dptext.guarantees.policy import ExportPolicy
-from dptext.guarantees.rounding import above
 from dptext.guarantees.statement import Statement
 from dptext.models import endpoint
 from dptext.report import document, exports, figures
@@ -73,21 +72,14 @@ class Finding(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """Why an export does not pass; notes on what was not checked.
+    """Why an export does not pass; notes on what was not checked; its path.
 
     No line holds anything of the file's content but names of fields.
     """
 
     findings: tuple[Finding, ...]
     notes: tuple[str, ...] = ()
-
-
-class Judged(NamedTuple):
-    """An export by its path, and the verdict on it."""
-
-    name: str
-    findings: Sequence[Finding]
-    notes: Sequence[str]
+    name: str = ""
 
 
 def of_rule(rule: Rule, lines: Iterable[str]) -> list[Finding]:
@@ -333,7 +325,7 @@ def _unprotected(report: Document) -> tuple[Unprotected, ...]:
         strategy = Strategy(str(settings.get("strategy")))
     except (msgspec.ValidationError, ValueError):
         return tuple(Unprotected)
-    return not_covered.unprotected(policy, strategy)
+    return claims.unprotected(policy, strategy)
 
 
 def _has_twice(data: bytes) -> bool:
@@ -389,7 +381,7 @@ def _classes(promise: Statement, policy: ExportPolicy) -> Iterator[str]:
             yield f"tokens of class {name} are not protected; the policy wants it"
 
 
-def as_json(judged: Sequence[Judged], trust: str) -> JsonObject:
+def as_json(judged: Sequence[Verdict], trust: str) -> JsonObject:
     """Return all that was judged as plain data; trust says whom the check trusts."""
     return {
         "success": not any(each.findings for each in judged),
@@ -406,7 +398,7 @@ def as_json(judged: Sequence[Judged], trust: str) -> JsonObject:
     }
 
 
-def as_sarif(judged: Sequence[Judged], trust: str, version: str) -> JsonObject:
+def as_sarif(judged: Sequence[Verdict], trust: str, version: str) -> JsonObject:
     """Return the findings as a log of SARIF 2.1.0 (OASIS, 2020)."""
     results = [
         {

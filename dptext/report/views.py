@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from dptext import cache
-from dptext.guarantees.rounding import MAX_MEANINGFUL_LOSS, above, number
+from dptext.guarantees.claims import MAX_MEANINGFUL_LOSS, above, number
 from dptext.guarantees.statement import Statement
 from dptext.measures.bayes_risk import Risk
 from dptext.measures.calibrate import shipped_readers
@@ -63,7 +63,6 @@ from dptext.report.figures import (
 )
 from dptext.report.signatures import UNSIGNED
 from dptext.types import Level, Notion
-from dptext.vectors import Measures
 
 OWNER = "For the owner of the text only"
 _AUDIENCE = {
@@ -91,14 +90,11 @@ _READERS = {
 
 def report(document: Document, signed: str = UNSIGNED) -> Page:
     """Return a report as a page; signed says who signed (dptext.report.signatures)."""
-    words, private = document.words, document.private
-    if words is not None:
-        name = document.run.profile
-        sections = [*_words(words), *_private_words(private)]
+    if document.words is not None:
+        name, sections = document.run.profile, [*_words(document.words)]
     else:
         assert document.vectors is not None
-        name = "vectors"
-        sections = [*_vectors(document.vectors), *_private_vectors(private)]
+        name, sections = "vectors", [_vectors(document.vectors)]
     failed = () if document.success else ("This run did not succeed.",)
     lines = answer.answer(document)
     return Page(
@@ -106,6 +102,7 @@ def report(document: Document, signed: str = UNSIGNED) -> Page:
         [
             *guarantee(document.guarantee),
             *sections,
+            *_private(document.private),
             _run(document),
             _check(document, signed),
         ],
@@ -246,31 +243,37 @@ def deniability(deny: Deniability) -> Rows:
     ]
 
 
-def _private_words(private: Private | None) -> Iterator[Section]:
-    """Yield functions of texts whose words were replaced, each marked."""
-    if private is None or private.words is None:
+def _private(private: Private | None) -> Iterator[Section]:
+    """Yield functions of the private texts, each marked."""
+    if private is None:
         return
-    words, mark = private.words, (Badge(OWNER),)
-    yield Section("What happened to the words", tuple(_tokens(words)), mark)
-    yield Section("Epsilon per text", (_spent(words.epsilon_per_text),), mark)
-    changed: list[Block] = [Figures(list(metrics(words.metrics)))]
-    if not words.metrics:
-        changed = [Paragraph(f"{answer.NOT_MEASURED.capitalize()}.")]
-    elif "by_chance" in words.metrics.get("PP", {}):
-        changed.append(Paragraph(figures.CHANGED_BY_CHANCE, "note"))
-    yield Section("How much changed", changed, mark)
+    mark = (Badge(OWNER),)
     rows = [
         ("Inputs", ", ".join(private.inputs)),
-        _records(private),
+        ("Records", f"{count(private.records)}, {count(private.faults)} set aside"),
         ("Texts", count(private.texts)),
-        *((f"Records with field {name}", count(n)) for name, n in words.fields.items()),
-        ("Time", f"{private.seconds:.3g} s, {count(words.words_per_second)} words/s"),
     ]
-    yield Section("What was read", (Figures(rows),), mark)
-
-
-def _records(private: Private) -> tuple[str, str]:
-    return "Records", f"{count(private.records)}, {count(private.faults)} set aside"
+    seconds = f"{private.seconds:.3g} s"
+    if (words := private.words) is not None:
+        yield Section("What happened to the words", tuple(_tokens(words)), mark)
+        yield Section("Epsilon per text", (_spent(words.epsilon_per_text),), mark)
+        changed: list[Block] = [Figures(list(metrics(words.metrics)))]
+        if not words.metrics:
+            changed = [Paragraph(f"{answer.NOT_MEASURED.capitalize()}.")]
+        elif "by_chance" in words.metrics.get("PP", {}):
+            changed.append(Paragraph(figures.CHANGED_BY_CHANCE, "note"))
+        yield Section("How much changed", changed, mark)
+        named = words.fields.items()
+        rows += [(f"Records with field {name}", count(n)) for name, n in named]
+        seconds += f", {count(words.words_per_second)} words/s"
+    elif (vectors := private.vectors) is not None:
+        rows += [("Words", count(vectors.words)), ("Vectors", count(vectors.vectors))]
+        if vectors.most_of_one is not None:
+            nats = vectors.epsilon_of_one
+            lost = "" if nats is None else f", together at most {above(nats)} nats"
+            most = f"{count(vectors.most_of_one)}{lost}"
+            rows.append(("Most vectors of one subject", most))
+    yield Section("What was read", (Figures([*rows, ("Time", seconds)]),), mark)
 
 
 def _tokens(words: WordCounts) -> Iterator[Block]:
@@ -328,23 +331,17 @@ def metrics(measured: Mapping[str, Mapping[str, Figure]]) -> Iterator[tuple[str,
         yield name, f"{shown}: {what}{f' ({about})' * bool(about)}"
 
 
-def _vectors(section: VectorSection) -> Iterator[Section]:
-    """Yield what is said of released vectors, from public data alone."""
+def _vectors(section: VectorSection) -> Section:
+    """Return what is said of released vectors, from public data alone."""
     rows = [
         ("Vectors", f"{section.dimensions} dimensions, steps of {section.step:.6g}"),
         ("Epsilon of one vector", above(section.epsilon_each, 6)),
     ]
-    yield Section("Vectors", (Figures(rows),))
-    if section.measures is not None:
-        note = Paragraph("Measured on public words or texts alone.", "note")
-        measured = _measured(section.measures)
-        yield Section("What is left of the vectors", (*measured, note))
-
-
-def _measured(measures: Measures) -> Iterator[Block]:
-    errors, ruler = measures.distortion, measures.ruler
-    low, middle, high = map(short, measures.noise_lengths)
-    rows = {
+    if section.measures is None:
+        return Section("Vectors", (Figures(rows),))
+    errors, ruler = section.measures.distortion, section.measures.ruler
+    low, middle, high = map(short, section.measures.noise_lengths)
+    measured = {
         "Mean distance without noise": errors.distance,
         "Expected with noise": errors.expected_distance,
         "Mean error of a distance": errors.distance_error,
@@ -354,37 +351,19 @@ def _measured(measures: Measures) -> Iterator[Block]:
         "Expected standard deviation of that error": errors.expected_product_error,
     }
     best = "" if ruler.best is None else f", by the best guess {share(ruler.best)}"
-    yield Figures(
-        [
-            *((name, short(value)) for name, value in rows.items()),
-            ("Length of the noise", f"5% {low}, 50% {middle}, 95% {high}"),
-            (
-                "Ruler: the original is found",
-                f"by the nearest of {count(ruler.choices)} {ruler.of} "
-                f"{share(ruler.nearest)}{best} (95% limits "
-                f"{between(ruler.low, ruler.high)}); without the vector "
-                f"{share(ruler.baseline)}",
-            ),
-        ]
-    )
-
-
-def _private_vectors(private: Private | None) -> Iterator[Section]:
-    """Yield functions of texts that became vectors, marked."""
-    if private is None or private.vectors is None:
-        return
-    counts = private.vectors
-    rows = [
-        _records(private),
-        ("Texts", f"{count(private.texts)}, {count(counts.words)} words"),
-        ("Vectors", f"{count(counts.vectors)} in {private.seconds:.1f} s"),
+    rows += [
+        *((name, short(value)) for name, value in measured.items()),
+        ("Length of the noise", f"5% {low}, 50% {middle}, 95% {high}"),
+        (
+            "Ruler: the original is found",
+            f"by the nearest of {count(ruler.choices)} {ruler.of} "
+            f"{share(ruler.nearest)}{best} (95% limits "
+            f"{between(ruler.low, ruler.high)}); without the vector "
+            f"{share(ruler.baseline)}",
+        ),
     ]
-    if counts.most_of_one is not None:
-        together = counts.epsilon_of_one
-        lost = "" if together is None else f", together at most {above(together)} nats"
-        most = f"{count(counts.most_of_one)}{lost}"
-        rows.append(("Most vectors of one subject", most))
-    yield Section("What was read", (Figures(rows),), (Badge(OWNER),))
+    note = Paragraph("Errors are measured on public words or texts alone.", "note")
+    return Section("Vectors", (Figures(rows), note))
 
 
 def _run(document: Document) -> Section:

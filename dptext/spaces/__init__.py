@@ -25,8 +25,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import cache
+from dptext.lexicons.orders import build_orders, check_coordinates, measure
 from dptext.lexicons.search import distances_of_pairs, lengths_from, squared_error
-from dptext.types import Constant, Floats, Inputs, Ints, Lexicon, Metric, MetricKind
+from dptext.types import (
+    Constant,
+    Floats,
+    Inputs,
+    Ints,
+    Lexicon,
+    Metric,
+    MetricKind,
+    blocks,
+)
 
 # What distances of the lexicon's own vectors are called.
 ORIGINAL = "Euclidean distance of the lexicon's vectors"
@@ -100,8 +110,6 @@ class Space:
 
         Raises LexiconError where they are too long or too short to be measured.
         """
-        from dptext.lexicons.orders import check_coordinates
-
         vectors = self.transformed()
         check_coordinates(vectors, f"space {self.name} of lexicon {self.lexicon.name}")
         return vectors
@@ -158,7 +166,6 @@ class Space:
         self, key: str, listed: int, inputs: int, what: str
     ) -> tuple[NDArray[np.integer], NDArray[np.float32]]:
         """List the nearest words of the first inputs, or take them from the cache."""
-        from dptext.lexicons.orders import build_orders
 
         def compute() -> cache.Arrays:
             orders, far = build_orders(self.vectors, listed, inputs=inputs)
@@ -269,18 +276,13 @@ def geometry_of(
 
     moved gives (V + 1, d) float32. Computed once, then kept in the cache folder.
     """
-    from dptext.lexicons.orders import measure
 
     def holds(kept: cache.Numbers) -> bool:
-        vectors = moved()
-        longest = max(
-            float(lengths_from(vectors, row).max()) for row in some(len(vectors))
-        )
-        geometry = Geometry.of(kept)
+        vectors, geometry = moved(), Geometry.of(kept)
+        rows = some(len(vectors))
+        longest = max(float(lengths_from(vectors, row).max()) for row in rows)
         # Distances are measured in single precision where the largest is sought.
-        return (
-            longest <= geometry.diameter * (1.0 + 1e-6) and geometry.nearest <= longest
-        )
+        return geometry.nearest <= longest <= geometry.diameter * (1.0 + 1e-6)
 
     key = cache.key_of("geometry", space.lexicon.digest, space.identity, *parts)
     return Geometry.of(cache.numbers(key, lambda: dict(measure(moved())), holds))
@@ -310,8 +312,6 @@ def prepare(lexicon: Lexicon, name: str, params: Params) -> Space:
     Raises LexiconError where vectors are too long or too short to be measured, and what
     the transform raises.
     """
-    from dptext.lexicons.orders import check_coordinates
-
     check_coordinates(lexicon.vectors, f"lexicon {lexicon.name}")
     settings = asdict(params)
     space = Space(
@@ -339,21 +339,14 @@ _COLUMNS = 2048
 _CHUNK = 8192
 
 
-@dataclass(frozen=True, slots=True)
 class _Table:
     """Vectors (n, d) and their squared lengths (n,)."""
 
-    vectors: NDArray[np.floating]
-    squares: Floats
-
-    @classmethod
-    def of(cls, vectors: NDArray[np.floating]) -> _Table:
-        parts = [
-            np.einsum("ij,ij->i", part, part)
-            for begin in range(0, len(vectors), _COLUMNS)
-            for part in (vectors[begin : begin + _COLUMNS].astype(np.float64),)
-        ]
-        return cls(vectors, np.concatenate(parts))
+    def __init__(self, vectors: NDArray[np.floating]) -> None:
+        self.vectors, self.squares = vectors, np.empty(len(vectors))
+        for part in blocks(len(vectors), _COLUMNS):
+            wide = vectors[part].astype(np.float64)
+            np.einsum("ij,ij->i", wide, wide, out=self.squares[part])
 
     def rows(self, part: slice) -> Floats:
         """Return rows whose products with columns are squared distances."""
@@ -378,50 +371,38 @@ def lipschitz_constant(
     At most 1e-9 (relative) above the largest ratio, and never below it. Rows that are
     identical before are skipped; 0 where no two rows differ.
     """
-    tables = _Table.of(before), _Table.of(after)
-    best = _start(*tables)
-    for begin in range(0, len(before), _ROWS):
-        for column in range(begin, len(before), _COLUMNS):
-            best = max(best, _largest(*tables, *_beyond(*tables, begin, column, best)))
+    tables, rows = (_Table(before), _Table(after)), np.arange(len(before))
+    steps = {1, 2, 3, 5, 8, len(rows) // 3, len(rows) // 2}
+    best = max(_largest(*tables, rows, np.roll(rows, step)) for step in steps)
+    for one in blocks(len(before), _ROWS):
+        for other in blocks(len(before), _COLUMNS, one.start):
+            best = max(best, _largest(*tables, *_beyond(*tables, one, other, best)))
     return best * (1.0 + _MARGIN)
 
 
-def _start(before: _Table, after: _Table) -> float:
-    """Return the largest ratio of a few pairs."""
-    rows = np.arange(len(before.squares))
-    steps = {1, 2, 3, 5, 8, len(rows) // 3, len(rows) // 2}
-    return max(_largest(before, after, rows, np.roll(rows, step)) for step in steps)
-
-
 def _beyond(
-    before: _Table, after: _Table, begin: int, column: int, best: float
+    before: _Table, after: _Table, one: slice, other: slice, best: float
 ) -> tuple[Ints, Ints]:
     """Return the pairs of a tile that may be beyond the best: two (m,) arrays."""
     # Pairs beyond by less than half the margin are as good as the best.
     scale = (best * (1.0 + _MARGIN / 2.0)) ** 2
-    one, other = slice(begin, begin + _ROWS), slice(column, column + _COLUMNS)
     left = np.hstack((after.rows(one), -scale * before.rows(one)))
     right = np.hstack((after.columns(other), before.columns(other)))
     excess = left @ right.T
-    if column == begin:
+    if one.start == other.start:
         excess[np.tri(*excess.shape) > 0] = -np.inf  # each pair once
     # A product of k terms errs by at most k u sum |a| |b|, u = 2^-53; the squared
     # lengths among the terms err by as much again. Here twice that.
-    max_distance = 4.0 * (
-        after.largest(one, other) + scale * before.largest(one, other)
-    )
-    slack = 4.0 * left.shape[1] * 2.0**-53 * max_distance
-    if excess.max() <= -slack:
-        return np.empty(0, np.int64), np.empty(0, np.int64)
-    rows, columns = np.nonzero(excess > -slack)
-    return rows + begin, columns + column
+    most = 4.0 * (after.largest(one, other) + scale * before.largest(one, other))
+    rows, columns = np.nonzero(excess > -4.0 * left.shape[1] * 2.0**-53 * most)
+    return rows + one.start, columns + other.start
 
 
 def _largest(before: _Table, after: _Table, rows: Ints, others: Ints) -> float:
     """Return the largest ratio of some pairs."""
     largest = 0.0
-    for begin in range(0, len(rows), _CHUNK):
-        one, other = rows[begin : begin + _CHUNK], others[begin : begin + _CHUNK]
+    for part in blocks(len(rows), _CHUNK):
+        one, other = rows[part], others[part]
         old = distances_of_pairs(before.vectors, one, other)
         new = distances_of_pairs(after.vectors, one, other)
         ratios = np.divide(new, old, out=np.zeros_like(old), where=old > 0)

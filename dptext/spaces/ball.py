@@ -12,7 +12,6 @@ docs/guarantees.md, Spaces.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +23,8 @@ from dptext import spaces
 class Params(spaces.Params):
     """No parameters."""
 
-    METRIC: ClassVar = "Euclidean distance of the vectors brought into the unit ball"
-    PUBLISHED_CONSTANT: ClassVar = 1.0
+    METRIC = "Euclidean distance of the vectors brought into the unit ball"
+    PUBLISHED_CONSTANT = 1.0
 
     def transform(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the vectors inside the unit ball, (V + 1, d) float32."""

@@ -12,7 +12,7 @@ not; it clips to the range of its training data); docs/guarantees.md, Spaces.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 from msgspec import Meta
@@ -28,8 +28,8 @@ _TAIL = 0.01
 class Params(spaces.Params):
     """low and high: the borders; those not given follow from the vocabulary."""
 
-    METRIC: ClassVar = "Euclidean distance of the vectors with clipped coordinates"
-    PUBLISHED_CONSTANT: ClassVar = 1.0
+    METRIC = "Euclidean distance of the vectors with clipped coordinates"
+    PUBLISHED_CONSTANT = 1.0
 
     low: Annotated[float, Meta(ge=-1e9, le=1e9)] | None = None
     high: Annotated[float, Meta(ge=-1e9, le=1e9)] | None = None

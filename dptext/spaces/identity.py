@@ -6,7 +6,6 @@ Lipschitz constant: 1.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,7 @@ from dptext import spaces
 class Params(spaces.Params):
     """No parameters."""
 
-    METRIC: ClassVar = spaces.ORIGINAL
+    METRIC = spaces.ORIGINAL
 
     def transform(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the vectors, (V + 1, d) float32."""

@@ -12,7 +12,6 @@ smallest distance of its training data, a loose bound); docs/guarantees.md, Spac
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +24,8 @@ from dptext.types import Floats
 class Params(spaces.Params):
     """No parameters."""
 
-    METRIC: ClassVar = "Euclidean distance of the vectors stretched to [-1, 1] each"
-    PUBLISHED_CONSTANT: ClassVar = 43.9050
+    METRIC = "Euclidean distance of the vectors stretched to [-1, 1] each"
+    PUBLISHED_CONSTANT = 43.9050
 
     def transform(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the vectors with coordinates from -1 to 1, (V + 1, d) float32."""

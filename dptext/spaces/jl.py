@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 from msgspec import Meta
@@ -85,10 +85,8 @@ class Params(spaces.Params):
     seed: public, names the matrix; unit_length: scale vectors to length 1 before.
     """
 
-    METRIC: ClassVar = (
-        "Euclidean distance of the vectors projected by one public random matrix"
-    )
-    PUBLISHED_CONSTANT: ClassVar = 1.9
+    METRIC = "Euclidean distance of the vectors projected by one public random matrix"
+    PUBLISHED_CONSTANT = 1.9
 
     dimensions: Annotated[int, Meta(ge=1)] | None = None
     beta: Annotated[float, Meta(gt=0, le=1e6)] = 0.9

@@ -14,7 +14,6 @@ its training data; a loose bound); docs/guarantees.md, Spaces.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,10 +26,10 @@ from dptext.spaces import interval
 class Params(spaces.Params):
     """No parameters."""
 
-    METRIC: ClassVar = (
+    METRIC = (
         "Euclidean distance of the vectors stretched to the vocabulary's range each"
     )
-    PUBLISHED_CONSTANT: ClassVar = 125.8031
+    PUBLISHED_CONSTANT = 125.8031
 
     def transform(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the vectors with coordinates from v_min to v_max, (V + 1, d)."""

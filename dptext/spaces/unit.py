@@ -11,7 +11,6 @@ distance of its training data, a loose bound); docs/guarantees.md, Spaces.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +23,8 @@ from dptext.noise import unit
 class Params(spaces.Params):
     """No parameters."""
 
-    METRIC: ClassVar = "Euclidean distance of the vectors scaled to length 1"
-    PUBLISHED_CONSTANT: ClassVar = 2.5349
+    METRIC = "Euclidean distance of the vectors scaled to length 1"
+    PUBLISHED_CONSTANT = 2.5349
 
     def transform(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the vectors at unit length, (V + 1, d) float32."""

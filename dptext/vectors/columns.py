@@ -15,7 +15,8 @@ from typing import IO, Any, BinaryIO, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.errors import InputError, MissingExtra, UsageError
+from dptext import models
+from dptext.errors import InputError, UsageError
 from dptext.streams import plain_name, unpacked
 
 _BLOCK = 2**14  # rows
@@ -182,10 +183,7 @@ def find(path: str | None) -> type[VectorWriter]:
         raise UsageError(f"give -o a name that ends in {', '.join(WRITERS)}")
     writer = WRITERS[suffix(path)]
     if writer is ParquetWriter:
-        try:
-            import pyarrow  # noqa: F401
-        except ImportError:
-            raise MissingExtra.of("Parquet", "parquet") from None
+        models.package("pyarrow", "Parquet", "parquet")
     return writer
 
 

@@ -20,7 +20,7 @@ from dptext.engine.survey import Fields, Language
 from dptext.errors import RefusedError, UsageError
 from dptext.randomness import RunKey
 from dptext.streams.outputs import Aside, Output
-from dptext.types import Record, Verbatim
+from dptext.types import Record
 from dptext.vectors import columns, release
 from dptext.vectors.columns import Columns, VectorWriter
 from dptext.vectors.release import Rows, VectorRelease, VectorSettings
@@ -92,9 +92,8 @@ def run(
         counts.format = module.name
         fields = Fields(job.selection, module, lambda line: None)
         writer = columns.find(job.output)(output.stream)
-        # Without what stands between records.
-        records = (r for r in source.records() if not isinstance(r.rest, Verbatim))
-        tasks = (Task(batch, 0) for batch in pipeline.batches(records, job.batch_size))
+        batches = pipeline.batches(source.records(), job.batch_size)
+        tasks = (Task(batch, 0) for batch in batches)
         tokenizer = None if job.any_language else ready.tokenizer
         language = Language(tokenizer, ready.lexicon.name, warn)
         for (batch, *_), rows in _embedded(ready, tasks, key, job.jobs):

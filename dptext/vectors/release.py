@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property, partial
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -16,9 +17,9 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from dptext import lexicons, models, pipeline, profile, registry, spaces
+from dptext import cache, lexicons, models, pipeline, profile, registry, spaces
 from dptext.budgets import uniform
-from dptext.errors import UsageError
+from dptext.errors import LexiconError, UsageError
 from dptext.guarantees import statement
 from dptext.measures import bayes_risk, calibrate
 from dptext.mechanisms import Aim, NoiseMechanism, gaussian
@@ -32,15 +33,16 @@ from dptext.settings import convert, digest_of_data, digest_of_path
 from dptext.spaces.identity import Params as Identity
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import (
+    NUMBER,
     BudgetDescription,
     BudgetKind,
+    Ids,
     Inputs,
     JsonObject,
     Lexicon,
     Record,
 )
-from dptext.vectors import Pool, encoders
-from dptext.vectors.encoders import Wide
+from dptext.vectors import Pool
 
 DEFAULT: JsonObject = {
     "name": "embed",
@@ -53,6 +55,11 @@ _ELSEWHERE = ("mapping", "strategy")
 # An epsilon from a mu is rounded down, so that the mu is no more than was asked for.
 _BELOW = 1.0 - 1e-9
 _ROWS = 4096  # vectors that are made at once
+# Texts of more words are summed one by one, in blocks of so many words.
+_LONG, _BLOCK = 512, 4096
+Wide = NDArray[np.float64]
+# So many frequent words stand for public texts where none are named; most that count.
+_WORDS, _TEXTS = 1000, 20_000
 Warn = Callable[[str], None]
 
 
@@ -200,6 +207,129 @@ def _settings(recipe: Profile, chosen: object) -> VectorSettings:
     return VectorSettings(replace(recipe, mapping=None), options)
 
 
+def _means(
+    rows: NDArray[np.floating], ids: Ids, counts: NDArray[np.int64], part: slice
+) -> Wide:
+    """Return means of the vectors of some texts' words, without any the unknown word's.
+
+    counts (n,) how many of ids each text has; the same in any batch: (m, d).
+    """
+    ends, counts = np.cumsum(counts)[part], counts[part]
+    begins = ends - counts
+    sums = np.zeros((len(counts), rows.shape[1]))
+    short = np.flatnonzero(counts <= _LONG)
+    for word in range(int(counts[short].max(initial=0))):
+        short = short[counts[short] > word]
+        sums[short] += rows[ids[begins[short] + word]]
+    for text in np.flatnonzero(counts > _LONG):
+        for begin in range(begins[text], ends[text], _BLOCK):
+            block = rows[ids[begin : min(begin + _BLOCK, ends[text])]]
+            sums[text] += block.sum(axis=0, dtype=np.float64)
+    sums[counts == 0] = rows[-1]
+    means: Wide = sums / np.maximum(counts, 1)[:, None]
+    return means
+
+
+def sentence_vectors(folder: str, digest: str, texts: Sequence[str]) -> Wide:
+    """Return a model's vectors: each text by itself, so that no other changes it."""
+    blocks = models.embed(folder, "cpu", [[text] for text in texts], digest)
+    if not blocks:
+        return np.empty((0, 0))
+    return np.concatenate(blocks).astype(np.float64)
+
+
+def _public_texts(path: str) -> tuple[str, ...]:
+    """Read public texts, one a line; lines that are empty or there already are not.
+
+    Raises UsageError.
+    """
+    try:
+        lines: Sequence[str] = Path(path).read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "not UTF-8 text"
+        raise UsageError(f"--public {path}: {reason}") from None
+    texts = tuple(dict.fromkeys(line for line in lines if line.strip()))[:_TEXTS]
+    if len(texts) < 2:
+        raise UsageError(
+            f"--public {path}: needs at least two different texts, one a line"
+        )
+    return texts
+
+
+def weighted(lexicon: Lexicon, a: float) -> Lexicon:
+    """Return a lexicon for smooth inverse frequency (Arora, Liang and Ma 2017).
+
+    Each vector times a / (a + frequency), less its part along the first singular vector
+    of the weighted table, words counted by frequency: all of it public. The unknown
+    word, whose frequency is not known, has the weight of the rarest word.
+    Raises LexiconError where nothing is left.
+    """
+    vectors = np.asarray(lexicon.vectors, np.float64)
+    prior = np.append(lexicon.prior, lexicon.prior.min())
+    rows = vectors * (a / (a + prior))[:, None]
+    _, axes = np.linalg.eigh(rows.T @ (rows * prior[:, None]))
+    common = axes[:, -1]
+    longest = np.abs(rows).max(initial=0.0)
+    rows -= (rows @ common)[:, None] * common
+    if np.abs(rows).max(initial=0.0) <= 1e-9 * longest:
+        raise LexiconError(
+            f"lexicon {lexicon.name}: its vectors lie in one direction, which "
+            "--pool sif takes off; use --pool mean"
+        )
+    digest = digest_of_data([lexicon.digest, "sif", a])
+    return _with_vectors(lexicon, rows.astype(np.float32), digest)
+
+
+def _table_of_texts(
+    folder: str, digest: str, longest: float, public: str | None
+) -> Lexicon:
+    """Return the table of public texts under the sentence model in a folder."""
+    builtin = lexicons.find("builtin")
+    words = (word for word in builtin.words if word != NUMBER and word.isalpha())
+    texts = tuple(islice(words, _WORDS)) if public is None else _public_texts(public)
+    key = cache.key_of("sentences", digest, digest_of_data(texts))
+
+    def compute() -> cache.Arrays:
+        return {"vectors": sentence_vectors(folder, digest, texts)}
+
+    kept = cache.arrays(key, compute, what="encoding public texts")
+    vectors = clip(np.asarray(kept["vectors"], np.float64), longest)
+    rows = np.vstack((vectors, vectors.mean(axis=0))).astype(np.float32)
+    named = digest_of_data([digest, digest_of_data(texts), longest])
+    base = replace(
+        builtin,
+        words=texts,
+        counts=np.ones(len(texts)),
+        meta={"prior": "none: public texts count alike"},
+    )
+    return _with_vectors(base, rows, named)
+
+
+def _axes(width: int, longest: float) -> Lexicon:
+    """Return a table of two opposite vectors, for vectors that may lie anywhere."""
+    ends = np.zeros((3, width), np.float32)
+    ends[:2, 0] = longest, -longest
+    base = replace(
+        lexicons.find("builtin"), name="axes", words=("+", "-"), counts=np.ones(2)
+    )
+    return _with_vectors(base, ends, digest_of_data(["axes", width, longest]))
+
+
+def _with_vectors(
+    lexicon: Lexicon, vectors: NDArray[np.float32], digest: str
+) -> Lexicon:
+    """Put other vectors into a lexicon, without what followed from the old ones."""
+    meta = {name: value for name, value in lexicon.meta.items() if name != "geometry"}
+    return replace(
+        lexicon,
+        vectors=vectors,
+        digest=digest,
+        meta=meta,
+        orders=np.zeros((len(vectors), 1), np.uint32),
+        far=np.zeros(len(vectors), np.float32),
+    )
+
+
 class Encoded(NamedTuple):
     """The vectors of a batch of texts before noise.
 
@@ -275,7 +405,7 @@ class VectorRelease:
         mechanism, count = self.mechanism, 0
         before: Callable[[slice], Wide]
         if self.tokenizer is None:
-            vectors = encoders.sentence_vectors(self.model, self.model_digest, texts)
+            vectors = sentence_vectors(self.model, self.model_digest, texts)
             before = clip(vectors, self.settings.options.longest).__getitem__
         else:
             words = self.tokenizer.words(texts)
@@ -284,7 +414,7 @@ class VectorRelease:
                 rows = mechanism.output_vectors
                 return Encoded(words.texts, count, lambda part: rows[ids[part]])
             counts = np.bincount(words.texts, minlength=len(texts))
-            before = partial(encoders.means, mechanism.inputs, ids, counts)
+            before = partial(_means, mechanism.inputs, ids, counts)
         every = np.arange(len(texts))
         return Encoded(every, count, lambda part: mechanism.position(before(part)))
 
@@ -334,13 +464,13 @@ def of(
         assert options.model is not None
         folder = models.need_sentence_model(options.model, "--pool sentence")
         digest = digest_of_path(folder)
-        lexicon = encoders.of_texts(folder, digest, options.longest, options.public)
+        lexicon = _table_of_texts(folder, digest, options.longest, options.public)
         lexicon = replace(lexicon, name=Path(options.model).name)
     else:
         lexicon = lexicon or lexicons.find(recipe.lexicon, warn=warn)
         base = lexicon.digest
         if options.pool is Pool.SIF:
-            lexicon = encoders.weighted(lexicon, options.sif)
+            lexicon = weighted(lexicon, options.sif)
     space = spaces.prepare(lexicon, recipe.space.name, recipe.space.params)
     mechanism = for_inputs(recipe.mechanism.params, options).prepare(space, Aim())
     if not isinstance(mechanism, NoiseMechanism) or not mechanism.has_noise:
@@ -416,7 +546,7 @@ def ready(
         settings["clip"] = longest
     params = convert(settings, module.Params, "mechanism")
     options = Options(pool=Pool.SENTENCE, longest=longest)
-    space = spaces.prepare(encoders.axes(width, longest), "identity", Identity())
+    space = spaces.prepare(_axes(width, longest), "identity", Identity())
     mechanism = for_inputs(params, options).prepare(space, Aim())
     if isinstance(mechanism, Mahalanobis) or not isinstance(mechanism, NoiseMechanism):
         raise UsageError(f"mechanism {name} needs public vectors, or releases none")

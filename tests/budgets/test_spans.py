@@ -58,19 +58,15 @@ def test_a_word_takes_the_greatest_of_what_it_touches() -> None:
     begins, ends = scores.spans(batch)
     assert scores.bodies(batch)[-3:] == ["well", "ran", "x"]
     #            do      n't     " well ran"      nothing at x
-    tokens = ((0, 2), (2, 5), (6, 14))
-    values = (3.0, 7.0, 5.0)
-    firsts, lasts = zip(*tokens, strict=True)
-    found = scores.greatest(batch, firsts, lasts, values, 1.0)
+    tokens = ((0, 2, 3.0), (2, 5, 7.0), (6, 14, 5.0))
+    found = scores.greatest(batch, tokens, 1.0)
     assert found[-3:].tolist() == [5.0, 5.0, 1.0]
     expected = [
-        max([v for (a, b), v in zip(tokens, values, strict=True) if a < e and b > s])
-        if s < 14
-        else 1.0
+        max([v for a, b, v in tokens if a < e and b > s]) if s < 14 else 1.0
         for s, e in zip(begins.tolist(), ends.tolist(), strict=True)
     ]
     assert found.tolist() == expected
-    assert scores.greatest(batch, [], [], [], 2.0).tolist() == [2.0] * len(found)
+    assert scores.greatest(batch, [], 2.0).tolist() == [2.0] * len(found)
 
 
 def test_every_token_counts_kept_words() -> None:

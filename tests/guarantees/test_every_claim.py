@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from dptext import mechanisms, profile, registry, spaces
-from dptext.guarantees import rounding, statement
+from dptext.guarantees import claims, statement
 from dptext.guarantees.claims import RunTerms
 from dptext.guarantees.statement import Statement
 from dptext.mechanisms import Mechanism
@@ -332,8 +332,8 @@ def whole_text(said: Statement) -> float:
     if said.level == "text":
         assert said.worst_loss == total
         assert total is not None
-        assert rounding.above(total) in said.text_level or (
-            rounding.number(total) in said.text_level
+        assert claims.above(total) in said.text_level or (
+            claims.number(total) in said.text_level
         )
     return min(
         math.inf if total is None else total, math.inf if each is None else 2 * each
@@ -502,7 +502,7 @@ def _shrunk(said: Statement, times: float) -> str:
     if nats is not None:
         return re.sub(
             r"more than (e\^[\d.]+|[\d.,]+) times as likely",
-            f"more than {rounding.factor(times * nats)} times as likely",
+            f"more than {claims.factor(times * nats)} times as likely",
             said.sentence,
         )
     told = re.sub(rf"(e\^\(+)({NUMBER})( d| / n\) S)", smaller, said.sentence)

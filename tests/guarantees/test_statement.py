@@ -13,9 +13,8 @@ import pytest
 
 from dptext import mechanisms, profile, registry, spaces
 from dptext.budgets import Budget
-from dptext.guarantees import not_covered
-from dptext.guarantees.claims import RunTerms
-from dptext.guarantees.rounding import above, factor, number
+from dptext.guarantees import sentences
+from dptext.guarantees.claims import RunTerms, above, factor, number
 from dptext.guarantees.statement import Statement, statement_of
 from dptext.mechanisms import Mechanism
 from dptext.tokens.policy import Policy
@@ -330,5 +329,5 @@ def test_number_is_never_below() -> None:
 def test_copied_articles_that_are_rewritten_are_said(agreement: str) -> None:
     """Only where the joiner may rewrite them."""
     policy = Policy(stop_word="keep", agreement=agreement)  # type: ignore[arg-type]
-    told = " ".join(not_covered.shown(policy))
+    told = " ".join(sentences.shown(policy))
     assert ("suit the new word" in told) == (agreement != "none")

@@ -12,8 +12,7 @@ import pytest
 
 import dptext
 from dptext.guarantees import sentences
-from dptext.guarantees.claims import Strengths
-from dptext.guarantees.not_covered import Unprotected
+from dptext.guarantees.claims import Strengths, Unprotected
 from dptext.guarantees.policy import ExportPolicy
 from dptext.guarantees.statement import Statement
 from dptext.report import answer, verify

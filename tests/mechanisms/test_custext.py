@@ -123,7 +123,7 @@ def test_inside_a_class_the_loss_is_at_most_epsilon(mapping: str) -> None:
 def test_conservative_sets_divide_the_vocabulary() -> None:
     """Each word is in one set, its own; the last set holds what is left over."""
     space = prepared.space_of(small.cloud(63, 6))
-    built = custext.build(space, "conservative", 5, False)
+    built = custext.build(space, "conservative", 5)
     assert built.sets.shape == (13, 5)
     np.testing.assert_array_equal(np.sort(built.sets.ravel()), [-1, -1, *range(63)])
     for word in range(63):
@@ -141,7 +141,7 @@ def test_conservative_sets_divide_the_vocabulary() -> None:
 def test_balanced_sets_are_the_nearest_words_of_their_first() -> None:
     """A word without a set opens one; near words without a set join it."""
     space = prepared.space_of(small.cloud(60, 10))
-    built = custext.build(space, "balanced", 5, False)
+    built = custext.build(space, "balanced", 5)
     near = geometry.nearest_words(space, 5)
     expected: dict[int, int] = {}
     for word in range(60):
@@ -157,7 +157,7 @@ def test_balanced_sets_are_the_nearest_words_of_their_first() -> None:
 def test_aggressive_words_have_their_own_nearest_words() -> None:
     """The set of a row is its k nearest words, unknown words included."""
     space = prepared.space_of(small.cloud(40, 6))
-    built = custext.build(space, "aggressive", 7, False)
+    built = custext.build(space, "aggressive", 7)
     gaps = np.linalg.norm(space.vectors[:, None] - space.vectors[None, :-1], axis=2)
     for row in range(41):
         nearest = np.sort(np.argsort(gaps[row], kind="stable")[:7])

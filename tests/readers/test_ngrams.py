@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +10,10 @@ import pytest
 from dptext.errors import InputError, LexiconError
 from dptext.readers import ngrams
 from dptext.readers.training import PairCounts
+from dptext.tokens.policy import Policy
 from tests import small
 from tests.readers import models
+from tests.readers.test_posterior import channel_of
 
 ENGLISH = small.english("the", "cat", "dog", "runs", "of")
 SIZE = len(ENGLISH.words)
@@ -163,3 +166,11 @@ def test_no_words_give_no_model() -> None:
     counts.add(["", "..."])
     with pytest.raises(InputError, match="no words"):
         counts.model(1, {})
+
+
+def test_the_model_that_ships_reads_english_alone() -> None:
+    """Words of another language are not read by English pairs, shared or not."""
+    channel = channel_of(Policy())
+    assert ngrams.shipped(channel) is not None
+    german = replace(channel.lexicon, meta={**ENGLISH.meta, "language": "de"})
+    assert ngrams.shipped(replace(channel, lexicon=german)) is None

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dptext.guarantees import not_covered
+from dptext.guarantees import sentences
 from dptext.tokens import forms
 from dptext.tokens.forms import is_date
 from dptext.tokens.lists import Spans
@@ -263,7 +263,7 @@ def test_may_is_a_name_of_three_letters() -> None:
 def test_the_statement_says_what_a_layout_holds(form: Form) -> None:
     """Marks, spaces and names of months that are copied are told."""
     policy = Policy(forms=(form,))
-    told = " ".join(not_covered.shown(policy))
+    told = " ".join(sentences.shown(policy))
     assert ("of the same layout" in told) == bool(forms.RULES[form].said)
     words = {
         Form.CARD: ("how many digits", "spaces or hyphens"),

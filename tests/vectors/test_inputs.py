@@ -34,7 +34,7 @@ from dptext.types import (
     Points,
     Record,
 )
-from dptext.vectors import measures, release, statement
+from dptext.vectors import release, statement
 from dptext.vectors.release import VectorRelease
 from tests import distributions, prepared, small
 from tests.cli.running import here
@@ -276,7 +276,7 @@ def test_vectors_that_coincide_are_no_division_by_zero(
             rows = ready.rows(texts, ready.randomness(RunKey.from_seed(1)))
             assert np.isfinite(rows.vectors).all()
             assert ready.mechanism.step(2.0) > 0.0
-            measured = measures.of(ready)
+            measured = statement.measured(ready)
             assert np.isfinite(measured.noise_lengths).all()
     with pytest.raises(LexiconError, match="lie in one direction"):
         made(path, "sif", {"name": "identity"}, {"name": "gaussian"})

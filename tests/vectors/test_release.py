@@ -11,7 +11,7 @@ import pytest
 from dptext import models
 from dptext.errors import UsageError
 from dptext.randomness import RunKey
-from dptext.vectors import encoders, release
+from dptext.vectors import release
 from tests.vectors.made import MECHANISMS, TEXTS, made, records
 
 KEY = RunKey.from_seed(1)
@@ -79,7 +79,7 @@ def test_what_a_vector_is_of(pool: str, tmp_path: Path) -> None:
 def test_sif_weighs_by_frequency_and_takes_the_common_part_off(tmp_path: Path) -> None:
     """A / (a + p), less the first singular vector of the weighted table."""
     base = made(tmp_path, "laplace", "mean").lexicon
-    table = encoders.weighted(base, 1e-2)
+    table = release.weighted(base, 1e-2)
     prior = np.append(base.prior, base.prior.min())
     rows = base.vectors.astype(np.float64) * (1e-2 / (1e-2 + prior))[:, None]
     _, _, axes = np.linalg.svd(rows * np.sqrt(prior)[:, None], full_matrices=False)
@@ -208,7 +208,7 @@ def test_sentence_vectors(tmp_path: Path) -> None:
     encoded = ready.encode(texts)
     positions = encoded.at(slice(None))
     assert np.linalg.norm(positions, axis=1) == pytest.approx(np.full(3, 0.5))
-    alone = encoders.sentence_vectors(
+    alone = release.sentence_vectors(
         models.default_sentence_model() or "", "", texts[:1]
     )
     np.testing.assert_allclose(positions[0], alone[0] * 0.5, rtol=1e-6)

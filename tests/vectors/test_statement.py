@@ -13,7 +13,7 @@ from scipy.spatial.distance import pdist
 from dptext import noise as curve
 from dptext.guarantees.statement import Statement
 from dptext.types import Inputs
-from dptext.vectors import measures, release, statement
+from dptext.vectors import release, statement
 from dptext.vectors.release import VectorRelease
 from tests.cli.running import lexicon
 from tests.vectors.made import MECHANISMS, made
@@ -133,7 +133,7 @@ def test_conditions_follow_the_settings(tmp_path: Path) -> None:
 def test_measures_agree_with_what_is_expected(mechanism: str, tmp_path: Path) -> None:
     """Means of measured distances and products, and noise lengths, by the formula."""
     ready = made(tmp_path, mechanism, "word", epsilon=3.0)
-    found = measures.of(ready)
+    found = statement.measured(ready)
     change = found.distortion
     assert change.distance_error <= 3 * change.expected_distance
     assert change.corrected_error < change.distance_error
@@ -149,7 +149,7 @@ def test_measures_agree_with_what_is_expected(mechanism: str, tmp_path: Path) ->
 def test_the_ruler_rises_with_epsilon(tmp_path: Path) -> None:
     """From the best guess without a vector to certainty."""
     small, large = (
-        measures.of(made(tmp_path, "gaussian", "word", epsilon=epsilon)).ruler
+        statement.measured(made(tmp_path, "gaussian", "word", epsilon=epsilon)).ruler
         for epsilon in (0.1, 490.0)
     )
     assert small.best is not None

@@ -13,8 +13,9 @@ whole.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -109,21 +110,18 @@ def spans(words: Words) -> tuple[Ints, Ints]:
 
 
 def greatest(
-    words: Words,
-    begins: Sequence[int],
-    ends: Sequence[int],
-    values: Sequence[float],
-    default: float,
+    words: Words, tokens: Iterable[tuple[int, int, float]], default: float
 ) -> Floats:
     """Return the greatest value of the tokens that each word overlaps.
 
-    begins, ends, values (m,) are those of another splitter's tokens in order; default
-    is for words that overlap none.
+    tokens: begin, end and value of another splitter's, in order; default is for words
+    that overlap none.
     """
     starts, stops = spans(words)
-    first = np.searchsorted(np.asarray(ends, np.int64), starts, side="right")
-    last = np.searchsorted(np.asarray(begins, np.int64), stops, side="left")
-    padded = np.append(np.asarray(values, np.float64), -np.inf)
+    begins, ends, values = np.array(list(tokens), np.float64).reshape(-1, 3).T
+    first = np.searchsorted(ends, starts, side="right")
+    last = np.searchsorted(begins, stops, side="left")
+    padded = np.append(values, -np.inf)
     if not len(first):
         return np.empty(0)
     pairs = np.stack((first, last), axis=1).ravel()
@@ -139,12 +137,8 @@ def sentences(words: Words) -> Iterator[tuple[int, str]]:
 
 def chunks(words: Words, pieces: int) -> Iterator[tuple[int, str]]:
     """Yield offset and text of each text, cut after every so many pieces."""
-    begins = np.append(0, words.ends[:-1]) if len(words.ends) else words.ends
-    cuts = [
-        np.arange(begin + pieces, end, pieces)
-        for begin, end in zip(begins.tolist(), words.ends.tolist(), strict=True)
-        if end - begin > pieces
-    ]
+    texts = pairwise([0, *words.ends.tolist()])
+    cuts = [np.arange(begin + pieces, end, pieces) for begin, end in texts]
     yield from _parts(words, np.unique(np.concatenate((*cuts, words.ends))))
 
 

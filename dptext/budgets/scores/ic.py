@@ -50,11 +50,8 @@ class FromNltk(scores.Score):
 
     def values(self, words: Words) -> Floats:
         """Return the information content of each word, or its count."""
-        params = self.params
-        values = [
-            _of_word(word.lower(), params.files, params.measure, params.neutral)
-            for word in scores.bodies(words)
-        ]
+        asked = self.params.files, self.params.measure, self.params.neutral
+        values = [_of_word(word.lower(), *asked) for word in scores.bodies(words)]
         return np.array(values, np.float64)
 
 

@@ -62,10 +62,10 @@ class NamedEntities(scores.Score):
         """Return the factor of each word, 1 outside entities."""
         params = self.params
         pipeline = models.pipeline(params.pipeline, "ner", self.digest)
-        begins, ends, factors = [], [], []
+        entities = []
         for offset, doc in scores.spacy_documents(words, pipeline):
-            for entity in doc.ents:
-                begins.append(offset + entity.start_char)
-                ends.append(offset + entity.end_char)
-                factors.append(params.labels.get(entity.label_, params.multiplier))
-        return scores.greatest(words, begins, ends, factors, 1.0)
+            for each in doc.ents:
+                factor = params.labels.get(each.label_, params.multiplier)
+                begin, end = offset + each.start_char, offset + each.end_char
+                entities.append((begin, end, factor))
+        return scores.greatest(words, entities, 1.0)

@@ -76,16 +76,11 @@ class PartsOfSpeech(scores.Score):
 
     def values(self, words: Words) -> Floats:
         """Return the weight of each word's tag."""
-        nltk = self.params.tagger == "nltk"
-        begins, ends, weights = [], [], []
-        known: dict[str, float] = {}
-        for begin, end, tag in _by_nltk(words) if nltk else self._by_spacy(words):
-            if tag not in known:
-                known[tag] = self.params.weight(tag)
-            begins.append(begin)
-            ends.append(end)
-            weights.append(known[tag])
-        return scores.greatest(words, begins, ends, weights, self.params.other)
+        params = self.params
+        nltk = params.tagger == "nltk"
+        tagged = _by_nltk(words) if nltk else self._by_spacy(words)
+        tokens = [(begin, end, params.weight(tag)) for begin, end, tag in tagged]
+        return scores.greatest(words, tokens, params.other)
 
     def _by_spacy(self, words: Words) -> _Tagged:
         pipeline = models.pipeline(self.params.pipeline, "tagger", self.digest)

@@ -29,7 +29,7 @@ from dptext import models
 from dptext.budgets import scores
 from dptext.noise import unit
 from dptext.settings import digest_of_path
-from dptext.types import Floats, Lexicon, Words
+from dptext.types import Floats, Lexicon, Words, blocks
 
 GRID = 1e-5
 LEXICON = "lexicon"
@@ -134,13 +134,13 @@ class Similarity(scores.Score):
         Texts encoded together are of one group: short and long ones separately.
         """
         orders = [np.argsort([*map(len, group)], kind="stable") for group in groups]
-        blocks = [
-            [group[row] for row in order[begin : begin + _AT_ONCE].tolist()]
+        texts = [
+            [group[row] for row in order[part].tolist()]
             for group, order in zip(groups, orders, strict=True)
-            for begin in range(0, len(group), _AT_ONCE)
+            for part in blocks(len(group), _AT_ONCE)
         ]
         device = self.params.device
-        encoded = iter(models.embed(self.folder, device, blocks, self.digest))
+        encoded = iter(models.embed(self.folder, device, texts, self.digest))
         by_group = []
         for order in orders:
             parts = [next(encoded) for _ in range(0, len(order), _AT_ONCE)]
@@ -187,11 +187,9 @@ class SentenceSimilarity(Similarity):
     def _by_model(self, words: Words) -> Floats:
         parts = list(scores.windows(words, self.params.window))
         # A window has as many texts as words: a few at a time keep memory bounded.
-        values = [
-            of_window
-            for begin in range(0, len(parts), _WINDOWS)
-            for of_window in self._of_windows(words, parts[begin : begin + _WINDOWS])
-        ]
+        values: list[Floats] = []
+        for part in blocks(len(parts), _WINDOWS):
+            values += self._of_windows(words, parts[part])
         return np.concatenate(values)
 
     def _of_windows(
@@ -202,9 +200,8 @@ class SentenceSimilarity(Similarity):
         for begin, end, low, high in parts:
             pieces = words.pieces[begin:end]
             positions = words.positions[low:high] - begin
-            texts = [
-                "".join(pieces[:at] + pieces[at + 1 :]) for at in positions.tolist()
-            ]
+            each = positions.tolist()
+            texts = ["".join(pieces[:at] + pieces[at + 1 :]) for at in each]
             # The window itself is of the group, and equal texts are encoded once.
             distinct = list(dict.fromkeys(["".join(pieces), *texts]))
             number = {text: row for row, text in enumerate(distinct)}

@@ -23,7 +23,6 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -48,7 +47,7 @@ from dptext.mechanisms import (
     NoiseMechanism,
     TextMechanism,
 )
-from dptext.types import Floats, Ids, Notion
+from dptext.types import Floats, Ids, Notion, blocks
 
 # Two inputs and an output.
 Pair = tuple[int, int, int]
@@ -246,14 +245,12 @@ def _tiles(
     Square tiles on the diagonal hold them twice.
     """
     size, half = mechanism.space.size, 0.5 * mechanism.scale(epsilon)
-    for begin in range(0, size, _ROWS):
-        end = min(begin + _ROWS, size)
-        rows = np.arange(begin, end)
-        for left, right in pairwise([begin, *range(end, size, _COLUMNS), size]):
-            if left < right:
-                tile = mechanism.metric(epsilon, rows, left, right)
-                tile *= half
-                yield slice(begin, end), slice(left, right), tile
+    for rows in blocks(size, _ROWS):
+        inputs = np.arange(rows.start, rows.stop)
+        for columns in (rows, *blocks(size, _COLUMNS, rows.stop)):
+            tile = mechanism.metric(epsilon, inputs, columns.start, columns.stop)
+            tile *= half
+            yield rows, columns, tile
 
 
 def _sums(

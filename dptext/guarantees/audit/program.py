@@ -48,7 +48,7 @@ from dptext.guarantees.audit.findings import (
     shuffled,
 )
 from dptext.mechanisms import Mechanism, NoiseMechanism
-from dptext.types import Eps, Floats, Ids, Ints, Points
+from dptext.types import Eps, Floats, Ids, Ints, Points, blocks
 
 _SEED = 2
 # Parts of the epsilon that is audited, and of the draws that each gets.
@@ -256,8 +256,8 @@ def _hold(
     expected, below = np.zeros(size), np.zeros(len(levels))
     chances_of_drawn = np.empty(total)
     counts = np.bincount(group.inputs, minlength=len(ids))
-    for begin in range(0, len(ids), _ROWS):
-        part = slice(begin, begin + _ROWS)
+    for part in blocks(len(ids), _ROWS):
+        begin = part.start
         probs = mechanism.probs(ids[part], group.epsilon)
         draws = np.flatnonzero(group.inputs // _ROWS == begin // _ROWS)
         rows = group.inputs[draws] - begin
@@ -468,7 +468,7 @@ class NoiseCounts:
             (self._amounts.sum(axis=0), total, of_all),
             (self._amounts, self._draws[:, None], of_word),
         ):
-            if not mechanism.has_standard_noise:
+            if not self._directions:
                 # A bound from above: fewer short lengths than that are no deviation.
                 hits = np.maximum(hits, np.floor(n * levels).astype(int))
             tests.take(hits, n, levels, alarm / 4.0, named)
@@ -497,7 +497,7 @@ def audit_noise(
     progress: Progress,
 ) -> ProgramTest:
     """Test the noise by so many draws."""
-    exact = mechanism.has_standard_noise
+    exact = type(mechanism).standard_noise is not NoiseMechanism.standard_noise
     # Else the claim must be epsilon times the distance of the space.
     promise = mechanism.guarantee(epsilon)
     if not exact and not promise.counts(mechanism.space.distance):
