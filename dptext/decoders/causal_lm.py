@@ -73,14 +73,8 @@ class Params(decoders.Params):
             power = self.ngram_weight
             pairs = PairReader(channel, model, weight=power, topic=topics.POWER)
             digests["ngrams"] = model.digest
-        reader = CausalReader(
-            *(channel, causal, pairs),
-            beam=self.beam,
-            candidates=self.candidates,
-            weight=self.weight,
-            writable=self.mode == "beam",
-        )
-        return CausalLm(self, reader, digests)
+        how = self.beam, self.candidates, self.weight, self.mode == "beam"
+        return CausalLm(self, CausalReader(channel, causal, pairs, *how), digests)
 
 
 class CausalLm(decoders.Decoder):

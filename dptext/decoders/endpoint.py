@@ -125,13 +125,9 @@ class Endpoint(decoders.Decoder):
     @property
     def used(self) -> ServerUse:
         """Return what the server was asked so far."""
-        return ServerUse(
-            self._server.host,
-            self._server.model,
-            self._chooser.texts,
-            self._chooser.unanswered,
-            *self._server.traffic,
-        )
+        server, chooser = self._server, self._chooser
+        counts = chooser.texts, chooser.unanswered, *server.traffic
+        return ServerUse(server.host, server.model, *counts)
 
     def decode(self, released: Released) -> Ids:
         """Return the words to write: (n,); of mode rewrite those to be rewritten."""
@@ -245,12 +241,8 @@ def _spans(text: str, most: int) -> Iterator[tuple[int, int]]:
 
 def _question(text: str, lines: list[str]) -> Question[str]:
     asked = "\n".join((f"Text: {text}", "", "Options:", *lines))
-    return Question(
-        (("system", _ASK), ("user", asked)),
-        schema_of({"text": []}),
-        64 + len(text),
-        lambda said: rewritten(said, text),
-    )
+    messages, schema = (("system", _ASK), ("user", asked)), schema_of({"text": []})
+    return Question(messages, schema, 64 + len(text), lambda to: rewritten(to, text))
 
 
 def rewritten(said: JsonObject, before: str) -> str | None:

@@ -288,12 +288,7 @@ def adapt(
     # The count of the last of the frequent outputs.
     least = np.sort(counts[:outputs])[::-1][:_BANDS][-1]
     counts[outputs:] = np.minimum(counts[outputs:], least)
-    order = np.concatenate(
-        (
-            np.argsort(-counts[:outputs], kind="stable"),
-            outputs + np.argsort(-counts[outputs:], kind="stable"),
-        )
-    )
+    order = np.lexsort((-counts, np.arange(len(counts)) >= outputs))
     words = (*base.words, *counted.new)
     vectors = np.concatenate((base.vectors[:size], new.astype(base.vectors.dtype)))
     vectors = np.concatenate((vectors[order], base.vectors[size:]))

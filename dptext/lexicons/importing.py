@@ -140,13 +140,9 @@ def fold(words: list[str], counts: Floats) -> Folded:
         else:
             rows.append(row)
             sums.append(float(counts[row]))
-    return Folded(
-        np.array(rows, np.intp),
-        np.array(sums),
-        np.array(in_digits, np.intp),
-        float(counts[in_digits].sum()),
-        dropped,
-    )
+    digits = np.array(in_digits, np.intp)
+    counted = float(counts[digits].sum())
+    return Folded(np.array(rows, np.intp), np.array(sums), digits, counted, dropped)
 
 
 def _kind(word: str) -> int:

@@ -86,9 +86,8 @@ def _unpacked(file: io.BufferedReader) -> io.BufferedReader:
             file.seek(0)
             return file
         if len(names) != 1:
-            raise LexiconError(
-                f"{file.name}: {len(names)} files in it; unpack it and import one"
-            )
+            msg = f"{file.name}: {len(names)} files in it; unpack it and import one"
+            raise LexiconError(msg)
         return io.BufferedReader(cast(io.RawIOBase, archive.open(names[0])), 2**20)
     suffix = streams.recognised(file.peek(streams.HEAD)[: streams.HEAD])
     if not suffix:

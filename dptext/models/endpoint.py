@@ -270,12 +270,9 @@ class Server:
 
     async def _detected(self, client: httpx.AsyncClient) -> _Dialect:
         """Return the dialect of a server. Raises UsageError where it has none."""
-        question = Question(
-            (("user", 'Name a thing, as a JSON object with the key "1".'),),
-            schema_of({"1": ["quartz"]}),
-            20,
-            lambda answer: answer or None,
-        )
+        ask = "user", 'Name a thing, as a JSON object with the key "1".'
+        schema = schema_of({"1": ["quartz"]})
+        question = Question((ask,), schema, 20, lambda answer: answer or None)
         reason = ""
         for dialect in _DIALECTS:
             try:

@@ -509,7 +509,6 @@ class CausalReader:
         channel: Channel,
         model: CausalModel,
         pairs: PairReader | None = None,
-        *,
         beam: int = 8,
         candidates: int = 40,
         weight: float = 1.0,

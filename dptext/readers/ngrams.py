@@ -94,16 +94,9 @@ class Ngrams:
         backoff[new[known]] = self.backoff[known]
         contexts, following = self.contexts, np.asarray(self.following)
         kept = known[contexts] & known[following]
-        return assembled(
-            lexicon.words,
-            np.log(alone / alone.sum()),
-            backoff,
-            new[contexts[kept]],
-            new[following[kept]],
-            np.asarray(self.gains)[kept],
-            self.meta,
-            self.digest,
-        )
+        pairs = new[contexts[kept]], new[following[kept]], np.asarray(self.gains)[kept]
+        logs, about = np.log(alone / alone.sum()), (self.meta, self.digest)
+        return assembled(lexicon.words, logs, backoff, *pairs, *about)
 
 
 def assembled(
@@ -119,17 +112,11 @@ def assembled(
     """Put pairs (m,) in order; no pair may come twice."""
     order = np.lexsort((following, contexts))
     counts = np.bincount(contexts, minlength=len(words) + 2)
+    ends = np.cumsum(counts).astype(np.uint32)
     narrow = len(words) + 2 <= 1 << 16
-    return Ngrams(
-        words,
-        alone.astype(np.float32),
-        backoff.astype(np.float32),
-        np.cumsum(counts).astype(np.uint32),
-        following[order].astype(np.uint16 if narrow else np.uint32),
-        gains[order],
-        meta,
-        digest,
-    )
+    rows: Rows = following[order].astype(np.uint16 if narrow else np.uint32)
+    logs = alone.astype(np.float32), backoff.astype(np.float32)
+    return Ngrams(words, *logs, ends, rows, gains[order], meta, digest)
 
 
 def coded(log_gains: Floats) -> NDArray[np.int8]:

@@ -87,15 +87,9 @@ class PairCounts:
         else:
             at = np.arange(len(keys))
         gains[at] += shares / (backoff[contexts] * alone[following])
-        return ngrams.assembled(
-            self._lexicon.words,
-            np.log(alone),
-            np.log(backoff),
-            keys // rows,
-            keys % rows,
-            ngrams.coded(np.log(gains)),
-            meta,
-        )
+        logs, codes = (np.log(alone), np.log(backoff)), ngrams.coded(np.log(gains))
+        pairs = keys // rows, keys % rows
+        return ngrams.assembled(self._lexicon.words, *logs, *pairs, codes, meta)
 
     def _alone(self, following: Ints, counts: Ints, general: Ngrams | None) -> Floats:
         """Return p of words, of any other word and of a sentence's end: (V + 2,)."""
