@@ -244,12 +244,8 @@ def learn(
         of_originals.fit([before[row] for row in train], labels[train])
         of_private.fit([after[row] for row in train], labels[train])
         tested = (of_originals, before), (of_private, after), (of_originals, after)
-        scores.append(
-            [
-                _scores(labels[test], learned.predict([texts[row] for row in test]))
-                for learned, texts in tested
-            ]
-        )
+        guesses = (each.predict([texts[row] for row in test]) for each, texts in tested)
+        scores.append([_scores(labels[test], guess) for guess in guesses])
     original, private, static = map(_mean, np.array(scores).swapaxes(0, 1))
     sizes = len(known), len(classes), splits
     chance = float(counts.max() / len(known))

@@ -299,13 +299,9 @@ def _text_of(words: tuple[str, ...]) -> bytes:
 
 def _canonical(meta: Meta) -> bytes:
     """Write meta in the one form that is hashed; numpy scalars become numbers."""
-    strict: dict[str, Any] = {
-        "sort_keys": True,
-        "ensure_ascii": False,
-        "allow_nan": False,
-    }
-    text = json.dumps(dict(meta), **strict, separators=(",", ":"), default=_plain)
-    return text.encode()
+    how: dict[str, Any] = {"separators": (",", ":"), "default": _plain}
+    how |= {"sort_keys": True, "ensure_ascii": False, "allow_nan": False}
+    return json.dumps(dict(meta), **how).encode()
 
 
 def _plain(value: object) -> object:

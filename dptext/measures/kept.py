@@ -42,10 +42,9 @@ class AllMetrics:
         for name in registry.names("metrics"):
             module = registry.find("metrics", name)
             if module.NAME in self._meters:
-                raise UsageError(
-                    f"metric {name!r}: another one has the heading {module.NAME!r} in "
-                    "the report; remove the package that brings it"
-                )
+                advice = "in the report; remove the package that brings it"
+                msg = f"another one has the heading {module.NAME!r} {advice}"
+                raise UsageError(f"metric {name!r}: {msg}")
             self._meters[module.NAME] = module.Meter(lexicon)
 
     def observe(self, batch: Batch) -> Partials:
