@@ -110,7 +110,7 @@ class Endpoint(decoders.Decoder):
     @property
     def note(self) -> str:
         """Say that a server need not answer twice alike."""
-        return "A key repeats draws, not answers: the server may answer otherwise."
+        return "A key repeats draws; the server may answer otherwise another time."
 
     @property
     def offline(self) -> decoders.Decoder:
