@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, TypedDict, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,17 +98,11 @@ class Call:
         *,
         counts: bool = True,
     ) -> None:
-        named = chosen or CallChoices()
-        lexicon = named.get("lexicon")
-        self.key = open_key(named.get("key"))
-        over = overrides_of(
-            overrides,
-            risk=named.get("risk"),
-            epsilon=named.get("epsilon"),
-            mechanism=named.get("mechanism"),
-            lexicon=None if lexicon is None else os.fspath(lexicon),
-            decode=named.get("decode"),
-        )
+        named: dict[str, Any] = {"lexicon": None, **(chosen or {})}
+        self.key = open_key(named.pop("key", None))
+        if named["lexicon"] is not None:
+            named["lexicon"] = os.fspath(named["lexicon"])
+        over = overrides_of(overrides, **named)
         self.pipeline = open_pipeline(profile, over)
         tokenizer = None if is_asked_for(over) else self.pipeline.tokenizer
         self.language = Language(tokenizer, self.pipeline.lexicon.name, warn)

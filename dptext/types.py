@@ -333,12 +333,11 @@ class Constant:
         """Return the number. Raises UnprovenError where it holds for fewer inputs."""
         if inputs <= self._inputs:
             return self._bound
-        msg = (
+        raise UnprovenError(
             f"the bound of these settings holds for {_NAMED[self._inputs]}, not for "
             f"{_NAMED[inputs]}; give --pool word or other settings (of laplace "
             "mechanism.metric=space)"
         )
-        raise UnprovenError(msg)
 
 
 _NAMED = {
@@ -426,12 +425,7 @@ class Guarantee:
     ) -> Guarantee:
         """Return epsilon-LDP over all words, epsilon in nats."""
         return cls(
-            notion=Notion.LDP,
-            metric=ONE,
-            unit="nats",
-            max_distance=1.0,
-            source=source,
-            gaps=gaps,
+            *(Notion.LDP, ONE, "nats", 1.0, source, gaps),
             context=context,
             varying_epsilon=varying_epsilon,
         )

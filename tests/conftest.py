@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,11 @@ if TYPE_CHECKING:
     from tools.english.wordnet import WordNet
 
 
+# Tests that run at once have a thread each: more of them than processors wait for one
+# another, many times as long as they compute.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ.setdefault(variable, "1")
 # A shell ignores interrupts of what it starts in the background, and so do children
 # of it, to which tests send them.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

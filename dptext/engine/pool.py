@@ -111,25 +111,22 @@ def _can_copy() -> bool:
 
 def _copied(ready: Callable[[Task], T]) -> Callable[[Task], T]:
     """Return the worker of the process that this one is a copy of, on one thread."""
-    set_threads = _openblas()
-    assert set_threads is not None
-    set_threads(1)
+    if set_threads := _openblas():
+        set_threads(1)
     return ready
 
 
 @contextlib.contextmanager
 def one_thread_each() -> Iterator[None]:
     """Have processes that start meanwhile use one thread: they share the cores."""
-    before = {name: os.environ.get(name) for name in _THREADS}
+    before = {name: os.environ[name] for name in _THREADS if name in os.environ}
     os.environ.update(dict.fromkeys(_THREADS, "1"))
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+        for name in _THREADS:
+            del os.environ[name]
+        os.environ.update(before)
 
 
 @contextlib.contextmanager

@@ -178,9 +178,9 @@ class Source:
         self._format = formats.find(None, name)
         if selection.encoding is not None and not self._format.IS_TEXT:
             raise UsageError(f"--encoding is for text files, not for {name}")
-        is_told = self._job.format is not None or formats.by_suffix(first) is not None
+        is_known = self._job.format is not None or formats.by_suffix(first) is not None
         usual = "jsonl" if selection.fields else _TEXT
-        if not (is_told or (streams.is_standard(first) and name == usual)):
+        if not (is_known or (streams.is_standard(first) and name == usual)):
             self._warn(
                 f"{location(first)}: read as {name}, judging by its content; --format "
                 "chooses another format"

@@ -139,6 +139,10 @@ class Start(NamedTuple):
     records: int = 0
     texts: int = 0
 
+    def plus(self, other: Start) -> Start:
+        """Return what comes before where others follow."""
+        return Start(self.records + other.records, self.texts + other.texts)
+
 
 BEGIN = Start()
 
@@ -180,12 +184,11 @@ class Tally(Totals):
     @property
     def next(self) -> Start:
         """Return how many records, those left out too, and texts come before others."""
-        read = self.records + self.faults
-        return Start(self.start.records + read, self.start.texts + self.texts)
+        return self.start.plus(Start(self.records + self.faults, self.texts))
 
     def pass_over(self, records: int) -> None:
         """Go on after records of a run that are not counted."""
-        self.start = self.start._replace(records=self.start.records + records)
+        self.start = self.start.plus(Start(records))
 
     @property
     def totals(self) -> Totals:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from dptext.errors import InputError
@@ -102,11 +103,11 @@ def leaf_paths(schema: Schema, *, only_text: bool = False) -> Iterator[str]:
             yield _fields.joined(path)
 
 
-def is_kind(kind: Kind, test: str) -> bool:
-    """Apply a test of pyarrow.types, which an older release may lack."""
+def is_kind(kind: Kind, *tests: str) -> bool:
+    """Tell whether any test of pyarrow.types holds; an older release may lack some."""
     from pyarrow import types
 
-    return bool(getattr(types, test, lambda kind: False)(kind))
+    return any(getattr(types, test, lambda kind: False)(kind) for test in tests)
 
 
 def fields_of(kind: Kind) -> list[Field]:
@@ -115,7 +116,7 @@ def fields_of(kind: Kind) -> list[Field]:
 
 
 def is_list(kind: Kind) -> bool:
-    return is_kind(kind, "is_list") or is_kind(kind, "is_large_list")
+    return is_kind(kind, "is_list", "is_large_list")
 
 
 def _inside(kind: Kind) -> Kind:
@@ -125,10 +126,8 @@ def _inside(kind: Kind) -> Kind:
 
 
 def _is_text(kind: Kind) -> bool:
-    if is_kind(kind, "is_dictionary"):
-        kind = kind.value_type
-    tests = ("is_string", "is_large_string", "is_string_view")
-    return any(is_kind(kind, test) for test in tests)
+    kind = kind.value_type if is_kind(kind, "is_dictionary") else kind
+    return is_kind(kind, "is_string", "is_large_string", "is_string_view")
 
 
 def _shown(kind: Kind) -> str:
@@ -152,9 +151,9 @@ def size(array: Array) -> int:
         return _OF_MAP * len(array)
     if kind.num_fields:  # lists of some kind
         return 4 * len(array) + size(array.flatten())
-    if is_kind(kind, "is_string_view") or is_kind(kind, "is_binary_view"):
+    if is_kind(kind, "is_string_view", "is_binary_view"):
         array = array.cast("large_binary")
-    if any(is_kind(array.type, test) for test in _VARIABLE):
+    if is_kind(array.type, *_VARIABLE):
         return 4 * len(array) + int(pc.sum(pc.binary_length(array)).as_py() or 0)
     return 8 * len(array)
 
@@ -190,7 +189,7 @@ def refill(value: Value, new: Iterator[str]) -> Value:
     """Return a value of the same shape with new texts."""
     if isinstance(value, list):
         return [refill(item, new) for item in value]
-    return value if value is None else next(new)
+    return None if value is None else next(new)
 
 
 def rebuilt(
@@ -200,7 +199,14 @@ def rebuilt(
     import pyarrow as pa
 
     if is_list(kind):
-        return _rebuilt_list(array, kind, steps, new)
+        offsets = list(accumulate((len(value or ()) for value in new), initial=0))
+        flat = [item for value in new if value is not None for item in value]
+        inner = rebuilt(array.flatten(), kind.value_type, steps, flat)
+        of, width = pa.ListArray, pa.int32()
+        if is_kind(kind, "is_large_list"):
+            of, width = pa.LargeListArray, pa.int64()
+        mask = array.is_null()
+        return of.from_arrays(pa.array(offsets, width), inner, type=kind, mask=mask)
     if steps:
         fields = fields_of(kind)
         children = [array.field(i) for i in range(kind.num_fields)]
@@ -215,24 +221,6 @@ def rebuilt(
             coded.indices, coded.dictionary, ordered=kind.ordered
         )
     return pa.array(new, kind)
-
-
-def _rebuilt_list(
-    array: Array, kind: Kind, steps: tuple[int, ...], new: list[Value]
-) -> Array:
-    import pyarrow as pa
-
-    offsets = [0]
-    for value in new:
-        offsets.append(offsets[-1] + len(value or ()))
-    flat = [item for value in new if value is not None for item in value]
-    inner = rebuilt(array.flatten(), kind.value_type, steps, flat)
-    of, width = pa.ListArray, pa.int32()
-    if is_kind(kind, "is_large_list"):
-        of, width = pa.LargeListArray, pa.int64()
-    return of.from_arrays(
-        pa.array(offsets, width), inner, type=kind, mask=array.is_null()
-    )
 
 
 def json_line(batch: Batch, row: int) -> bytes:
@@ -261,21 +249,14 @@ class Head:
     int96: bool = False
 
     @classmethod
-    def of(
-        cls,
-        schema: Schema,
-        selection: Selection,
-        location: str,
-        codec: str = "NONE",
-        int96: bool = False,
-    ) -> Head:
+    def of(cls, schema: Schema, selection: Selection, location: str) -> Head:
         """Find the selected fields in the schema of an input. Raises InputError."""
         identity, subject = (
             None if path is None else column(schema, path, location, is_text=False)
             for path in (selection.id_field, selection.subject_field)
         )
         texts = columns(schema, selection.fields, location)
-        return cls(released(schema, texts), texts, identity, subject, codec, int96)
+        return cls(released(schema, texts), texts, identity, subject)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -310,8 +291,7 @@ class RowPage:
         """Return a row as a record. Raises Unreadable, for a null too."""
         every: list[str] = []
         for column, values in zip(self.head.columns, self.values, strict=True):
-            value = values[row]
-            for text in (value,) if isinstance(value, str) else texts(value):
+            for text in texts(values[row]):
                 if text is not None:
                     every.append(text)
                 elif selection.missing != "pass":
@@ -360,6 +340,8 @@ _FIELD_ID = b"PARQUET:field_id"
 _PANDAS = b"pandas"
 # Which columns are the index, what its names are like, and who wrote that.
 _COPIED = ("index_columns", "column_indexes", "creator", "pandas_version")
+# What is said of a column of texts.
+_TEXTS = {"pandas_type": "unicode", "numpy_type": "object", "metadata": None}
 
 
 def released(schema: Schema, columns: Sequence[ArrowColumn]) -> Schema:
@@ -407,13 +389,7 @@ def _pandas(raw: bytes | None, private: set[str]) -> bytes | None:
         document = json.loads(raw or b"")
         copied = {key: document[key] for key in _COPIED if key in document}
         copied["columns"] = [
-            {
-                "name": each.get("name"),
-                "field_name": each["field_name"],
-                "pandas_type": "unicode",
-                "numpy_type": "object",
-                "metadata": None,
-            }
+            {"name": each.get("name"), "field_name": each["field_name"], **_TEXTS}
             if each["field_name"] in private
             else each
             for each in document["columns"]

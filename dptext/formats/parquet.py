@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import BinaryIO, ClassVar
 
 from dptext import formats
@@ -241,7 +242,8 @@ def _head(file: _arrow.File, selection: Selection, location: str) -> Head:
                 break
     leaves = (file.schema.column(i) for i in range(metadata.num_columns))
     int96 = any(leaf.physical_type == "INT96" for leaf in leaves)
-    return Head.of(schema, selection, location, codec, int96)
+    head = Head.of(schema, selection, location)
+    return replace(head, codec=codec, int96=int96)
 
 
 def _batches(file: _arrow.File, location: str) -> Iterator[_arrow.Batch]:

@@ -20,7 +20,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, BinaryIO, ClassVar, NamedTuple, cast
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, ClassVar, NamedTuple, cast
 from xml.etree.ElementTree import ParseError
 from xml.sax.saxutils import escape, quoteattr
 
@@ -280,18 +280,18 @@ def _rows(
     with _reported(location):
         sheet.reset_dimensions()  # those of some programs are wrong
         for number, row in enumerate(sheet.iter_rows(), 1):
-            cells = [
-                None
-                if cell.value is None or cell.value == ""
-                else Cell(
-                    cast(_Value, cell.value), cell.number_format, cell.data_type == "e"
-                )
-                for cell in row
-            ]
+            cells = list(map(_cell, row))
             while cells and cells[-1] is None:
                 cells.pop()
             if cells:
                 yield number, tuple(cells)
+
+
+def _cell(cell: Any) -> Cell | None:
+    """Return what is kept of a cell of openpyxl, if it is not empty."""
+    if cell.value is None or cell.value == "":
+        return None
+    return Cell(cell.value, cell.number_format, cell.data_type == "e")
 
 
 def _record(
@@ -339,16 +339,15 @@ _FIRST = 164  # number formats below it are built in
 
 def _parts(used: Sequence[str]) -> dict[str, str]:
     """Return the parts of a workbook beside its sheet, by their names."""
-    codes = "".join(
-        f'<numFmt numFmtId="{_FIRST + number}" formatCode={quoteattr(code)}/>'
-        for number, code in enumerate(used)
-        if number
-    )
-    styles = "".join(
-        f'<xf numFmtId="{_FIRST + number if number else 0}" fontId="0" fillId="0" '
-        'borderId="0" xfId="0" applyNumberFormat="1"/>'
-        for number in range(len(used))
-    )
+    codes = styles = ""
+    for number, code in enumerate(used):
+        given = _FIRST + number if number else 0
+        styles += (
+            f'<xf numFmtId="{given}" fontId="0" fillId="0" borderId="0" xfId="0" '
+            'applyNumberFormat="1"/>'
+        )
+        if given:
+            codes += f'<numFmt numFmtId="{given}" formatCode={quoteattr(code)}/>'
     if codes:
         codes = f'<numFmts count="{len(used) - 1}">{codes}</numFmts>'
     parts = tomllib.loads(_PARTS.read_text(encoding="utf-8"))

@@ -153,6 +153,7 @@ class Frame(ABC):
         for a column that is not there, or there twice, and TypeError for what is no
         name.
         """
+        every = [name for name in self.names if isinstance(name, str)]
         for path in (*paths, *([] if id is None else [id])):
             if not isinstance(path, str):
                 raise TypeError(
@@ -162,27 +163,22 @@ class Frame(ABC):
             raise UsageError("columns: name at least one")
         if missing not in ("fail", "pass"):
             raise UsageError("missing: give 'fail' or 'pass'")
-        every = [name for name in self.names if isinstance(name, str)]
         fields = tuple(_field(path, every) for path in paths)
         id_field = None if id is None else _field(id, every)
-        read = (*fields, *([] if id_field is None else [id_field]))
-        used = {_fields.parse(field)[0] for field in read}
-        # In the order of the table, as a file is read: randomness goes by all texts.
-        names = [name for name in every if name in used]
         selection = Selection(fields, id_field, missing, max_record_bytes=sys.maxsize)
-        _fields.tree(selection)  # refuses fields within each other
-        return selection, names
+        # Refuses fields within each other.
+        used = _fields.tree(selection).below
+        # In the order of the table, as a file is read: randomness goes by all texts.
+        return selection, [name for name in every if name in used]
 
 
 def _field(path: str, every: Sequence[str]) -> str:
     field = _fields.joined([path]) if path in every else path
     name = _fields.parse(field)[0]
-    if every.count(name) != 1:
-        if name in every:
-            problem = f"column {name!r} occurs more than once; rename one of them"
-        else:
-            problem = f"there is no column {name!r}; name columns that hold text"
-        raise UsageError(problem)
+    if name not in every:
+        raise UsageError(f"there is no column {name!r}; name columns that hold text")
+    if every.count(name) > 1:
+        raise UsageError(f"column {name!r} occurs more than once; rename one of them")
     return field
 
 
@@ -228,11 +224,9 @@ class PandasFrame(Frame):
         values: Any = new.to_pylist()
         dtype = old.dtype
         if isinstance(dtype, pd.CategoricalDtype):
-            values = pd.Categorical(values, ordered=dtype.ordered)
-            dtype = None
+            dtype = pd.CategoricalDtype(ordered=dtype.ordered)
         elif isinstance(dtype, pd.ArrowDtype):
-            values = pd.array(new, dtype=pd.ArrowDtype(new.type))
-            dtype = None
+            values, dtype = pd.array(new, dtype=pd.ArrowDtype(new.type)), None
         elif old.dtype == object:
             pairs = zip(old, values, strict=True)
             values = [was if value is None else value for was, value in pairs]
@@ -369,9 +363,8 @@ class DataSets(Frame):
 
     def values(self, name: str, rows: int) -> Sequence[object]:
         """Return the first texts of a column in each split."""
-        return [
-            v for each in self.frame.values() for v in DataSet(each).values(name, rows)
-        ]
+        splits = map(DataSet, self.frame.values())
+        return [value for split in splits for value in split.values(name, rows)]
 
     def privatized(self, names: Sequence[str], columns: Columns, start: int) -> Any:
         """Return the splits with new texts."""

@@ -128,15 +128,10 @@ class PrivateVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             for number, row in enumerate(rows)
         ]
         bits = randomness.of(nonces, np.arange(len(rows)))
-        blocks = [
-            mechanism.release(
-                mechanism.position(shortened(rows[part], self.clip)),
-                self.epsilon,
-                bits.take(part),
-            )
-            for begin in range(0, len(rows), _ROWS)
-            for part in (np.arange(begin, min(begin + _ROWS, len(rows))),)
-        ]
+        blocks = []
+        for part in np.split(np.arange(len(rows)), range(_ROWS, len(rows), _ROWS)):
+            at = mechanism.position(shortened(rows[part], self.clip))
+            blocks.append(mechanism.release(at, self.epsilon, bits.take(part)))
         return mechanism.finite(np.concatenate(blocks))
 
     def __sklearn_tags__(self) -> Any:

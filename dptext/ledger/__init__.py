@@ -137,12 +137,9 @@ def _recover(ledger: Ledger) -> None:
     sql = "SELECT number FROM entries WHERE state NOT IN (?, ?)"
     for (number,) in ledger.data.execute(sql, store.FINISHED).fetchall():
         # Held meanwhile, so that of several runs one does it.
-        life = hold(ledger.path, number)
-        if life is not None:
-            try:
+        if life := hold(ledger.path, number):
+            with life:
                 _end(ledger, number)
-            finally:
-                life.close()
 
 
 def _end(ledger: Ledger, number: int) -> None:

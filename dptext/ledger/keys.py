@@ -114,7 +114,7 @@ def _new(path: Path) -> Path:
 
 
 _MODULUS = 1 << 256
-_COUNT_OF_SEALS, _SUM = 8, 32  # bytes
+_SUM = 32  # bytes
 
 
 class Seal(NamedTuple):
@@ -129,24 +129,19 @@ class Seal(NamedTuple):
 
     def packed(self, key: LedgerKey, ledger: bytes) -> bytes:
         """Write the seal of a ledger, by its id."""
-        count = self.transactions.to_bytes(_COUNT_OF_SEALS)
-        total = self.total.to_bytes(_SUM)
-        proof = key.hash(b"seal", ledger + count + total, _SUM)
-        return count + proof + _xor(total, key.hash(b"mask", proof, _SUM))
+        count = self.transactions.to_bytes(_COUNT)
+        proof = key.hash(b"seal", ledger + count + self.total.to_bytes(_SUM), _SUM)
+        return count + proof + _masked(self.total, proof, key).to_bytes(_SUM)
 
 
 def unpacked(data: bytes, key: LedgerKey, ledger: bytes) -> Seal | None:
     """Read a seal; None where it is not one of this key and ledger."""
-    count, proof, hidden = (
-        data[:_COUNT_OF_SEALS],
-        data[_COUNT_OF_SEALS:-_SUM],
-        data[-_SUM:],
-    )
-    total = _xor(hidden, key.hash(b"mask", proof, _SUM))
-    seal = key.hash(b"seal", ledger + count + total, _SUM)
+    count, proof, hidden = data[:_COUNT], data[_COUNT:-_SUM], data[-_SUM:]
+    total = _masked(int.from_bytes(hidden), proof, key)
+    seal = key.hash(b"seal", ledger + count + total.to_bytes(_SUM), _SUM)
     if not hmac.compare_digest(seal, proof):
         return None
-    return Seal(int.from_bytes(count), int.from_bytes(total))
+    return Seal(int.from_bytes(count), total)
 
 
 def hashed(key: LedgerKey, *row: object) -> int:
@@ -154,5 +149,6 @@ def hashed(key: LedgerKey, *row: object) -> int:
     return int.from_bytes(key.hash(b"row", ascii(row).encode(), _SUM))
 
 
-def _xor(one: bytes, other: bytes) -> bytes:
-    return bytes(a ^ b for a, b in zip(one, other, strict=False))
+def _masked(total: int, proof: bytes, key: LedgerKey) -> int:
+    """Hide a sum, or show a hidden one."""
+    return total ^ int.from_bytes(key.hash(b"mask", proof, _SUM))

@@ -54,12 +54,9 @@ _SCHEMA = (
     "CREATE INDEX of_item ON charges (item)",
 )
 
-
 _COLUMNS = {
-    "entries": (
-        *("number", "token", "state", "began", "settings", "nats", "delta", "parts"),
-    ),
-    "charges": ("entry", "item", "subject", "records", "nats", "delta"),
+    "entries": "number token state began settings nats delta parts".split(),
+    "charges": "entry item subject records nats delta".split(),
 }
 _ROWS = {"entries": "SELECT * FROM entries", "charges": "SELECT * FROM charges"}
 # What rows a change takes away from the sum of hashes, and which it adds.
@@ -74,9 +71,7 @@ class Ledger:
     """An opened ledger; id names it in reports and says nothing else."""
 
     def __init__(self, path: Path, data: sqlite3.Connection, key: LedgerKey) -> None:
-        self.path = path
-        self.data = data
-        self.key = key
+        self.path, self.data, self.key = path, data, key
         self.id = _fact(data, "id").decode()
         self._moved = 0  # by how much a transaction has changed the sum of hashes
         # The file as it was verified last: SQLite's count of other programs' changes,
@@ -128,35 +123,26 @@ class Ledger:
         version, packed = _number(self.data, "data_version"), _fact(self.data, "seal")
         known = self._verified
         # Whatever other runs write has another seal, which needs the key.
-        if known is None or (known[0] != version and known[1] == packed):
-            problem = self._problem(released)
-        else:
-            problem = self._older(released)
-        seal = self._seal()
-        if problem is not None or seal is None:
-            raise UsageError(
-                f"{self.path}: {problem or _EDITED}; put the latest copy back"
-            )
+        rows = known is None or (known[0] != version and known[1] == packed)
+        seal, problem = self._seal(), self._problem(released, rows=rows)
+        if seal is None or problem is not None:
+            raise UsageError(f"{self.path}: {problem}; put the latest copy back")
         self._verified = version, packed
         return seal
 
-    def _problem(self, released: int) -> str | None:
+    def _problem(self, released: int, *, rows: bool = True) -> str | None:
         seal, total = self._seal(), 0
-        sql = "SELECT 1 FROM sqlite_master WHERE type IN ('trigger', 'view')"
-        if seal is None or self.data.execute(sql).fetchone():
+        if seal is None:
             return _EDITED
-        for table, sql in _ROWS.items():
-            for row in self.data.execute(sql):
-                total += keys.hashed(self.key, table, *row)
-        if seal.moved(-total).total:
-            return _EDITED
-        return self._older(released)
-
-    def _older(self, released: int) -> str | None:
-        seal = self._seal()
-        if seal is None or seal.transactions >= released:
-            return None
-        return "an older copy of the ledger, without its last releases"
+        if rows:
+            for table, sql in _ROWS.items():
+                for row in self.data.execute(sql):
+                    total += keys.hashed(self.key, table, *row)
+            sql = "SELECT 1 FROM sqlite_master WHERE type IN ('trigger', 'view')"
+            if self.data.execute(sql).fetchone() or seal.moved(-total).total:
+                return _EDITED
+        older = "an older copy of the ledger, without its last releases"
+        return older if seal.transactions < released else None
 
     def _seal(self) -> Seal | None:
         packed, name = _fact(self.data, "seal"), _fact(self.data, "id")
@@ -172,11 +158,10 @@ class Ledger:
             self.data.create_function("note", -1, note)
             for table, columns in _COLUMNS.items():
                 for change, rows in _CHANGES.items():
-                    notes = "".join(
-                        f"SELECT note({sign}, '{table}', "
-                        f"{', '.join(f'{row}.{column}' for column in columns)}); "
-                        for sign, row in rows
-                    )
+                    notes = ""
+                    for sign, row in rows:
+                        values = ", ".join(f"{row}.{column}" for column in columns)
+                        notes += f"SELECT note({sign}, '{table}', {values}); "
                     self.data.execute(
                         f"CREATE TEMP TRIGGER IF NOT EXISTS {table}_{change} "
                         f"AFTER {change} ON main.{table} BEGIN {notes} END"
@@ -326,10 +311,8 @@ class Amount(NamedTuple):
         cls, nats: float, delta: float = 0.0, rounding: str = ROUND_CEILING
     ) -> Amount:
         """Round a loss to whole units, up by default, as it is written in decimals."""
-        return cls(
-            _units(nats, _NAT, LARGEST_NATS, rounding),
-            _units(delta, _DELTA, 1.0, rounding),
-        )
+        units = ((nats, LARGEST_NATS, _NAT), (delta, 1.0, _DELTA))
+        return cls(*(_units(*each, rounding) for each in units))
 
     def plus(self, other: Amount) -> Amount:
         """Return what both lose together."""
@@ -353,8 +336,7 @@ class Limit:
 
     def admits(self, sum_: Amount) -> bool:
         """Tell whether a sum is within the limit."""
-        most = self.amount
-        return sum_.nats <= most.nats and sum_.delta <= most.delta
+        return sum_.nats <= self.amount.nats and sum_.delta <= self.amount.delta
 
 
 def written(nats: float, delta: float) -> str:
@@ -363,7 +345,7 @@ def written(nats: float, delta: float) -> str:
     return f"{shown}, delta {delta:.6g}" if delta else shown
 
 
-def _units(value: float, unit: int, most: float, rounding: str) -> int:
+def _units(value: float, most: float, unit: int, rounding: str) -> int:
     capped = min(value, most) if math.isfinite(value) else most
     return int((Decimal(repr(capped)) * unit).to_integral_value(rounding))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, TypeGuard
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeGuard
 
 import msgspec
 
@@ -44,16 +44,10 @@ SAMPLED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """Why a report was not recomputed, and in words."""
-
-    kind: Unverified
-    reason: str
+Gap = tuple[Unverified, str]  # why a report was not recomputed, and in words
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """The first difference from what the settings give, if any; else a gap, if any.
 
     risk is the risk as it was recomputed, if it was.
@@ -65,14 +59,7 @@ class Outcome:
 
 
 class _EndedError(Exception):
-    """Nothing is left to compare: an outcome is known."""
-
-    def __init__(self, outcome: Outcome) -> None:
-        self.outcome = outcome
-
-
-def _gap(kind: Unverified, reason: str) -> _EndedError:
-    return _EndedError(Outcome(gap=Gap(kind, reason)))
+    """Nothing is left to compare: its arguments are those of an outcome."""
 
 
 class Recomputer:
@@ -101,7 +88,7 @@ class Recomputer:
             with _carried_out():
                 wanted = state(document.run)
         except _EndedError as ended:
-            return ended.outcome
+            return Outcome(*ended.args)
         if not older:
             wanted = public(wanted)
         outcome = _compared(wanted, document, same_version, older)
@@ -164,11 +151,11 @@ class Recomputer:
             self._lexicons[digest] = lexicons.by_digest(digest)
         lexicon = self._lexicons[digest]
         if lexicon is None:
-            raise _gap(
-                Unverified.LEXICON,
+            reason = (
                 f"its lexicon (digest {digest[:12]}...) is not on this machine; import "
-                "it (dptext lexicon import) or name it with --lexicon",
+                "it (dptext lexicon import) or name it with --lexicon"
             )
+            raise _EndedError("", (Unverified.LEXICON, reason))
         if digest == lexicons.builtin_digest():
             return lexicon
         # The digest covers the content; the name is whatever it was imported as.
@@ -220,12 +207,12 @@ def _taken(same_version: bool) -> Iterator[None]:
         yield
     except ImportError:
         reason = "a component that its settings name does not load"
-        raise _gap(Unverified.PARTS, reason) from None
+        raise _EndedError("", (Unverified.PARTS, reason)) from None
     except (UsageError, TypeError):
         if not same_version:
-            raise _EndedError(Outcome(gap=_of_version("run.settings"))) from None
+            raise _EndedError("", _of_version("run.settings")) from None
         line = "its settings are not valid settings of dptext"
-        raise _EndedError(Outcome(line)) from None
+        raise _EndedError(line) from None
 
 
 @contextlib.contextmanager
@@ -234,11 +221,11 @@ def _carried_out() -> Iterator[None]:
     try:
         yield
     except UnprovenError as error:
-        raise _EndedError(Outcome(f"it claims too much: {error}")) from None
+        raise _EndedError(f"it claims too much: {error}") from None
     except DptextError as error:
-        raise _gap(Unverified.PARTS, str(error)) from None
+        raise _EndedError("", (Unverified.PARTS, str(error))) from None
     except (ArithmeticError, ValueError, TypeError, AssertionError, MemoryError):
-        raise _EndedError(Outcome("its settings cannot be carried out")) from None
+        raise _EndedError("its settings cannot be carried out") from None
 
 
 def _check_parts(document: Document) -> None:
@@ -260,7 +247,7 @@ def _check_parts(document: Document) -> None:
             absent.append(f"file of a list ({path}, digest {digest[:12]}...)")
     if absent:
         reason = f"the {absent[0]} that it names is not on this machine"
-        raise _gap(Unverified.PARTS, reason)
+        raise _EndedError("", (Unverified.PARTS, reason))
 
 
 def _of_version(path: str) -> Gap:
@@ -268,7 +255,7 @@ def _of_version(path: str) -> Gap:
         f"another version of dptext wrote it, with other content of {path}; check "
         "with that version, or make the file again"
     )
-    return Gap(Unverified.VERSION, reason)
+    return Unverified.VERSION, reason
 
 
 def _chosen(document: Document) -> str:

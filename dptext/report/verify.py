@@ -114,12 +114,13 @@ def verdict(export: Export, policy: ExportPolicy, recomputer: Recomputer) -> Ver
         return failed(Rule.CHANGED, f"its report was changed: {outcome.difference}")
     used = None if report.output is None else report.output.used
     notes = [] if used is None else [figures.of_third_party(used)]
-    if (gap := outcome.gap) is not None:
-        line = f"its report cannot be recomputed: {gap.reason}"
-        if gap.kind in policy.unverified:
+    if outcome.gap is not None:
+        kind, reason = outcome.gap
+        line = f"its report cannot be recomputed: {reason}"
+        if kind in policy.unverified:
             notes.append(line)
         else:
-            line += f", or accept that with unverified: [{gap.kind}]"
+            line += f", or accept that with unverified: [{kind}]"
             findings.append(Finding(Rule.NOT_RECOMPUTED, line))
     differing, unread = _of_file(report, export)
     risk = risk_of(report)

@@ -40,7 +40,6 @@ P = ParamSpec("P")
 T = TypeVar("T")
 # What a task returns in the place of its result: trying again would not help.
 Failure = DptextError | InternalError | OSError
-_FAILURES = (DptextError, InternalError, OSError)
 
 _READY: dict[tuple[str, str], Pipeline] = {}
 
@@ -80,7 +79,7 @@ def attempted(work: Callable[P, T]) -> Callable[P, T | Failure]:
         try:
             with registry.describe_failure():
                 return work(*args, **kwargs)
-        except _FAILURES as error:
+        except (DptextError, InternalError, OSError) as error:
             return error
 
     return result
@@ -294,11 +293,7 @@ def release(
                 measures=run.measures,
                 sidecar=reports.sidecar,
             )
-            starts = accumulate(
-                counts,
-                lambda a, b: Start(a.records + b.records, a.texts + b.texts),
-                initial=BEGIN,
-            )
+            starts = accumulate(counts, Start.plus, initial=BEGIN)
             tasks = list(map(FileTask, there, starts))
             outcomes: list[FileOutcome] = over(spark, work, tasks)
     for outcome in outcomes:
