@@ -81,7 +81,6 @@ ALLOWED = {
     ("pipeline", "__init__"),
     ("cli.app", "__init__"),
     ("cli.evaluate", "__init__"),
-    ("cli.check", "__init__"),
     ("report.build", "__init__"),
     ("report.verify", "__init__"),
 }

@@ -78,7 +78,7 @@ def command(
 
     Example: dptext check exports --set max_risk=15%
     """
-    from dptext import __version__, lexicons, progress
+    from dptext import lexicons, progress
     from dptext.guarantees import policy as policies
     from dptext.report import verify
     from dptext.report.exports import GitIndex
@@ -111,10 +111,9 @@ def command(
     trust = TRUST if results and not keys else ""
     if trust:
         note(f"dptext: {trust}")
-    if format == "json" and not quiet:
-        screen.deliver(verify.as_json(results, trust), as_json=True)
-    elif format == "sarif" and not quiet:
-        screen.deliver(verify.as_sarif(results, trust, __version__), as_json=True)
+    write = {"json": verify.as_json, "sarif": verify.as_sarif}.get(format)
+    if write is not None and not quiet:
+        screen.deliver(write(results, trust), as_json=True)
     if any(each.findings for each in results):
         raise typer.Exit(1)
 
@@ -140,9 +139,7 @@ def _exports(
             inside = list(exports.inside(path, accepted))
             if not inside:
                 note(f"{path}: no exports in this folder")
-            yield from (
-                (str(each), partial(_unless, error, each)) for each, error in inside
-            )
+            yield from ((str(each), partial(exports.on_disk, each)) for each in inside)
         elif not path.name.endswith(exports.SIDECAR):
             reported = exports.beside(path).exists()
             wanted = exports.is_export(path, accepted, reported, bytes)
@@ -150,14 +147,6 @@ def _exports(
                 note(f"{path}: not checked, since its name is not that of an export")
             elif wanted or not exports.excluded(path, accepted):
                 yield str(path), partial(exports.on_disk, path)
-
-
-def _unless(error: OSError | None, path: Path) -> Export:
-    from dptext.report import exports
-
-    if error is not None:
-        raise error
-    return exports.on_disk(path)
 
 
 def _configured(
@@ -172,9 +161,8 @@ def _configured(
         if configured is None or configured.policy is None:
             raise UsageError(f"policy {path}: it has no section check")
         return configured
-    if index is None or any(
-        map(context.find_root().params.get, ("config", "no_config"))
-    ):
+    before = context.find_root().params
+    if index is None or before.get("config") or before.get("no_config"):
         return parser.of_run(context)
     for name, content in index.above(configuration.NAMES):
         file = Path(name)

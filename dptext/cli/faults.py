@@ -26,7 +26,9 @@ _NAMES = (
     *(errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP),
     *(errno.EACCES, errno.EPERM, errno.EINVAL, errno.EROFS),
 )
-INTERRUPTED, CLOSED_PIPE = 130, 141
+# What is said of each signal that ends a process, by its number and 128; Windows has no
+# hang-up, the last one.
+_ENDS = {130: "interrupted", 143: "terminated", 129: "the terminal hung up"}
 
 # What the parser of options raises, by the root of its tree: Typer names a leaf only.
 PARSER = tuple(
@@ -34,9 +36,6 @@ PARSER = tuple(
     for kind in typer.BadParameter.__mro__
     if issubclass(kind, Exception) and kind.__name__ == "ClickException"
 )
-
-# What is said of each signal that ends a process, but for an interrupt.
-_ENDS = {"SIGHUP": "the terminal hung up", "SIGTERM": "terminated"}
 
 
 @contextlib.contextmanager
@@ -67,10 +66,11 @@ def reported(wrong: Callable[[Exception], str]) -> Iterator[None]:
 
 def _code(error: BaseException) -> int:
     """Say what ended a command and return the exit code."""
-    if isinstance(error, Terminated):
+    if isinstance(error, Terminated | KeyboardInterrupt | typer.Abort):
+        code = int(getattr(error, "code", 130))
         with contextlib.suppress(OSError):  # the terminal may be gone
-            say(f"{error.reason}; no unfinished output file was left")
-        return int(error.code or 0)
+            say(f"{_ENDS[code]}; no unfinished output file was left")
+        return code
     # A component of another package must not end a run as if it were done.
     if isinstance(error, SystemExit) and registry.component_failure(error) is None:
         return int(error.code or 0)
@@ -80,10 +80,7 @@ def _code(error: BaseException) -> int:
     if isinstance(error, BrokenPipeError):
         # What is still buffered must not fail again when Python ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return CLOSED_PIPE
-    if isinstance(error, KeyboardInterrupt | typer.Abort):
-        say("interrupted; no unfinished output file was left")
-        return INTERRUPTED
+        return 141
     if registry.is_of_memory(error):
         say("out of memory; try a smaller --batch-size or --max-record-bytes")
         return 1
@@ -106,10 +103,6 @@ def say(message: str) -> None:
 class Terminated(SystemExit):
     """The process was told to end; the exit code is 128 and the signal's number."""
 
-    def __init__(self, number: int) -> None:
-        super().__init__(128 + number)
-        self.reason = _ENDS[signal.Signals(number).name]
-
 
 @contextlib.contextmanager
 def _signals_raise() -> Iterator[list[BaseException]]:
@@ -122,14 +115,12 @@ def _signals_raise() -> Iterator[list[BaseException]]:
 
     def handle(number: int, frame: FrameType | None) -> None:
         interrupt = number == signal.SIGINT
-        raised.append(KeyboardInterrupt() if interrupt else Terminated(number))
+        raised.append(KeyboardInterrupt() if interrupt else Terminated(128 + number))
         raise raised[-1]
 
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(ValueError):  # not in the main thread
-            # Windows has no hang-up.
-            names = [name for name in ("SIGINT", *_ENDS) if hasattr(signal, name)]
-            for number in (getattr(signal, name) for name in names):
+            for number in (code - 128 for code in _ENDS):
                 if signal.getsignal(number) not in (signal.SIG_IGN, None):
                     stack.callback(signal.signal, number, signal.signal(number, handle))
         yield raised

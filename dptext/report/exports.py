@@ -81,19 +81,19 @@ def beside(path: Path) -> Path:
     return path.parent / f"{path.name}{SIDECAR}"
 
 
-def inside(folder: Path, policy: ExportPolicy) -> Iterator[tuple[Path, OSError | None]]:
+def inside(folder: Path, policy: ExportPolicy) -> Iterator[Path]:
     """Give the exports in a folder at any depth, and folders that cannot be read."""
     failed: list[OSError] = []
     for place, folders, names in os.walk(folder, onerror=failed.append):
         folders[:] = sorted(each for each in folders if each != ".git")
-        yield from ((Path(error.filename), error) for error in failed)
+        yield from (Path(error.filename) for error in failed)
         failed.clear()
         for name in sorted(names):
             path = Path(place, name)
             reported = name + SIDECAR in names
             if is_export(path, policy, reported, partial(_beginning, path)):
-                yield path, None
-    yield from ((Path(error.filename), error) for error in failed)
+                yield path
+    yield from (Path(error.filename) for error in failed)
 
 
 def on_disk(path: Path) -> Export:

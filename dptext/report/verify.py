@@ -399,7 +399,7 @@ def as_json(judged: Sequence[Verdict], trust: str) -> JsonObject:
     }
 
 
-def as_sarif(judged: Sequence[Verdict], trust: str, version: str) -> JsonObject:
+def as_sarif(judged: Sequence[Verdict], trust: str) -> JsonObject:
     """Return the findings as a log of SARIF 2.1.0 (OASIS, 2020)."""
     results = [
         {
@@ -415,7 +415,7 @@ def as_sarif(judged: Sequence[Verdict], trust: str, version: str) -> JsonObject:
     rules = [
         {"id": rule, "shortDescription": {"text": MEANINGS[rule]}} for rule in Rule
     ]
-    driver = {"name": "dptext check", "version": version, "rules": rules}
+    driver = {"name": "dptext check", "version": __version__, "rules": rules}
     invocation = {"executionSuccessful": True, "toolExecutionNotifications": notes}
     run = {
         "tool": {"driver": driver},
