@@ -85,9 +85,8 @@ def nearest_words(space: Space, listed: int) -> NDArray[np.integer]:
         )
 
     key = cache.key_of("nearest words", 1, space.lexicon.digest, space.identity, stored)
-    return cache.arrays(key, compute, holds, "listing nearest words")["orders"][
-        :, :listed
-    ]
+    kept = cache.arrays(key, compute, holds, "listing nearest words")
+    return kept["orders"][:, :listed]
 
 
 def _nearest(space: Space, row: int, listed: NDArray[np.integer]) -> bool:

@@ -430,6 +430,14 @@ class Guarantee:
         )
 
     @classmethod
+    def metric_dp(
+        cls, metric: Metric, max_distance: float, source: str, stretch: float = math.inf
+    ) -> Guarantee:
+        """Return epsilon times a metric, epsilon in 1/distance."""
+        fields = Notion.METRIC, metric, "1/distance", max_distance, source
+        return cls(*fields, stretch=stretch)
+
+    @classmethod
     def nothing(cls, reason: str, *, source: str, unit: str = "nats") -> Guarantee:
         """Return that nothing is promised, and why."""
         return cls(Notion.NONE, NO_METRIC, unit, math.inf, source, reason=reason)

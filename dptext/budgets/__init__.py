@@ -26,6 +26,8 @@ from dptext.types import BudgetDescription, Eps, Ids, Ints, Lexicon, Words
 BUDGET_LANE = 1 << 28
 # Draws the words at these positions of a batch, (m,) int64, with an epsilon each.
 Draw = Callable[[Ints, Eps], Ids]
+# Words of a text that is longer than any.
+LONGEST_TEXT = 1e9
 Epsilon = Annotated[float, Meta(gt=0, le=1e6)]
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import budgets, registry
-from dptext.budgets import Epsilon, scores
+from dptext.budgets import LONGEST_TEXT, Epsilon, scores
 from dptext.budgets.scores import Score
 from dptext.errors import UsageError
 from dptext.randomness import RandomBits
@@ -170,7 +170,6 @@ def _settings(name: str, settings: object) -> tuple[float, scores.Params]:
     return float(weight), convert(rest, kind, location, ("weight",))
 
 
-_LONGEST_TEXT = 1e9
 # A score of 0 counts as this part of an equal share.
 _LEAST = 1e-9
 # Without min and max no word gets more than so many equal parts, or less than 1 / it.
@@ -247,22 +246,20 @@ class Linguistic(budgets.Budget):
     @property
     def content(self) -> dict[str, str]:
         """Return the digests of the models and the data that the scores read."""
-        return {
-            key: value for each in self.scores for key, value in each.content.items()
-        }
+        return {k: v for each in self.scores for k, v in each.content.items()}
 
     @property
     def description(self) -> BudgetDescription:
         """Say that anything in the text may choose, within a total or a rate."""
         params = self.params
-        longest = np.array([_LONGEST_TEXT])
+        longest = np.array([LONGEST_TEXT])
         low, high = (float(bound[0]) for bound in params.bounds(longest))
         if params.epsilon is not None:
             # In a short text a word may have all of it, in a long one next to nothing.
-            low = min(low, params.epsilon / _LONGEST_TEXT)
+            low = min(low, params.epsilon / LONGEST_TEXT)
             if params.variant == "published":
                 # No floor but that of the weights: the least beside many of the most.
-                low = params.epsilon * _LEAST / _LONGEST_TEXT**2
+                low = params.epsilon * _LEAST / LONGEST_TEXT**2
             high = min(params.max or params.epsilon, params.epsilon)
         elif params.epsilon_per_word is not None:
             low = min(low, params.epsilon_per_word)

@@ -18,8 +18,6 @@ from dptext.budgets import Draw, Epsilon, declared, positions_in_text
 from dptext.randomness import RandomBits
 from dptext.types import BudgetDescription, BudgetKind, Eps, Floats, Ids, Lexicon, Words
 
-_LONGEST_TEXT = 1e9
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params(declared.ClassParams):
@@ -58,7 +56,7 @@ class ReleasedPast(declared.ByClass, budgets.SequentialBudget):
         """Say that released words choose, within a total."""
         params, total = self.params, self.params.epsilon
         high = min(max(params.start, params.min, float(self.after.max())), total)
-        low = min(params.min, total / _LONGEST_TEXT)
+        low = min(params.min, total / budgets.LONGEST_TEXT)
         used = (
             f"Epsilon by the {params.by.replace('-', ' ')} of the word released "
             f"before: {params.listed()}; {params.start:g} at the beginning of a text."

@@ -138,16 +138,6 @@ Float = TypeVar("Float", bound=np.floating)
 Curve = Callable[[float], float]
 
 
-def epsilon_itself(epsilon: float) -> float:
-    """Return epsilon: the scale where nothing raises it."""
-    return epsilon
-
-
-def never(epsilon: float) -> float:
-    """Return infinity: the truncation where distances are not truncated."""
-    return math.inf
-
-
 @dataclass(frozen=True, eq=False)
 class DistanceDistribution:
     """The distributions of all inputs at any epsilon.
@@ -158,8 +148,8 @@ class DistanceDistribution:
 
     space: Space
     lists: Lists
-    scale: Curve = epsilon_itself
-    truncation: Curve = never
+    scale: Curve = field(default=lambda epsilon: epsilon)
+    truncation: Curve = field(default=lambda epsilon: math.inf)
     spread: Floats | None = None
     squared: bool = False
     # The last sums of weights and what followed from them (`sums`, `best_guesses`).

@@ -31,16 +31,7 @@ from dptext.exponential.losses import Scales, describe
 from dptext.exponential.sampling import Sampler
 from dptext.mechanisms import Bands, ExponentialMechanism, WordMechanism, log_normalised
 from dptext.randomness import RandomBits
-from dptext.types import (
-    Eps,
-    Floats,
-    Guarantee,
-    Ids,
-    Ints,
-    Notion,
-    VaryingEpsilon,
-    blocks,
-)
+from dptext.types import Eps, Floats, Guarantee, Ids, Ints, VaryingEpsilon, blocks
 
 # Words tried together, and outputs whose lists are looked at together.
 _BLOCK, _LISTED = 128, 4096
@@ -277,25 +268,15 @@ class TruncatedMetricMechanism(DistanceMechanism, ExponentialMechanism):
     def guarantee(self, epsilon: float) -> Guarantee:
         """Return metric DP in the truncated distance of the space."""
         farthest = min(self.space.geometry.diameter, self.cut or math.inf)
-        promise = Guarantee(
-            notion=Notion.METRIC,
-            metric=replace(self.space.distance, cut=self.cut),
-            unit="1/distance",
-            max_distance=farthest,
-            source=self.source,
-            varying_epsilon=VaryingEpsilon.exponential(farthest, self.most),
-            max_loss=self.most,
-            stretch=1.0,
-        )
+        metric = replace(self.space.distance, cut=self.cut)
+        promise = Guarantee.metric_dp(metric, farthest, self.source, 1.0)
+        promise = replace(promise, max_loss=self.most)
         if self.scales is None:
-            return promise
-        return replace(
-            promise,
-            source=f"{self.source}, recalibrated",
-            gaps=(describe(epsilon, self.scale(epsilon)),),
-            # Raised scales of two epsilons may differ more than these do.
-            varying_epsilon=None,
-        )
+            varying = VaryingEpsilon.exponential(farthest, self.most)
+            return replace(promise, varying_epsilon=varying)
+        # Raised scales of two epsilons may differ more than these do.
+        gaps = (describe(epsilon, self.scale(epsilon)),)
+        return replace(promise, source=f"{self.source}, recalibrated", gaps=gaps)
 
     def numerical_slack(self, epsilon: float) -> float:
         """Return the nats that finite uniforms may add to the loss."""

@@ -154,9 +154,7 @@ class WeightTables:
             self._table = WeightTable(self._distribution, self._lists, every, eps)
             self._epsilon = epsilon
             self._filled = np.zeros(len(every), bool)
-        wanted = np.zeros(len(self._filled), bool)
-        wanted[rows] = True
-        new = np.flatnonzero(wanted & ~self._filled)
+        new = np.unique(rows[~self._filled[rows]])
         for begin in range(0, len(new), _ROWS):
             part = new[begin : begin + _ROWS]
             self._table.fill(part, self._lists.rows(part))

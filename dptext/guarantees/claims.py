@@ -112,20 +112,18 @@ class RunTerms:
 class Terms:
     """All that a statement depends on, besides the mechanism's own guarantee.
 
-    nearest, median and diameter are distances over V in the guarantee's metric;
-    numerical_slack, nats that finite random bits may add (None: not bounded, noise in
-    floating point); translation, what epsilon counts in the lexicon's own distance, ""
-    where that is the metric; decoder writes the words, by a model of the user's own
-    where brings_model, and third_party is sent what is released to do so.
+    distances over V in the guarantee's metric are the nearest, the median and the
+    largest; numerical_slack, nats that finite random bits may add (None: not bounded,
+    noise in floating point); translation, what epsilon counts in the lexicon's own
+    distance, "" where that is the metric; decoder writes the words, by a model of the
+    user's own where brings_model, and third_party is sent what is released to do so.
     """
 
     run: RunTerms
     budget: BudgetDescription
     strategy: Strategy
     policy: Policy
-    nearest: float
-    median: float
-    diameter: float
+    distances: tuple[float, float, float]
     numerical_slack: float | None
     translation: str = ""
     decoder: str = "none"
@@ -285,11 +283,8 @@ def _losses(promise: Guarantee, terms: Terms, extra: float = 0.0) -> Loss:
     """Return the bounds for one word at the largest epsilon, plus extra."""
     if promise.notion is not Notion.METRIC:
         return Loss.even(terms.epsilon + extra)
-    near, middle, far = (
-        promise.worst_at(terms.epsilon, distance) + extra
-        for distance in (terms.nearest, terms.median, terms.diameter)
-    )
-    return Loss(near, middle, far)
+    near, middle, far = (promise.worst_at(terms.epsilon, d) for d in terms.distances)
+    return Loss(near + extra, middle + extra, far + extra)
 
 
 def _each_word(promise: Guarantee, terms: Terms) -> Claim:

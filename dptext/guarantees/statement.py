@@ -6,7 +6,7 @@ Every sentence is written to be true by itself; what is not covered stands besid
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from typing import Annotated
 
 from msgspec import Meta
@@ -223,7 +223,6 @@ def statement_of(
     """Return the statement of a run; recipe and budget have their epsilon."""
     # A guarantee's figures hold at every epsilon: the budget's largest stands for all.
     promise = mechanism.guarantee(budget.high)
-    geometry = mechanism.geometry
     counted = promise.notion is Notion.METRIC
     translation = mechanism.space.translated(promise.stretch) if counted else ""
     return build(
@@ -233,9 +232,7 @@ def statement_of(
             budget=budget,
             strategy=Strategy(recipe.strategy),
             policy=recipe.tokens,
-            nearest=geometry.nearest,
-            median=geometry.median,
-            diameter=geometry.diameter,
+            distances=astuple(mechanism.geometry),
             numerical_slack=_numerical_slack(mechanism, *_range(budget)),
             translation=translation,
             decoder=recipe.decoder.name,

@@ -52,7 +52,6 @@ from dptext.types import (
     Ints,
     Metric,
     MetricKind,
-    Notion,
     VaryingEpsilon,
     blocks,
 )
@@ -307,14 +306,11 @@ class Diffractor(WordMechanism):
         if params.scale != 1.0:
             name += f", divided by {params.scale:g}"
         identity = f"{params.chains} chains, scale {params.scale!r}"
-        return Guarantee(
-            notion=Notion.METRIC,
-            metric=Metric(MetricKind.CHAINS, name, identity),
-            unit="1/place" if params.scale == 1.0 else f"1/({params.scale:g} places)",
-            max_distance=self._max_distance,
-            source="Meisenbacher, Chevli and Matthes 2024",
-            gaps=_GAPS,
-        )
+        metric = Metric(MetricKind.CHAINS, name, identity)
+        unit = "1/place" if params.scale == 1.0 else f"1/({params.scale:g} places)"
+        source = "Meisenbacher, Chevli and Matthes 2024"
+        promise = Guarantee.metric_dp(metric, self._max_distance, source)
+        return replace(promise, unit=unit, gaps=_GAPS)
 
     @property
     def _max_distance(self) -> float:

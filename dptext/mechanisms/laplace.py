@@ -16,7 +16,7 @@ Example: dptext sanitize reviews.jsonl --field text --mechanism laplace --epsilo
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -27,18 +27,7 @@ from dptext.geometry import of_ids
 from dptext.mechanisms import Aim, Family, NoiseMechanism
 from dptext.randomness import RandomBits
 from dptext.spaces import Geometry, Space
-from dptext.types import (
-    Constant,
-    Eps,
-    Floats,
-    Guarantee,
-    Ids,
-    Inputs,
-    Metric,
-    MetricKind,
-    Notion,
-    Points,
-)
+from dptext.types import Constant, Eps, Floats, Guarantee, Ids, Inputs, MetricKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +75,7 @@ class RadialNoise(NoiseMechanism):
         return self.stretch * math.sqrt(self.space.vectors.shape[1] + 1) / epsilon
 
     def standard_noise(
-        self, ids: Ids, points: Points, eps: Eps
+        self, ids: Ids, points: NDArray[np.float32], eps: Eps
     ) -> tuple[Floats, Floats, float]:
         """Return the noise as unit directions and Gamma(d) amounts."""
         drawn = points.astype(np.float64) - self.space.vectors[ids]
@@ -128,21 +117,16 @@ class Laplace(RadialNoise):
         """
         times, metric = self.factor(inputs), self.measured.distance
         if times > 1.0:
-            metric = Metric(
-                MetricKind.OTHER,
-                f"{math.ceil(times * 1e4) / 1e4:.4f} times the {metric.name}",
-                f"{metric.identity} times {times!r}",
+            name = f"{math.ceil(times * 1e4) / 1e4:.4f} times the {metric.name}"
+            identity = f"{metric.identity} times {times!r}"
+            metric = replace(
+                metric, kind=MetricKind.OTHER, name=name, identity=identity
             )
         # Whether the metric is a multiple of the distance of the space.
         multiple = self.measured is self.space or inputs is Inputs.VECTORS
-        return Guarantee(
-            notion=Notion.METRIC,
-            metric=metric,
-            unit="1/distance",
-            max_distance=self.measured.geometry.diameter * times,
-            source=self.source,
-            stretch=times if multiple else math.inf,
-        )
+        stretch = times if multiple else math.inf
+        diameter = self.measured.geometry.diameter * times
+        return Guarantee.metric_dp(metric, diameter, self.source, stretch)
 
     def claimed_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats:
         """Return epsilon d for pairs of inputs, (n,) nats."""

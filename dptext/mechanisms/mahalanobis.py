@@ -29,7 +29,7 @@ from dptext.mechanisms import Aim, Family
 from dptext.mechanisms.laplace import RadialNoise
 from dptext.randomness import RandomBits
 from dptext.spaces import Geometry, Space, geometry_of, lipschitz_of
-from dptext.types import Constant, Eps, Floats, Guarantee, Inputs, MetricKind, Notion
+from dptext.types import Constant, Eps, Floats, Guarantee, Inputs, MetricKind, blocks
 
 _BLOCK = 4096
 # With more rows than this, the Euclidean factor is bounded by M's least eigenvalue.
@@ -81,9 +81,8 @@ class Mahalanobis(RadialNoise):
     def vectors(self) -> Floats:
         """Return all vectors whitened, in float64: (V + 1, d)."""
         vectors = self.space.vectors
-        blocks = range(0, len(vectors), _BLOCK)
-        wide = (vectors[at : at + _BLOCK].astype(np.float64) for at in blocks)
-        return np.concatenate([self.whitened(block) for block in wide])
+        wide = (vectors[p].astype(np.float64) for p in blocks(len(vectors), _BLOCK))
+        return np.concatenate([self.whitened(part) for part in wide])
 
     @cached_property
     def geometry(self) -> Geometry:
@@ -119,20 +118,15 @@ class Mahalanobis(RadialNoise):
         """
         lam = self.params.lam
         factor = math.ceil(self.euclidean_factor(inputs).over(inputs) * 1e4) / 1e4
-        return Guarantee(
-            notion=Notion.METRIC,
-            metric=replace(
-                self.space.distance,
-                kind=MetricKind.MAHALANOBIS,
-                name=f"regularised Mahalanobis distance (lambda {lam:g}), which is at "
-                f"most {factor:.4f} times the {self.space.metric}",
-                identity=f"{self.space.identity}, lambda {lam!r}",
-            ),
-            unit="1/distance",
-            max_distance=self.geometry.diameter,
-            source="Xu et al. 2020, algorithm 1",
-            stretch=factor,
+        metric = replace(
+            self.space.distance,
+            kind=MetricKind.MAHALANOBIS,
+            name=f"regularised Mahalanobis distance (lambda {lam:g}), which is at most "
+            f"{factor:.4f} times the {self.space.metric}",
+            identity=f"{self.space.identity}, lambda {lam!r}",
         )
+        source = "Xu et al. 2020, algorithm 1"
+        return Guarantee.metric_dp(metric, self.geometry.diameter, source, factor)
 
     def noise(self, eps: Eps, bits: RandomBits) -> Floats:
         """Return elliptical noise: eps (n,) -> (n, d)."""
@@ -143,7 +137,7 @@ def covariance(vectors: NDArray[np.float32]) -> Floats:
     """Return the covariance of the rows, (n, d) -> (d, d), in float64."""
     mean = vectors.mean(axis=0, dtype=np.float64)
     total = np.zeros((len(mean), len(mean)))
-    for begin in range(0, len(vectors), _BLOCK):
-        part = vectors[begin : begin + _BLOCK] - mean
-        total += part.T @ part
+    for part in blocks(len(vectors), _BLOCK):
+        gap = vectors[part] - mean
+        total += gap.T @ gap
     return total / len(vectors)

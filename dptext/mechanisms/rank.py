@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import numpy as np
-from msgspec import Meta
+from msgspec import Meta, convert
 from numpy.typing import NDArray
 
 from dptext import cache, mechanisms
@@ -158,13 +158,8 @@ def shipped() -> tuple[tuple[FittedTable, ...], ...]:
     """Return the tables that ship: rows by rising risk, of each prior."""
     path = Path(__file__).parents[1] / "data" / "rank_weights.json"
     tables = json.loads(path.read_text(encoding="utf-8"))["tables"]
-    return tuple(
-        tuple(
-            FittedTable(**{**row, "steps": tuple(map(tuple, row["steps"]))})
-            for row in each["weights"]
-        )
-        for each in tables
-    )
+    kind = tuple[FittedTable, ...]
+    return tuple(convert(each["weights"], kind) for each in tables)
 
 
 def params(settings: Params, space: Space, aim: Aim) -> Params:

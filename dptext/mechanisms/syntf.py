@@ -77,9 +77,8 @@ class SynTF(WordMechanism):
 
     def published_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats | None:
         """Return the claim of the published form for any two words, epsilon."""
-        if not self.params.published:
-            return None
-        return mechanisms.of_known_words(epsilon, a, b)
+        published = mechanisms.of_known_words(epsilon, a, b)
+        return published if self.params.published else None
 
     def _weights(self, rows: Ints, eps: Eps) -> tuple[Floats, Floats, Floats]:
         """Return weights over exp(eps / 2) of the word, a synonym, any word: (n,) each.

@@ -280,9 +280,7 @@ def test_a_law_that_looks_at_the_text_promises_nothing_better_for_one_word(
         strategy=Strategy.TOKEN,
         policy=recipe.tokens,
         run=RunTerms(),
-        nearest=0.1,
-        median=0.5,
-        diameter=1.0,
+        distances=(0.1, 0.5, 1.0),
         numerical_slack=1e-12,
     )
     made = statement.build(promise, terms)

@@ -24,13 +24,7 @@ import numpy as np
 
 from dptext.errors import UsageError
 from dptext.guarantees.audit import losses, program
-from dptext.guarantees.audit.findings import (
-    AuditDraws,
-    AuditResult,
-    Progress,
-    Published,
-    label,
-)
+from dptext.guarantees.audit.findings import AuditDraws, AuditResult, Progress, label
 from dptext.mechanisms import (
     ExponentialMechanism,
     Mechanism,
@@ -64,7 +58,8 @@ def audit(
     that can only be drawn from where draws is None.
     """
     if isinstance(mechanism, TextMechanism):
-        result = losses.audit_texts(mechanism, epsilon)
+        log_probs = mechanism.example_log_probs(epsilon)
+        result = losses.audit_texts(mechanism, epsilon, log_probs)
     elif isinstance(mechanism, NoiseMechanism) or not mechanism.has_log_probs:
         result = _by_draws(mechanism, epsilon, draws, runs, number, progress)
     else:
@@ -142,6 +137,6 @@ def _proven(mechanism: Mechanism, epsilon: float, result: AuditResult) -> AuditR
     bound = float(stated[0])
     if least <= bound:
         return result
-    source = result.published.source
-    by = Published(source, True, "proof", least / bound, pair, least, bound)
-    return replace(result, published=by)
+    published = replace(result.published, refuted=True, by="proof", pair=pair)
+    published = replace(published, ratio=least / bound, loss=least, bound=bound)
+    return replace(result, published=published)

@@ -41,12 +41,7 @@ from dptext.guarantees.audit.findings import (
     label,
     points_of,
 )
-from dptext.mechanisms import (
-    ExponentialMechanism,
-    Mechanism,
-    NoiseMechanism,
-    TextMechanism,
-)
+from dptext.mechanisms import ExponentialMechanism, Mechanism, NoiseMechanism
 from dptext.types import Floats, Ids, Notion, blocks
 
 # Two inputs and an output.
@@ -289,9 +284,10 @@ def audit_rows(mechanism: Mechanism, epsilon: float, count: int) -> AuditResult:
     return tally.finding("exact: chosen inputs, all outputs", len(inputs))
 
 
-def audit_texts(mechanism: TextMechanism, epsilon: float) -> AuditResult:
-    """Audit the rows of public texts that a mechanism of texts offers."""
-    log_probs = mechanism.example_log_probs(epsilon)
+def audit_texts(
+    mechanism: Mechanism, epsilon: float, log_probs: Floats | None
+) -> AuditResult:
+    """Audit the rows of public texts, (m, V), that a mechanism of texts offers."""
     if log_probs is None:
         raise UsageError(
             f"{mechanism.name} looks at the whole text, so there is no table of "
