@@ -23,6 +23,7 @@ Ints = NDArray[np.int64]
 Ids = NDArray[np.int32]  # (n,) row in the vocabulary; -1 = unknown
 Eps = Floats  # (n,) > 0; unit given by Guarantee.metric
 Points = NDArray[np.float32]  # (n, d) points in the space
+Singles = NDArray[np.float32]
 Vectors = NDArray[np.floating]  # of any precision
 Rows = NDArray[np.integer]  # of any width
 Mask = NDArray[np.bool_]

@@ -35,7 +35,8 @@ from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.readers import Reader, ngrams
 from dptext.readers.endpoint import EndpointReader
-from dptext.readers.training import PairCounts, SameKindReader
+from dptext.readers.pairs import SameKindReader
+from dptext.readers.training import PairCounts
 from dptext.settings import share
 
 

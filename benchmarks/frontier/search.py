@@ -31,7 +31,7 @@ from dptext.randomness import RunKey
 from dptext.readers import ngrams
 from dptext.readers.channel import Candidates, Channel
 from dptext.readers.ngrams import Ngrams
-from dptext.readers.training import SameKindReader
+from dptext.readers.pairs import SameKindReader
 from dptext.types import Floats, Ids, Record
 from tools import readers
 

@@ -16,7 +16,6 @@ from typing import Annotated, Literal
 
 import numpy as np
 from msgspec import Meta
-from numpy.typing import NDArray
 
 from dptext import decoders
 from dptext.errors import UsageError
@@ -28,7 +27,7 @@ from dptext.readers.channel import Channel
 from dptext.readers.ngrams import find_model
 from dptext.readers.pairs import FLUENCY, PairReader
 from dptext.settings import digest_of_path
-from dptext.types import Ids, Released
+from dptext.types import Floats, Ids, Released
 
 WHAT = "the decoder causal-lm"
 
@@ -71,18 +70,11 @@ class Params(decoders.Params):
         pairs, digests = None, {"model": causal.digest}
         if self.ngrams:
             model = find_model(self.ngrams, channel)
-            pairs = PairReader(
-                channel, model, weight=self.ngram_weight, topic=topics.POWER
-            )
+            power = self.ngram_weight
+            pairs = PairReader(channel, model, weight=power, topic=topics.POWER)
             digests["ngrams"] = model.digest
-        reader = CausalReader(
-            *(channel, causal, pairs),
-            beam=self.beam,
-            candidates=self.candidates,
-            weight=self.weight,
-            writable=self.mode == "beam",
-        )
-        return CausalLm(self, reader, digests)
+        how = self.beam, self.candidates, self.weight, self.mode == "beam"
+        return CausalLm(self, CausalReader(channel, causal, pairs, *how), digests)
 
 
 class CausalLm(decoders.Decoder):
@@ -131,7 +123,7 @@ class CausalLm(decoders.Decoder):
             words = rows[values.argmax(axis=0), np.arange(len(released.drawn))]
         return np.where(writable.any(axis=0), words, released.drawn)
 
-    def _closeness(self, reading: CausalReading) -> NDArray[np.float64]:
+    def _closeness(self, reading: CausalReading) -> Floats:
         """Return the expected closeness of each candidate to the word: (c, n)."""
         rows, likely = reading.rows.T, reading.likely.T
         columns = [

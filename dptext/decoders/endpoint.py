@@ -110,10 +110,7 @@ class Endpoint(decoders.Decoder):
     @property
     def note(self) -> str:
         """Say that a server need not answer twice alike."""
-        return (
-            "The server may answer otherwise another time: a key repeats draws, not "
-            "answers."
-        )
+        return "A key repeats draws; the server may answer otherwise another time."
 
     @property
     def offline(self) -> decoders.Decoder:
@@ -128,13 +125,9 @@ class Endpoint(decoders.Decoder):
     @property
     def used(self) -> ServerUse:
         """Return what the server was asked so far."""
-        return ServerUse(
-            self._server.host,
-            self._server.model,
-            self._chooser.texts,
-            self._chooser.unanswered,
-            *self._server.traffic,
-        )
+        server, chooser = self._server, self._chooser
+        counts = chooser.texts, chooser.unanswered, *server.traffic
+        return ServerUse(server.host, server.model, *counts)
 
     def decode(self, released: Released) -> Ids:
         """Return the words to write: (n,); of mode rewrite those to be rewritten."""
@@ -151,7 +144,7 @@ class Endpoint(decoders.Decoder):
         if self._params.mode != "rewrite":
             return texts
         parts = self._parts(texts, spelled, released)
-        questions = [part.question for each in parts for part in each if part.question]
+        questions = [p.question for each in parts for p in each if p.question]
         with progress.step(self._step(len(texts))):
             answers = self._server.ask(questions)
         following, rewritten = iter(answers), []
@@ -159,10 +152,8 @@ class Endpoint(decoders.Decoder):
             new = [next(following) if part.question else part.text for part in each]
             self._chooser.texts += any(part.question for part in each)
             self._chooser.unanswered += None in new
-            lines = zip(each, new, strict=True)
-            rewritten.append(
-                "".join(part.text if n is None else n for part, n in lines)
-            )
+            written = zip(new, each, strict=True)
+            rewritten.append("".join(p.text if n is None else n for n, p in written))
         return rewritten
 
     def cost(
@@ -172,12 +163,10 @@ class Endpoint(decoders.Decoder):
         questions: list[Question[Any]] = []
         if self._params.mode == "rewrite":
             parts = self._parts(texts, spelled, released)
-            questions = [
-                part.question for each in parts for part in each if part.question
-            ]
+            questions += [p.question for each in parts for p in each if p.question]
         else:
             options = self._options(released, self._offline.decode(released))
-            questions = [*self._chooser.questions(released, options)]
+            questions += self._chooser.questions(released, options)
         sent = sum(question.characters for question in questions) // 4
         received = sum(question.limit for question in questions)
         return Cost(len(questions), sent, received)
@@ -193,11 +182,10 @@ class Endpoint(decoders.Decoder):
         self, texts: list[str], spelled: Sequence[str], released: Released
     ) -> list[list[_Part]]:
         """Divide texts, with the questions about those parts that have drawn words."""
-        options = self._chooser.options(
-            released, _OTHERS, released.drawn, writable=True
-        )
+        chooser, drawn = self._chooser, released.drawn
+        options = chooser.options(released, _OTHERS, drawn, writable=True)
         words = [
-            (word.strip(), [*self._chooser.choices(options, index)])
+            (word.strip(), [*chooser.choices(options, index)])
             for index, word in enumerate(spelled)
         ]
         bounds = np.searchsorted(released.texts, np.arange(len(texts) + 1)).tolist()
@@ -253,12 +241,8 @@ def _spans(text: str, most: int) -> Iterator[tuple[int, int]]:
 
 def _question(text: str, lines: list[str]) -> Question[str]:
     asked = "\n".join((f"Text: {text}", "", "Options:", *lines))
-    return Question(
-        (("system", _ASK), ("user", asked)),
-        schema_of({"text": []}),
-        64 + len(text),
-        lambda said: rewritten(said, text),
-    )
+    messages, schema = (("system", _ASK), ("user", asked)), schema_of({"text": []})
+    return Question(messages, schema, 64 + len(text), lambda to: rewritten(to, text))
 
 
 def rewritten(said: JsonObject, before: str) -> str | None:

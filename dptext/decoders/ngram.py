@@ -26,8 +26,8 @@ from dptext.readers import kernel, ngrams
 from dptext.readers import pairs as topics
 from dptext.readers.channel import Channel
 from dptext.readers.pairs import FLUENCY, PairReader, Weighed
-from dptext.readers.posterior import Floats, by_word, summed
-from dptext.types import Ids, Lexicon, Released
+from dptext.readers.posterior import by_word, summed
+from dptext.types import Ids, Lexicon, Released, Rows, Singles, Vectors
 
 # Words that are weighed at once.
 _BLOCK = 512
@@ -87,9 +87,8 @@ class Params(decoders.Params):
     def prepare(self, channel: Channel) -> Ngram:
         """Open the model; raises LexiconError and UsageError where it does not fit."""
         model = ngrams.find_model(self.model, channel)
-        reader = PairReader(
-            *(channel, model, self.candidates, self.weight, self.topic), kept=_READ
-        )
+        weights = self.candidates, self.weight, self.topic
+        reader = PairReader(channel, model, *weights, kept=_READ)
         return Ngram(self, reader, model.digest)
 
 
@@ -119,23 +118,22 @@ class Ngram(decoders.Decoder):
         if mode == "viterbi":
             return reader.best_path(released)
         weighed = reader.weighed(released)
-        values = reader.likely(weighed)
-        if mode == "mbr":
-            values = self._expected(released, weighed, values)
+        mbr = mode == "mbr"
+        values = self._expected(released, weighed) if mbr else reader.likely(weighed)
         values = np.where(weighed.writable, values, np.float32(-np.inf))
         # A word without any candidate that may be written is written as it was drawn.
         possible = np.asarray(weighed.writable.any(axis=0))
         rows, fluency = weighed.rows, self._params.fluency
-        if mode == "mbr" and fluency:
-            written = reader.closest_text(
-                released, rows, values, fluency, weighed.chains
-            )
+        if mbr and fluency:
+            chains = weighed.chains
+            written = reader.closest_text(released, rows, values, fluency, chains)
         else:
             written = rows[values.argmax(axis=0), np.arange(len(possible))]
         return np.where(possible, written, released.drawn)
 
-    def _expected(self, released: Released, weighed: Weighed, likely: Floats) -> Floats:
+    def _expected(self, released: Released, weighed: Weighed) -> Singles:
         """Return the expected closeness of each candidate: (k, n)."""
+        likely = self._reader.likely(weighed)
         if (library := kernel.library) is not None:
             columns, weights = by_word(weighed.columns), by_word(likely)
             sums = np.empty(weights.shape, np.float32)
@@ -162,13 +160,13 @@ class Ngram(decoders.Decoder):
 class _Closeness:
     """Cosines of the candidates of outputs in _STEPS, computed once asked for."""
 
-    def __init__(self, rows: Ids, vectors: NDArray[np.floating]) -> None:
+    def __init__(self, rows: Ids, vectors: Vectors) -> None:
         self._rows, self._vectors = rows, vectors
         self.width = rows.shape[1]
         self._known = np.zeros(len(rows), bool)
         self.codes = np.zeros(len(rows) * self.width**2, np.int8)
 
-    def of(self, outputs: Ids, columns: NDArray[np.integer]) -> NDArray[np.int8]:
+    def of(self, outputs: Ids, columns: Rows) -> NDArray[np.int8]:
         """Return those of some columns (k, n) of n outputs: (k, k, n)."""
         self.compute(outputs)
         first = outputs * np.int64(self.width**2) + columns * self.width

@@ -29,7 +29,7 @@ from dptext.progress import Shares
 from dptext.randomness import RunKey
 from dptext.readers import ngrams
 from dptext.readers.ngrams import Ngrams
-from dptext.readers.training import SameKindReader
+from dptext.readers.pairs import SameKindReader
 from dptext.tokens.regex import keys_of
 from dptext.types import Lexicon, Record
 
@@ -90,10 +90,8 @@ def make(
     def texts() -> Iterator[Sequence[str]]:
         return chain.from_iterable(file.texts() for file in files)
 
-    source = {
-        "adapted": ", ".join(file.name for file in files),
-        "adapted_sha256": [file.digest for file in files],
-    }
+    corpus = ", ".join(file.name for file in files)
+    source = {"adapted": corpus, "adapted_sha256": [file.digest for file in files]}
     folder, pairs_folder = store.folder_of(name), ngrams.folder_of(name)
     progress("words and vectors", 0.0)
     if base is not None:
@@ -102,15 +100,13 @@ def make(
         raw = vectors_from_text(texts, least)
         settings = importing.Settings(language=language)
         about = {**source, "licence": "that of the texts", from_text.PAIRS: name}
-        lexicon = importing.from_vectors(
-            raw, name, settings, about, str(source["adapted"])
-        )
+        lexicon = importing.from_vectors(raw, name, settings, about, corpus)
     lexicon = replace(lexicon, digest=store.digest_in_memory(lexicon))
     progress("pairs of words", 0.0)
     pipelines = _pipelines(lexicon)
     shown = _SHOWN if _SHOWN in pipelines else min(pipelines)
     general = ngrams.shipped(pipelines[shown].channel)
-    meta = {"source": source["adapted"], "licence": "not stated", "lexicon": name}
+    meta = {"source": corpus, "licence": "not stated", "lexicon": name}
     every = counted(lexicon, texts, math.inf)
     pairs = every.model(1, {**meta, "counted": every.words}, general)
     first, held_out = halves(texts)
@@ -122,15 +118,11 @@ def make(
     in_context = {}
     for number, (risk, ready) in enumerate(pipelines.items()):
         progress("what readers find", number / len(pipelines))
-        reader = SameKindReader.strongest(ready.channel, other_pairs)
-        readings = context_risk.measure(
-            ready,
-            [*context_risk.available(ready)[:1], reader],
-            [read],
-            ready.randomness(RunKey.from_seed(0)),
-        )
+        same_kind = SameKindReader.strongest(ready.channel, other_pairs)
+        readers = [*context_risk.available(ready)[:1], same_kind]
+        randomness = ready.randomness(RunKey.from_seed(0))
+        readings = context_risk.measure(ready, readers, [read], randomness)
         digest = general.digest if general is not None else ""
-        corpus = str(source["adapted"])
         in_context[risk] = InContext(corpus, digest, readings, PUBLIC_TEXT, other.words)
     if not in_context[shown].readings:
         raise UsageError("the texts have no words of the lexicon to be measured on")
@@ -151,12 +143,12 @@ def make(
         adapted=_decoded(lexicon, shown, other_pairs, read),
         reading=in_context[shown].readings[-1],
     )
-    recipe = profile.load("balanced", {"budget": {"risk": shown}})
+    settings_of = profile.load("balanced", {"budget": {"risk": shown}}).settings()
     keys = {risk: context_risk.key_of(ready) for risk, ready in pipelines.items()}
     rungs = {f"{risk:g}": key for risk, key in keys.items()}
     figures = {
         "readers": {keys[risk]: [asdict(one)] for risk, one in in_context.items()},
-        "ladders": {calibrate.ladder_key(recipe.settings(), lexicon): rungs},
+        "ladders": {calibrate.ladder_key(settings_of, lexicon): rungs},
     }
     ngrams.save(pairs, pairs_folder)
     store.save(lexicon, folder)
@@ -173,14 +165,14 @@ def _pipelines(lexicon: Lexicon) -> dict[float, Pipeline]:
     pipelines = {}
     for risk in _RISKS:
         try:
-            pipelines[risk] = _ready(lexicon, risk, {"name": "none"})
+            pipelines[risk] = _ready(lexicon, risk, name="none")
         except UsageError:
             if risk == max(_RISKS):
                 raise
     return pipelines
 
 
-def _ready(lexicon: Lexicon, risk: float, decoder: dict[str, object]) -> Pipeline:
+def _ready(lexicon: Lexicon, risk: float, **decoder: object) -> Pipeline:
     over = {"budget": {"risk": risk}, "decoder": decoder}
     return pipeline.build(profile.load("balanced", over), lexicon)
 
@@ -190,10 +182,8 @@ def _decoded(
 ) -> Decoded:
     """Return what texts keep once they are decoded by pairs of words."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "pairs"
-        ngrams.save(pairs, path)
-        ready = _ready(lexicon, risk, {"name": "ngram", "model": str(path)})
-        return _kept(ready, texts)
+        ngrams.save(pairs, Path(folder))
+        return _kept(_ready(lexicon, risk, name="ngram", model=folder), texts)
 
 
 def _kept(ready: Pipeline, texts: Sequence[str]) -> Decoded:

@@ -21,7 +21,7 @@ from dptext.noise import unit
 from dptext.report.figures import accuracy
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
-from dptext.types import Lexicon
+from dptext.types import Floats, Ints, Lexicon
 
 Labels = NDArray[np.int64]
 _NAMES = ("tfidf", "vectors")
@@ -52,8 +52,7 @@ class Linear:
                 sublinear_tf=True, ngram_range=(1, 2), min_df=2, dtype=np.float32
             )
         else:
-            change = _sklearn("preprocessing").FunctionTransformer
-            features = change(mean_vectors(self._lexicon))
+            features = _sklearn("preprocessing").FunctionTransformer(self._means)
         model = _sklearn("pipeline").make_pipeline(features, linear)
         try:
             model.fit(list(texts), labels)
@@ -66,24 +65,19 @@ class Linear:
         """Guess the labels of texts."""
         return np.asarray(self._model.predict(list(texts)), np.int64)
 
+    def _means(self, texts: Sequence[str]) -> Floats:
+        """Return directions of the weighted means of words' vectors, of length sqrt(d).
+
+        (texts, d).
+        """
+        assert self._lexicon is not None
+        words = Tokenizer(self._lexicon, Policy()).words(list(texts))
+        sums = Weighted(self._lexicon).of_texts(words.texts, words.ids, len(texts))
+        return np.asarray(unit(sums) * np.sqrt(sums.shape[1]))
+
 
 def _sklearn(part: str) -> Any:
     return package(f"sklearn.{part}", "a classifier", "evaluate")
-
-
-def mean_vectors(lexicon: Lexicon) -> Callable[[Sequence[str]], NDArray[np.float64]]:
-    """Return texts to the direction of the weighted mean of their words' vectors.
-
-    (texts, d), of length sqrt(d).
-    """
-    vectors, tokenizer = Weighted(lexicon), Tokenizer(lexicon, Policy())
-
-    def of(texts: Sequence[str]) -> NDArray[np.float64]:
-        words = tokenizer.words(list(texts))
-        sums = vectors.of_texts(words.texts, words.ids, len(texts))
-        return np.asarray(unit(sums) * np.sqrt(sums.shape[1]))
-
-    return of
 
 
 class FineTuned:
@@ -98,7 +92,7 @@ class FineTuned:
 
     def fit(self, texts: Sequence[str], labels: Labels) -> None:
         """Learn all weights by cross-entropy."""
-        torch = self._torch()
+        torch = self._package("torch")
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)
             self._load(int(labels.max()) + 1)
@@ -116,31 +110,27 @@ class FineTuned:
 
     def predict(self, texts: Sequence[str]) -> Labels:
         """Guess the labels of texts."""
-        with self._torch().inference_mode():
+        with self._package("torch").inference_mode():
             guesses = [
                 self._logits([texts[row] for row in rows]).argmax(dim=1).numpy()
                 for rows in self._batches(np.arange(len(texts)))
             ]
         return np.concatenate(guesses)
 
-    def _torch(self) -> Any:
-        return package("torch", "a Hugging Face classifier", "semantic")
+    def _package(self, name: str) -> Any:
+        return package(name, "a Hugging Face classifier", "semantic")
 
     def _load(self, classes: int) -> None:
         """Load the model for so many classes."""
-        library = package("transformers", "a Hugging Face classifier", "semantic")
+        library = self._package("transformers")
         library.utils.logging.set_verbosity_error()
         library.utils.logging.disable_progress_bar()
+        here = {"local_files_only": True}
+        head = {"num_labels": classes, "ignore_mismatched_sizes": True}
+        load = library.AutoModelForSequenceClassification.from_pretrained
         try:
-            self._tokenizer = library.AutoTokenizer.from_pretrained(
-                self._folder, local_files_only=True
-            )
-            self._model = library.AutoModelForSequenceClassification.from_pretrained(
-                self._folder,
-                local_files_only=True,
-                num_labels=classes,
-                ignore_mismatched_sizes=True,
-            )
+            split = library.AutoTokenizer.from_pretrained(self._folder, **here)
+            self._tokenizer, self._model = split, load(self._folder, **here, **head)
         except (OSError, ValueError):
             raise UsageError(
                 f"--classifier {self._folder}: no model that can be loaded"
@@ -148,13 +138,8 @@ class FineTuned:
 
     def _logits(self, texts: Sequence[str]) -> Any:
         """Return a tensor (texts, classes)."""
-        tokens = self._tokenizer(
-            list(texts),
-            padding=True,
-            truncation=True,
-            max_length=self._LENGTH,
-            return_tensors="pt",
-        )
+        cut = {"padding": True, "truncation": True, "max_length": self._LENGTH}
+        tokens = self._tokenizer(list(texts), **cut, return_tensors="pt")
         return self._model(**tokens).logits
 
     def _batches(self, rows: Labels) -> Iterator[Labels]:
@@ -250,35 +235,24 @@ def learn(
     classes, labels[has] = np.unique(known, return_inverse=True)
     counts = np.bincount(labels[has])
     if len(classes) < 2 or counts.min() < _LEAST or len(classes) > len(known) / 4:
-        raise UsageError(
-            f"field {field!r} cannot be a label: it needs at least two values, each "
-            f"with at least {_LEAST} texts"
-        )
-    original, private, static = [], [], []
+        needed = f"it needs at least two values of at least {_LEAST} texts each"
+        raise UsageError(f"field {field!r} cannot be a label: {needed}")
+    scores = []
     for seed in range(splits):
         train, test = _split(labels, seed)
         of_originals, of_private = make(), make()
         of_originals.fit([before[row] for row in train], labels[train])
         of_private.fit([after[row] for row in train], labels[train])
-        truth, shown = labels[test], [after[row] for row in test]
-        guess = of_originals.predict([before[row] for row in test])
-        original.append(_scores(truth, guess))
-        private.append(_scores(truth, of_private.predict(shown)))
-        static.append(_scores(truth, of_originals.predict(shown)))
-    return Task(
-        field=field,
-        classifier=name,
-        texts=len(known),
-        classes=len(classes),
-        splits=splits,
-        chance=float(counts.max() / len(known)),
-        original=_mean(original),
-        private=_mean(private),
-        static=_mean(static),
-    )
+        tested = (of_originals, before), (of_private, after), (of_originals, after)
+        guesses = (each.predict([texts[row] for row in test]) for each, texts in tested)
+        scores.append([_scores(labels[test], guess) for guess in guesses])
+    original, private, static = map(_mean, np.array(scores).swapaxes(0, 1))
+    sizes = len(known), len(classes), splits
+    chance = float(counts.max() / len(known))
+    return Task(field, name, *sizes, chance, original, private, static)
 
 
-def _split(labels: Labels, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _split(labels: Labels, seed: int) -> tuple[Ints, Ints]:
     """Return rows to train and to test on, the same share of each label."""
     rng = np.random.default_rng(seed)
     train, test = [], []
@@ -300,10 +274,10 @@ def _scores(truth: Labels, guess: Labels) -> tuple[float, float]:
     return float((truth == guess).mean()), float(np.mean(f1))
 
 
-def _mean(scores: Sequence[tuple[float, float]]) -> Score:
-    figures = np.array(scores)
-    spread: list[float | None] = [None, None]
-    if len(figures) > 1:
-        spread = figures.std(axis=0, ddof=1).tolist()
-    mean = figures.mean(axis=0)
-    return Score(float(mean[0]), spread[0], float(mean[1]), spread[1])
+def _mean(figures: Floats) -> Score:
+    """Return the score of accuracy and macro-F1 of each split: (splits, 2)."""
+    accuracy, f1 = figures.mean(axis=0).tolist()
+    if len(figures) < 2:
+        return Score(accuracy, None, f1, None)
+    of_accuracy, of_f1 = figures.std(axis=0, ddof=1).tolist()
+    return Score(accuracy, of_accuracy, f1, of_f1)

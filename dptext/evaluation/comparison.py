@@ -110,13 +110,9 @@ def run(
     are added. Raises UsageError for another file, OSError where none can be written.
     """
     known = {} if resume is None else _finished(resume)
-    waiting = []
-    for cell in cells:
-        key = key_of(cell, sample, settings)
-        if key in known:
-            yield cell, known[key]
-        else:
-            waiting.append((key, cell))
+    keyed = [(key_of(cell, sample, settings), cell) for cell in cells]
+    yield from ((cell, known[key]) for key, cell in keyed if key in known)
+    waiting = [each for each in keyed if each[0] not in known]
     under_way: dict[connection.Connection, tuple[str, Cell]] = {}
     with contextlib.ExitStack() as stack:
         if jobs > 1:
@@ -169,10 +165,8 @@ def _process(
 ) -> Iterator[connection.Connection]:
     """Compute a cell in a process of its own, which ends with the block."""
     answer, theirs = multiprocessing.Pipe(duplex=False)
-    process = _context().Process(
-        target=_answer,
-        args=(theirs, dict(os.environ), progress.enabled(), cell, sample, settings),
-    )
+    about = dict(os.environ), progress.enabled(), cell, sample, settings
+    process = _context().Process(target=_answer, args=(theirs, *about))
     try:
         with theirs, pool.signals_held():
             process.start()
@@ -187,12 +181,11 @@ def _process(
 def _received(answer: connection.Connection, cell: Cell) -> CellRow:
     """Return what a process has computed."""
     try:
-        row = answer.recv()
+        row: CellRow | Exception = answer.recv()
     except EOFError:
         row = _missing(cell, "its process stopped (is there enough memory?)")
     if isinstance(row, Exception):
         raise row
-    assert isinstance(row, CellRow)
     return row
 
 
@@ -306,5 +299,4 @@ def read_sample(
         raise InputError(f"{named}: no record has text and all of the fields asked for")
     # A fixed choice: the same sample each time, whatever the order of labels.
     order = np.random.default_rng(0).permutation(len(usable))[:size]
-    chosen = [usable[index] for index in sorted(order.tolist())]
-    return Sample(tuple(text for text, _ in chosen), tuple(row for _, row in chosen))
+    return Sample(*zip(*(usable[at] for at in np.sort(order)), strict=True))

@@ -12,6 +12,8 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from dptext import pipeline, progress, streams
@@ -26,7 +28,8 @@ from dptext.profile import Part, Profile
 from dptext.randomness import RunKey
 from dptext.readers import Reader, ngrams
 from dptext.readers.ngrams import Ngrams
-from dptext.readers.training import PairCounts, SameKindReader
+from dptext.readers.pairs import SameKindReader
+from dptext.readers.training import PairCounts
 from dptext.types import Lexicon, Selection
 
 # Words of a public text whose pairs are counted, and that are read, about.
@@ -80,12 +83,9 @@ class PublicText:
     def hashes(self) -> frozenset[int]:
         """Return the hashes of its texts, and of each record as one text."""
         selection = Selection(fields=self.fields, missing="pass")
-        return frozenset(
-            hash_of(text)
-            for row in records(self.path, selection, (), self.format)
-            for text in (*row.texts, one_text(row.texts))
-            if text.strip()
-        )
+        rows = records(self.path, selection, (), self.format)
+        each = (text for row in rows for text in (*row.texts, one_text(row.texts)))
+        return frozenset(hash_of(text) for text in each if text.strip())
 
     def none(self) -> InputError:
         """Return the error of a file without texts to count or to read."""
@@ -105,26 +105,22 @@ def hash_of(text: str) -> int:
 def halves(texts: Texts) -> tuple[Texts, Texts]:
     """Return two halves of texts that have no text in common."""
 
-    def part(which: int) -> Texts:
-        def read() -> Iterator[Sequence[str]]:
-            for batch in texts():
-                yield [text for text in batch if hash_of(text) % 2 == which]
+    def read(which: int) -> Iterator[Sequence[str]]:
+        for batch in texts():
+            yield [text for text in batch if hash_of(text) % 2 == which]
 
-        return read
-
-    return part(0), part(1)
+    return partial(read, 0), partial(read, 1)
 
 
 def sample(texts: Texts, words: int = _READ) -> list[str]:
     """Return the first texts, of about so many words together."""
     chosen: list[str] = []
     left = words * _CHARACTERS
-    for batch in texts():
-        for text in batch:
-            if left <= 0:
-                return chosen
-            chosen.append(text)
-            left -= len(text)
+    for text in chain.from_iterable(texts()):
+        if left <= 0:
+            break
+        chosen.append(text)
+        left -= len(text)
     return chosen
 
 
@@ -138,23 +134,21 @@ def counted(lexicon: Lexicon, texts: Texts, most: float = _COUNTED) -> PairCount
     return counts
 
 
-def pairs_of(
-    pipeline: Pipeline, public: PublicText, texts: Texts
-) -> tuple[Ngrams, int]:
+def pairs_of(ready: Pipeline, public: PublicText, texts: Texts) -> tuple[Ngrams, int]:
     """Count texts of a public file: their pairs beside those that ship, and words.
 
     Raises InputError without any words, UsageError.
     """
-    if not pipeline.channel.mechanism.has_log_probs:
+    if not ready.channel.mechanism.has_log_probs:
         raise UsageError(
-            f"--public-text: {pipeline.mechanism.name} has no exact output "
+            f"--public-text: {ready.mechanism.name} has no exact output "
             "distribution of a word, which a reader needs; leave the option out, or "
             "take a mechanism that has one, such as rank"
         )
-    counts = counted(pipeline.lexicon, texts)
+    counts = counted(ready.lexicon, texts)
     if not counts.words:
         raise public.none()
-    return counts.model(1, {}, ngrams.shipped(pipeline.channel)), counts.words
+    return counts.model(1, {}, ngrams.shipped(ready.channel)), counts.words
 
 
 def read_by_halves(pipeline: Pipeline, public: PublicText) -> InContext:
@@ -198,14 +192,10 @@ def calibrated(
     texts = sample(public.texts if model is None else second)
 
     def read(epsilon: float) -> Reading:
-        params = uniform.Params(epsilon=epsilon)
-        ready = pipeline.build(replace(recipe, budget=Part("uniform", params)), lexicon)
-        one: Reader
-        if model is None:
-            one = context_risk.named(ready, reader)
-        else:
-            one = SameKindReader.strongest(ready.channel, model)
-        reading = _read(ready, one, public, texts)
+        budget = Part("uniform", uniform.Params(epsilon=epsilon))
+        ready = pipeline.build(replace(recipe, budget=budget), lexicon)
+        one = model and SameKindReader.strongest(ready.channel, model)
+        reading = _read(ready, one or context_risk.named(ready, reader), public, texts)
         progress.say(
             f"epsilon {epsilon:.4g}: {reader} finds {reading.success:.1%} of words "
             f"(95% interval: up to {reading.high:.1%})"

@@ -9,15 +9,13 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, zip_longest
+from itertools import islice, repeat, zip_longest
 
 import msgspec
 
 from dptext import formats, streams
 from dptext.errors import InputError, UsageError
 from dptext.types import Fault, Record, Selection, Verbatim
-
-Item = Record | Verbatim | Fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +66,13 @@ def records(
             if isinstance(first, Fault):
                 raise InputError(f"{first.location}: {first.reason}")
             if isinstance(first, Record):
-                named = zip(values, others, strict=True)
-                read = tuple(_value(path, name, each) for name, each in named)
-                name = selection.id_field
-                identity = None if name is None else _value(path, name, first)
+                read = tuple(map(_value, repeat(path), values, others))
+                key = selection.id_field
+                identity = None if key is None else _value(path, key, first)
                 yield TextRow(first.texts, read, identity)
 
 
-def _value(path: str, name: str, item: Item) -> str | None:
+def _value(path: str, name: str, item: Record | Verbatim | Fault) -> str | None:
     # The record itself has been read, so that a fault can only be the value's.
     if not isinstance(item, Record):
         return None
@@ -116,21 +113,18 @@ def pairs(
         known: dict[str | None, TextRow] = {}
         for number, row in enumerate(one, 1):
             if known.setdefault(row.identity, row) is not row:
-                raise InputError(
-                    f"{original}: record {number} has the id of an earlier one"
-                )
+                msg = f"{original}: record {number} has the id of an earlier one"
+                raise InputError(msg)
         joined = ((known.pop(row.identity, None), row) for row in two)
     for number, (mine, other) in enumerate(joined, 1):
         if mine is None or other is None:
             more, fewer = (original, private) if other is None else (private, original)
             raise InputError(
-                f"{more}: record {number} has no partner in {fewer}; give the two "
-                "files of one run; with --id, whose values differ, records may be left "
-                "out of the private file"
+                f"{more}: record {number} has no partner in {fewer}; give files of one "
+                "run, with --id where records are left out of the private file"
             )
         if len(mine.texts) != len(other.texts):
-            raise InputError(
-                f"{private}: record {number} has {len(other.texts)} texts where its "
-                f"original has {len(mine.texts)}; give the two files of one run"
-            )
+            texts = f"{len(other.texts)} texts, its original {len(mine.texts)}"
+            msg = f"{private}: record {number} has {texts}; give files of one run"
+            raise InputError(msg)
         yield Pair(mine.texts, other.texts, mine.values)

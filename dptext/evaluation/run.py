@@ -22,15 +22,13 @@ from dptext.measures.public import Deniability, deniability_of, risk_of
 from dptext.models import language
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.readers.training import SameKindReader
+from dptext.readers.channel import UnigramReader
+from dptext.readers.pairs import SameKindReader
 from dptext.tokens.policy import Policy
 from dptext.types import BudgetKind, Ids, Lexicon, Record
 
 _BATCH = 2048
 _NEAREST = "guesses that a word was not changed; knows nothing"
-_BAYES = (
-    "knows mechanism, epsilon and public word frequencies; sees one word, no context"
-)
 ALPHAS = (0.25, 0.5, 0.75)
 COMPOSITE = (
     "alpha * utility + (1 - alpha) * privacy; utility: accuracy on private texts over "
@@ -63,10 +61,8 @@ class EvaluationSettings:
         """Raise UsageError for models that are not there, before the work begins."""
         classify.check_classifier(self.classifier)
         if self.classifier != "tfidf" and not (self.labels or self.attributes):
-            raise UsageError(
-                "--classifier: name the field that it learns, with --label or "
-                "--attribute"
-            )
+            msg = "--classifier: name the field to learn with --label or --attribute"
+            raise UsageError(msg)
         if self.encoder is not None:
             models.need_sentence_model(self.encoder, "CS")
         if self.masked_model is not None:
@@ -244,9 +240,8 @@ class _WordAttacks:
         if self._writer is not None:
             risk, _ = risk_of(self._writer)
             predicted = risk.success if risk else None
-            attacks.append(
-                Attack("Bayes", self._right / words, words, _BAYES, predicted)
-            )
+            right, assumes = self._right / words, UnigramReader.assumes
+            attacks.append(Attack("Bayes", right, words, assumes, predicted))
         return tuple(attacks)
 
 

@@ -9,22 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dptext.errors import LexiconError
 from dptext.lexicons import store
-from dptext.lexicons.store import (
-    BUILTIN,
-    ENGLISH,
-    META,
-    cached_folder,
-    is_name,
-    packaged_folder,
-    user_folder,
-)
+from dptext.lexicons.store import BUILTIN, is_name, packaged_folder, user_folder
 from dptext.progress import Shares, shares
 from dptext.tokens.language_data import vulgar_words
 from dptext.types import ENGLISH as IN_ENGLISH
+from dptext.types import Mask
 
 if TYPE_CHECKING:
     from dptext.lexicons.importing import Settings
@@ -60,10 +52,10 @@ def find(
     folders = [path]
     if is_name(name_or_path):
         folders.insert(0, user_folder() / name_or_path)
-    if name_or_path in (BUILTIN, ENGLISH):
+    if name_or_path in (BUILTIN, store.ENGLISH):
         folders = [packaged_folder()]
     for folder in folders:
-        if (folder / META).is_file():
+        if (folder / store.META).is_file():
             return store.load(folder)
     if not path.exists():
         known = [entry.name for entry in installed() if not entry.problem]
@@ -98,7 +90,7 @@ def by_digest(digest: str) -> Lexicon | None:
     Its content is compared with the digest. None where there is no sound one.
     """
     folders = [packaged_folder()]
-    for parent in (user_folder(), cached_folder()):
+    for parent in (user_folder(), store.cached_folder()):
         folders += sorted(parent.iterdir()) if parent.is_dir() else []
     for folder in folders:
         try:
@@ -125,7 +117,7 @@ def installed() -> list[Installed]:
     return entries
 
 
-def vulgar_rows(lexicon: Lexicon) -> NDArray[np.bool_]:
+def vulgar_rows(lexicon: Lexicon) -> Mask:
     """Tell which words of a lexicon, and the unknown word, are vulgar: (V + 1,).
 
     The built-in lexicon, and imports with English orders, know them and never draw

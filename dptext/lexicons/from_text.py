@@ -23,17 +23,16 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dptext.errors import InputError
-from dptext.lexicons.orders import measure, orders_of_others, unit
+from dptext.lexicons.orders import inherited, measure, orders_of_others, unit
 from dptext.lexicons.sources import RawVectors
 from dptext.tokens import kinds, numbers
 from dptext.tokens.regex import is_elision, key_of, keys_of, kind_of, segment, split
-from dptext.types import PARTS, Lexicon
+from dptext.types import Floats, Ints, Lexicon, Mask, Rows, Singles, Vectors
 
 # Texts, read anew at each call, in batches.
 Texts = Callable[[], Iterable[Sequence[str]]]
@@ -42,6 +41,8 @@ _WINDOW = 5
 # The most frequent words are contexts of vectors that are made of nothing else.
 _CONTEXTS, _DIMENSIONS, _SMOOTHED = 2000, 100, 0.75
 _AT_ONCE = 2048
+# Numbers that wait before they are counted.
+_WAITING = 2**22
 # So many different words behind "l'" make it a word of its own.
 _ELIDED = 20
 _LONGEST = 40  # characters of a word
@@ -57,13 +58,13 @@ class WordCounts:
     numbers; of_piece, the rows of a piece, -1 what is no word of either.
     """
 
-    known: NDArray[np.float64]
+    known: Floats
     new: Mapping[str, float]
     index: Mapping[str, int]
     numbers: float
     of_piece: dict[str, list[int]] = field(default_factory=dict)
 
-    def rows(self, texts: Sequence[str]) -> tuple[NDArray[np.int64], ...]:
+    def rows(self, texts: Sequence[str]) -> tuple[Ints, ...]:
         """Return the rows of the words of texts and the text of each: (n,) both."""
         rows: list[int] = []
         ends = []
@@ -71,7 +72,7 @@ class WordCounts:
             for piece in split(text):
                 rows += self.of_piece.get(piece) or _NOTHING
             ends.append(len(rows))
-        counts: NDArray[np.int64] = np.diff(ends, prepend=0).astype(np.int64)
+        counts: Ints = np.diff(ends, prepend=0).astype(np.int64)
         return np.array(rows, np.int64), np.repeat(np.arange(len(ends)), counts)
 
 
@@ -143,16 +144,12 @@ def _elisions(pieces: Iterable[str]) -> dict[str, int]:
     return {head: 0 for head, rest in behind.items() if len(rest) >= _ELIDED}
 
 
-def _neighbours(
-    rows: NDArray[np.int64], texts: NDArray[np.int64]
-) -> Iterator[tuple[slice, slice, NDArray[np.bool_]]]:
+def _neighbours(rows: Ints, texts: Ints) -> Iterator[tuple[slice, slice, Mask]]:
     """Yield for each distance where words and their neighbours stand, in one text."""
     for gap in range(1, min(_WINDOW + 1, len(rows))):
         first, second = slice(None, -gap), slice(gap, None)
-        same = (
-            (texts[first] == texts[second]) & (rows[first] >= 0) & (rows[second] >= 0)
-        )
-        yield first, second, same
+        same = texts[first] == texts[second]
+        yield first, second, same & (rows[first] >= 0) & (rows[second] >= 0)
 
 
 def vectors_from_text(texts: Texts, least: int) -> RawVectors:
@@ -164,38 +161,45 @@ def vectors_from_text(texts: Texts, least: int) -> RawVectors:
     order = np.argsort(-counts, kind="stable")
     rank = np.argsort(order)
     contexts = min(_CONTEXTS, len(order))
-    keys, sums = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    seen = KeyCounts()
     for batch in texts():
         rows, of_text = counted.rows(batch)
         rows = np.where(rows >= 0, rank[rows], -1)
-        seen = []
         for first, second, same in _neighbours(rows, of_text):
             one, other = rows[first][same], rows[second][same]
             for word, beside in ((one, other), (other, one)):
                 near = beside < contexts
-                seen.append(word[near] * contexts + beside[near])
-        fresh, times = np.unique(np.concatenate(seen or keys[:1]), return_counts=True)
-        keys.append(fresh)
-        sums.append(times)
-        if sum(map(len, keys[1:])) > len(keys[0]):
-            keys, sums = ([each] for each in _added(keys, sums))
-    vectors = _svd(*_added(keys, sums), len(order), contexts)
+                seen.add(word[near] * contexts + beside[near])
+    vectors = _svd(*seen.total(), len(order), contexts)
     words = list(counted.new)
     return RawVectors([words[row] for row in order], vectors, counts[order])
 
 
-def _added(
-    keys: Sequence[NDArray[np.int64]], sums: Sequence[NDArray[np.int64]]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Add up counts by key."""
-    distinct, which = np.unique(np.concatenate(keys), return_inverse=True)
-    counts = np.bincount(which, np.concatenate(sums), len(distinct))
-    return distinct, counts.astype(np.int64)
+class KeyCounts:
+    """Whole numbers, and how often each came."""
+
+    def __init__(self) -> None:
+        self._total: tuple[Ints, Ints] = (np.empty(0, np.int64), np.empty(0, np.int64))
+        self._waiting: list[Ints] = []
+
+    def add(self, keys: Ints) -> None:
+        """Count some."""
+        self._waiting.append(keys)
+        if sum(map(len, self._waiting)) > max(len(self._total[0]), _WAITING):
+            self.total()
+
+    def total(self) -> tuple[Ints, Ints]:
+        """Return the distinct ones, ascending, and how often each came."""
+        old, counts = self._total
+        each = np.concatenate((old, *self._waiting))
+        keys, which = np.unique(each, return_inverse=True)
+        weights = np.concatenate((counts, np.ones(len(each) - len(old), np.int64)))
+        self._total = keys, np.bincount(which, weights, len(keys)).astype(np.int64)
+        self._waiting = []
+        return self._total
 
 
-def _svd(
-    keys: NDArray[np.int64], counts: NDArray[np.int64], size: int, contexts: int
-) -> NDArray[np.float32]:
+def _svd(keys: Ints, counts: Ints, size: int, contexts: int) -> Singles:
     """Return singular vectors of the PPMI of words and contexts: (size, d)."""
     words, beside = keys // contexts, keys % contexts
     totals = np.maximum(np.bincount(words, counts, size), 1.0)
@@ -206,12 +210,11 @@ def _svd(
     words, beside, values = words[positive], beside[positive], values[positive]
     ends = np.searchsorted(words, np.arange(0, size + _AT_ONCE, _AT_ONCE))
 
-    def block(number: int) -> NDArray[np.float32]:
+    def block(number: int) -> Singles:
         part = slice(ends[number], ends[number + 1])
-        dense = np.zeros(
-            (min(_AT_ONCE, size - number * _AT_ONCE), contexts), np.float32
-        )
-        dense[words[part] - number * _AT_ONCE, beside[part]] = values[part]
+        begin = number * _AT_ONCE
+        dense = np.zeros((min(_AT_ONCE, size - begin), contexts), np.float32)
+        dense[words[part] - begin, beside[part]] = values[part]
         return dense
 
     # The context side of the singular vectors: eigenvectors of a small square matrix.
@@ -226,17 +229,14 @@ def _svd(
     return np.concatenate([block(number) @ sides for number in range(len(ends) - 1)])
 
 
-def vectors_of_new(
-    texts: Texts, counted: WordCounts, vectors: NDArray[np.floating]
-) -> NDArray[np.float32]:
+def vectors_of_new(texts: Texts, counted: WordCounts, vectors: Vectors) -> Singles:
     """Return vectors of new words from those around them: (new, d).
 
     vectors (V, d) are those of known words. The length is the mean one of these.
     """
     size, new = len(vectors), len(counted.new)
-    near = np.vstack((vectors, np.zeros((new + 1, vectors.shape[1])))).astype(
-        np.float32
-    )
+    near = np.zeros((size + new + 1, vectors.shape[1]), np.float32)
+    near[:size] = vectors
     sums = np.zeros((size + new, vectors.shape[1]))
     seen = np.zeros(size + new)
     taught = np.append(counted.known >= _TAUGHT, np.ones(new + 1, bool))
@@ -288,16 +288,13 @@ def adapt(
     # The count of the last of the frequent outputs.
     least = np.sort(counts[:outputs])[::-1][:_BANDS][-1]
     counts[outputs:] = np.minimum(counts[outputs:], least)
-    order = np.concatenate(
-        (
-            np.argsort(-counts[:outputs], kind="stable"),
-            outputs + np.argsort(-counts[outputs:], kind="stable"),
-        )
-    )
+    order = np.lexsort((-counts, np.arange(len(counts)) >= outputs))
     words = (*base.words, *counted.new)
     vectors = np.concatenate((base.vectors[:size], new.astype(base.vectors.dtype)))
     vectors = np.concatenate((vectors[order], base.vectors[size:]))
     meta = {key: base.meta[key] for key in base.meta if key not in ("file", "geometry")}
+    content = base.information_content
+    rarest = 0.0 if content is None else float(content.max())
     return replace(
         base,
         name=name,
@@ -321,11 +318,11 @@ def adapt(
             "1,000th output",
             PAIRS: name,
         },
-        **_figures(base, len(counted.new), order),
+        **inherited(base, np.where(order < size, order, -1), rarest),
     )
 
 
-def _counts(base: Lexicon, counted: WordCounts) -> NDArray[np.float64]:
+def _counts(base: Lexicon, counted: WordCounts) -> Floats:
     """Return counts of the text, those of the base below (Witten and Bell 1991)."""
     counts = np.append(counted.known, list(counted.new.values()))
     elements = numbers.rows_in(base.words)
@@ -336,9 +333,7 @@ def _counts(base: Lexicon, counted: WordCounts) -> NDArray[np.float64]:
     return counts
 
 
-def _orders(
-    base: Lexicon, new: NDArray[np.float32], outputs: int, order: NDArray[np.intp]
-) -> NDArray[np.integer]:
+def _orders(base: Lexicon, new: Singles, outputs: int, order: NDArray[np.intp]) -> Rows:
     """Return the orders of all words with rows as they stand now: (V + 1, k)."""
     size, listed = len(base.words), base.orders.shape[1]
     barred = numbers.barred(base.words)
@@ -349,25 +344,3 @@ def _orders(
     position = np.argsort(order)
     rows = np.concatenate((position[rows[order]], position[last]))
     return rows.astype(np.uint16 if len(position) < 2**16 else np.uint32)
-
-
-def _figures(base: Lexicon, new: int, order: NDArray[np.intp]) -> dict[str, Any]:
-    """Return the optional arrays: new words have no synonyms, and are like no other."""
-    arrays: dict[str, Any] = {}
-    if base.synonym_ends is not None and base.synonyms is not None:
-        ends = np.append(base.synonym_ends, np.full(new, base.synonym_ends[-1]))
-        begins = np.append(0, ends[:-1])
-        position = np.argsort(order)
-        lists = [base.synonyms[begins[row] : ends[row]] for row in order]
-        arrays["synonym_ends"] = np.cumsum([len(each) for each in lists]).astype(
-            np.int32
-        )
-        arrays["synonyms"] = position[np.concatenate(lists)].astype(np.int32)
-    if base.information_content is not None:
-        content = base.information_content
-        most = np.full(new, content.max(), content.dtype)
-        arrays["information_content"] = np.append(content, most)[order]
-    if base.parts is not None:
-        other = np.full(new, PARTS.index("other"), base.parts.dtype)
-        arrays["parts"] = np.append(base.parts, other)[order]
-    return arrays

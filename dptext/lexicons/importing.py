@@ -15,7 +15,7 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 from unicodedata import normalize
 
 import numpy as np
@@ -23,12 +23,12 @@ from numpy.typing import NDArray
 
 from dptext import cache
 from dptext.errors import LexiconError, OutputError, UsageError
+from dptext.lexicons import orders as listing
 from dptext.lexicons import sources, store
 from dptext.lexicons.orders import (
     build_orders,
-    check_coordinates,
-    empty_orders,
     far_of,
+    inherited,
     measure,
     orders_by_cosine,
 )
@@ -39,7 +39,7 @@ from dptext.progress import Shares
 from dptext.tokens import kinds, numbers
 from dptext.tokens.numbers import NAMES
 from dptext.tokens.regex import is_elision, key_of, keys_of, kind_of, split
-from dptext.types import ENGLISH, PARTS, Lexicon
+from dptext.types import ENGLISH, Floats, Ints, Lexicon, Mask, Rows, Vectors
 
 _BY_COSINE = (
     "the word itself, then the outputs that stand best for it: cosine less hubness, "
@@ -61,8 +61,8 @@ class Scheme:
     prior_note: ClassVar[str] = ""
 
     def arrange(
-        self, words: Sequence[str], counts: NDArray[np.float64]
-    ) -> tuple[Sequence[str], NDArray[np.float64], NDArray[np.intp]]:
+        self, words: Sequence[str], counts: Floats
+    ) -> tuple[Sequence[str], Floats, NDArray[np.intp]]:
         """Return words as they are written, their counts, and the order of both.
 
         counts (V,) > 0. Words stand by descending count, outputs first.
@@ -80,10 +80,8 @@ class Scheme:
         words, vectors = lexicon.words, lexicon.vectors
         barred = numbers.barred(words)
         if self.outputs is None:
-            listed = min(listed, len(words))
-            orders, far = build_orders(
-                vectors, listed, barred=barred, progress=progress
-            )
+            how = min(listed, len(words)), None, None, barred, progress
+            orders, far = build_orders(vectors, *how)
             for row in numbers.list_first(orders, words):
                 far[row] = far_of(vectors, row, orders[row])
             return replace(lexicon, orders=orders, far=far)
@@ -107,13 +105,13 @@ class Folded(NamedTuple):
     """Which entries remain, with the counts of those merged into them."""
 
     rows: NDArray[np.intp]  # into the source, by descending count
-    counts: NDArray[np.float64]
+    counts: Floats
     numbers: NDArray[np.intp]
     number_count: float
     dropped: dict[str, int]
 
 
-def zipf(size: int) -> NDArray[np.float64]:
+def zipf(size: int) -> Floats:
     """Return counts (size,) after Zipf and Mandelbrot, the last one 1."""
     # One by one, by the C library: numpy's powers differ in their last bits between
     # processors (AVX-512), and the digest of a lexicon would show it.
@@ -122,7 +120,7 @@ def zipf(size: int) -> NDArray[np.float64]:
     return np.array([(largest / (rank + _OFFSET)) ** _EXPONENT for rank in ranks])
 
 
-def fold(words: list[str], counts: NDArray[np.float64]) -> Folded:
+def fold(words: list[str], counts: Floats) -> Folded:
     """Keep the most frequent entry of each key; its count is that of all of them."""
     kept: dict[str, int] = {}
     rows: list[int] = []
@@ -142,13 +140,9 @@ def fold(words: list[str], counts: NDArray[np.float64]) -> Folded:
         else:
             rows.append(row)
             sums.append(float(counts[row]))
-    return Folded(
-        np.array(rows, np.intp),
-        np.array(sums),
-        np.array(in_digits, np.intp),
-        float(counts[in_digits].sum()),
-        dropped,
-    )
+    digits = np.array(in_digits, np.intp)
+    counted = float(counts[digits].sum())
+    return Folded(np.array(rows, np.intp), np.array(sums), digits, counted, dropped)
 
 
 def _kind(word: str) -> int:
@@ -169,9 +163,7 @@ _NUMBER_WORDS = "one two three four five six seven eight nine ten".split()
 
 def _arranged(
     raw: RawVectors, location: str, scheme: Scheme, language: str
-) -> tuple[
-    tuple[str, ...], NDArray[np.floating], NDArray[np.float64], Mapping[str, int]
-]:
+) -> tuple[tuple[str, ...], Vectors, Floats, Mapping[str, int]]:
     """Fold the entries of a file, put them in order, and set numbers and the last row.
 
     Returns words (V,), vectors (V + 1, d), counts (V,) and how many entries were
@@ -203,9 +195,7 @@ def _arranged(
     return ordered, vectors, merged[order], folded.dropped
 
 
-def _number_counts(
-    folded: Folded, most: int | None, names: Sequence[str]
-) -> NDArray[np.float64]:
+def _number_counts(folded: Folded, most: int | None, names: Sequence[str]) -> Floats:
     """Return the counts of the elements for numbers, or that of NUMBER alone: (m,).
 
     At least that of the last outputs, where only the first `most` words are outputs.
@@ -223,9 +213,7 @@ def _number_counts(
     return np.asarray(np.maximum(counts, least))
 
 
-def _number_vector(
-    raw: RawVectors, words: list[str], folded: Folded
-) -> NDArray[np.float64]:
+def _number_vector(raw: RawVectors, words: list[str], folded: Folded) -> Floats:
     """Return the mean of the numbers, else of number words, else of all entries."""
     chosen = folded.numbers
     if not len(chosen):
@@ -331,7 +319,7 @@ def make(
     dptext.lexicons.store.save computes it.
     """
     raw, format = sources.read(path, settings.format, settings.max_words, progress)
-    check_coordinates(raw.vectors, str(path))
+    listing.check_coordinates(raw.vectors, str(path))
     source = {
         "file": path.name,
         "sha256": digest or sources.sha256(path),
@@ -378,8 +366,9 @@ def from_vectors(
     }
     progress("ordering words", 0.0)
     far = np.zeros(len(vectors), np.float32)
+    orders = listing.empty_orders(0, 0, 0)
     lexicon = scheme.ordered(
-        Lexicon(name, words, vectors, counts, empty_orders(0, 0, 0), far, "", meta),
+        Lexicon(name, words, vectors, counts, orders, far, "", meta),
         settings.listed,
         lambda share: progress("ordering words", share),
     )
@@ -428,14 +417,14 @@ class AsBuiltIn(Scheme):
         keys = keys_of(self._builtin.words)
         self._row_of = {key: row for row, key in enumerate(keys)}
 
-    def _rows(self, words: Sequence[str]) -> NDArray[np.int64]:
+    def _rows(self, words: Sequence[str]) -> Ints:
         """Return the rows of words in the built-in lexicon, -1 where it has none."""
         rows = (self._row_of.get(key, -1) for key in keys_of(words))
         return np.fromiter(rows, np.int64, len(words))
 
     def arrange(
-        self, words: Sequence[str], counts: NDArray[np.float64]
-    ) -> tuple[Sequence[str], NDArray[np.float64], NDArray[np.intp]]:
+        self, words: Sequence[str], counts: Floats
+    ) -> tuple[Sequence[str], Floats, NDArray[np.intp]]:
         """Put words in order of descending count (> 0).
 
         But words that are no outputs count at most as much as the last output and stand
@@ -461,10 +450,8 @@ class AsBuiltIn(Scheme):
         barred = numbers.barred(words)
         listed = min(listed, outputs - len(barred))
         if listed <= 1:
-            raise LexiconError(
-                "too few words of the file are outputs of the built-in lexicon; import "
-                "it without --english"
-            )
+            msg = "too few words are outputs of the built-in lexicon"
+            raise LexiconError(f"{msg}; import the file without --english")
         orders = orders_by_cosine(vectors, counts, outputs, listed, barred, progress)
         known = np.flatnonzero(rows >= 0)
         here = np.full(len(self._builtin.words), -1)
@@ -476,51 +463,13 @@ class AsBuiltIn(Scheme):
         theirs = here[self._builtin.orders[-1]]
         orders[-1] = _followed([], theirs, orders[-1], outputs)
         numbers.list_first(orders, words)
-        meta = {
-            **lexicon.meta,
-            **_META,
-            "built_in": self._builtin.digest,
-            "outputs": outputs,
-        }
-        arrays = self._arrays(rows, here, counts)
+        meta = {**lexicon.meta, **_META, "outputs": outputs}
+        meta["built_in"] = self._builtin.digest
+        arrays = inherited(self._builtin, rows, -np.log(counts / counts.sum()))
         return replace(lexicon, orders=orders, meta=meta, **arrays)
 
-    def _arrays(
-        self,
-        rows: NDArray[np.int64],
-        here: NDArray[np.int64],
-        counts: NDArray[np.float64],
-    ) -> dict[str, Any]:
-        """Return what else the built-in lexicon says of the words that it has.
 
-        rows are theirs in it, and here is where its words stand in the file, -1: not.
-        """
-        builtin, known = self._builtin, rows >= 0
-        assert builtin.parts is not None
-        assert builtin.information_content is not None
-        assert builtin.synonyms is not None
-        assert builtin.synonym_ends is not None
-        parts = np.where(known, builtin.parts[rows], PARTS.index("other"))
-        surprisal = -np.log(counts / counts.sum())
-        content = np.where(known, builtin.information_content[rows], surprisal)
-        # One more set of synonyms, an empty one, for words that are not known.
-        sets = [*np.split(builtin.synonyms, builtin.synonym_ends[:-1]), []]
-        alike = [here[sets[row]] for row in rows.tolist()]
-        synonyms = [others[others >= 0] for others in alike]
-        return {
-            "parts": parts.astype(np.uint8),
-            "information_content": content.astype(np.float32),
-            "synonym_ends": np.cumsum([*map(len, synonyms)]).astype(np.int32),
-            "synonyms": np.concatenate(synonyms).astype(np.int32),
-        }
-
-
-def _followed(
-    first: list[int],
-    theirs: NDArray[np.int64],
-    others: NDArray[np.integer],
-    outputs: int,
-) -> list[int]:
+def _followed(first: list[int], theirs: Ints, others: Rows, outputs: int) -> list[int]:
     """Return an order as long as others: first, outputs among theirs, then others."""
     inside = theirs[(theirs >= 0) & (theirs < outputs)]
     distinct = dict.fromkeys([*first, *inside.tolist(), *others.tolist()])
@@ -528,11 +477,8 @@ def _followed(
 
 
 def outputs_first(
-    counts: NDArray[np.float64],
-    may: NDArray[np.bool_],
-    outputs: int | None,
-    always: int | None = None,
-) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    counts: Floats, may: Mask, outputs: int | None, always: int | None = None
+) -> tuple[NDArray[np.intp], Floats]:
     """Return the order in which words stand, and their counts: (V,), (V,).
 
     By descending count, outputs first. Words that are no outputs count no more than

@@ -11,24 +11,15 @@ these rules are public, so an order holds nothing of any text and serves any lan
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dptext.errors import LexiconError
-from dptext.lexicons.search import (
-    GRID,
-    Nearest,
-    Progress,
-    best,
-    diameter,
-    distances_of_pairs,
-    in_blocks,
-    largest,
-    lengths_from,
-    lengths_of,
-    silent,
-)
+from dptext.lexicons import search
+from dptext.lexicons.search import Nearest, Progress, in_blocks, lengths_from, silent
+from dptext.types import PARTS, Floats, Lexicon, Rows, Singles, Vectors
 
 # Candidates beyond the listed ones, so that float32 search decides nothing.
 _SPARE = 32
@@ -42,7 +33,7 @@ _PAIRS = 1_000_000
 _LEAST, _MOST = 1e-9, 1e9
 
 
-def check_coordinates(vectors: NDArray[np.floating], what: str) -> None:
+def check_coordinates(vectors: Vectors, what: str) -> None:
     """Refuse vectors whose distances are no exact numbers in single precision.
 
     what names them. Raises LexiconError unless the largest coordinate lies between
@@ -60,13 +51,13 @@ def check_coordinates(vectors: NDArray[np.floating], what: str) -> None:
 
 
 def build_orders(
-    vectors: NDArray[np.floating],
+    vectors: Vectors,
     listed: int,
     inputs: int | None = None,
     outputs: int | None = None,
     barred: Sequence[int] = (),
     progress: Progress = silent,
-) -> tuple[NDArray[np.integer], NDArray[np.float32]]:
+) -> tuple[Rows, Singles]:
     """Return orders (V + 1, listed) and far (V + 1,) of vectors (V + 1, d).
 
     With inputs, only those of the first rows: (inputs, listed) and (inputs,). The last
@@ -114,33 +105,29 @@ def build_orders(
     return orders, far
 
 
-def empty_orders(rows: int, listed: int, words: int) -> NDArray[np.integer]:
+def empty_orders(rows: int, listed: int, words: int) -> Rows:
     """Make room for orders of so many words: (rows, listed) uint16 or uint32."""
     return np.empty((rows, listed), np.uint16 if words < 2**16 else np.uint32)
 
 
-def far_of(
-    vectors: NDArray[np.floating], row: int, listed: NDArray[np.integer]
-) -> float:
+def far_of(vectors: Vectors, row: int, listed: Rows) -> float:
     """Return a bound on the distance from a row to every word that is not listed."""
     distances = lengths_from(vectors, row, slice(len(vectors) - 1))
     distances[listed.astype(np.int64)] = np.inf
     return rounded_down(float(distances.min()))
 
 
-def unit(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
+def unit(vectors: Vectors) -> Singles:
     """Return rows of length 1, those without a length as they are: (V + 1, d)."""
     rows = np.array(vectors, dtype=np.float32)
     for begin in range(0, len(rows), _BLOCK):
         block = rows[begin : begin + _BLOCK]
-        lengths = lengths_of(block)
+        lengths = search.lengths_of(block)
         block /= np.where(lengths > 0, lengths, 1.0)[:, None]
     return rows
 
 
-def measure(
-    vectors: NDArray[np.floating], progress: Progress = silent
-) -> dict[str, float]:
+def measure(vectors: Vectors, progress: Progress = silent) -> dict[str, float]:
     """Return the public geometry of vectors (V + 1, d), in their unit of distance.
 
     nearest_min, nearest_median: distance of a word to the nearest other word, minimum
@@ -161,12 +148,12 @@ def measure(
     least = {"nearest_min": float(nearest.min())} if every else {}
     pairs = np.random.default_rng(_SEED).integers(0, size, (_PAIRS, 2))
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    distances = distances_of_pairs(rows, pairs[:, 0], pairs[:, 1])
+    distances = search.distances_of_pairs(rows, pairs[:, 0], pairs[:, 1])
     return {
         **least,
         "nearest_median": float(np.quantile(nearest, quantile)),
         "median": float(np.median(distances)) if len(distances) else 0.0,
-        "diameter": diameter(rows, lambda share: progress(0.5 + share / 2)),
+        "diameter": search.diameter(rows, lambda share: progress(0.5 + share / 2)),
     }
 
 
@@ -179,9 +166,7 @@ def rounded_down(bound: float) -> float:
     return max(near, 0.0)
 
 
-def _nearest(
-    rows: NDArray[np.float32], asked: NDArray[np.intp], progress: Progress
-) -> NDArray[np.float64]:
+def _nearest(rows: Singles, asked: NDArray[np.intp], progress: Progress) -> Floats:
     """Return the distance of some words to the nearest other word: (m,) float64."""
     if len(rows) < 2:
         return np.zeros(len(rows))
@@ -211,11 +196,7 @@ class _Scoring:
     """Unit vectors of the outputs and what each is worth; logs of counts (V,)."""
 
     def __init__(
-        self,
-        vectors: NDArray[np.floating],
-        logs: NDArray[np.float64],
-        outputs: int,
-        barred: Sequence[int],
+        self, vectors: Vectors, logs: Floats, outputs: int, barred: Sequence[int]
     ) -> None:
         words = unit(vectors[:outputs])
         self._wide, self._logs = words.astype(np.float64), logs[:outputs]
@@ -224,32 +205,32 @@ class _Scoring:
         self._table = np.column_stack((words, self._worth)).astype(np.float32)
 
     def of_outputs(
-        self, points: NDArray[np.float32], rows: NDArray[np.intp], listed: int
+        self, points: Singles, rows: NDArray[np.intp], listed: int
     ) -> NDArray[np.intp]:
         """Return the best outputs for some that are outputs, themselves last."""
         scores = points.astype(np.float64) @ self._wide.T + self._worth
         rarer = self._logs[rows][:, None] - self._logs
         scores -= _RARER * np.maximum(rarer, 0.0, out=rarer)
         scores[np.arange(len(rows)), rows] = 2 * NEVER
-        return largest(scores, listed)
+        return search.largest(scores, listed)
 
-    def of_others(self, points: NDArray[np.float32], listed: int) -> NDArray[np.intp]:
+    def of_others(self, points: Singles, listed: int) -> NDArray[np.intp]:
         """Return the best outputs for words rarer than all of them: (b, listed)."""
         if not len(points):
             return np.empty((0, listed), np.intp)
         ones = np.ones((len(points), 1), np.float32)
         width = min(listed + _MORE, len(self._wide))
-        words, _ = best(np.hstack((points, ones)), self._table, width)
+        words, _ = search.best(np.hstack((points, ones)), self._table, width)
         scores = self._worth[words]
         for begin in range(0, len(points), _FEW):
             part = slice(begin, begin + _FEW)
             wide = points[part, :, None].astype(np.float64)
             scores[part] += (self._wide[words[part]] @ wide)[:, :, 0]
-        order = np.lexsort((words, -np.rint(scores * GRID)), axis=1)
+        order = np.lexsort((words, -np.rint(scores * search.GRID)), axis=1)
         return np.take_along_axis(words, order, axis=1)[:, :listed].astype(np.intp)
 
 
-def hubs(vectors: NDArray[np.float64], barred: Sequence[int]) -> NDArray[np.float64]:
+def hubs(vectors: Floats, barred: Sequence[int]) -> Floats:
     """Return the mean cosine of each output with its nearest others: (outputs,).
 
     barred words are nobody's neighbours.
@@ -271,10 +252,7 @@ def hubs(vectors: NDArray[np.float64], barred: Sequence[int]) -> NDArray[np.floa
 
 
 def orders_of_others(
-    outputs: NDArray[np.floating],
-    others: NDArray[np.floating],
-    listed: int,
-    barred: Sequence[int] = (),
+    outputs: Vectors, others: Vectors, listed: int, barred: Sequence[int] = ()
 ) -> NDArray[np.intp]:
     """Return the outputs (m, d) that stand best for words that are none: (n, listed).
 
@@ -285,13 +263,13 @@ def orders_of_others(
 
 
 def orders_by_cosine(
-    vectors: NDArray[np.floating],
-    counts: NDArray[np.float64],
+    vectors: Vectors,
+    counts: Floats,
     outputs: int,
     listed: int,
     barred: Sequence[int] = (),
     progress: Progress = silent,
-) -> NDArray[np.integer]:
+) -> Rows:
     """Return for each word itself, then the outputs that stand best: (V + 1, listed).
 
     vectors (V + 1, d), the last row for unknown words, whose order is of outputs alone;
@@ -316,3 +294,27 @@ def orders_by_cosine(
 
     in_blocks(size + 1, work, progress, _ROWS)
     return orders_of_rows
+
+
+def inherited(base: Lexicon, rows: Rows, content: Floats | float) -> dict[str, Any]:
+    """Return the optional arrays for words of which a base may know some.
+
+    rows (V,) of the words in the base, -1: not in it; content is the information
+    content of words that are not. These have no synonyms, and are like no other.
+    """
+    known, arrays = rows >= 0, dict[str, Any]()
+    if base.synonym_ends is not None and base.synonyms is not None:
+        here = np.full(len(base.words), -1)
+        here[rows[known]] = np.flatnonzero(known)
+        sets = [*np.split(base.synonyms, base.synonym_ends[:-1]), []]
+        alike = [here[sets[row]] for row in rows.tolist()]
+        synonyms = [others[others >= 0] for others in alike]
+        arrays["synonym_ends"] = np.cumsum([*map(len, synonyms)]).astype(np.int32)
+        arrays["synonyms"] = np.concatenate(synonyms).astype(np.int32)
+    if base.information_content is not None:
+        contents = np.where(known, base.information_content[rows], content)
+        arrays["information_content"] = contents.astype(np.float32)
+    if base.parts is not None:
+        parts = np.where(known, base.parts[rows], PARTS.index("other"))
+        arrays["parts"] = parts.astype(np.uint8)
+    return arrays

@@ -8,12 +8,12 @@ block's result does not depend on how many threads there are.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.types import Floats, Ints
+from dptext.types import Floats, Ints, Rows, Singles, Vectors
 
 Progress = Callable[[float], None]  # the share that is done, 0 to 1
 Block = Callable[[slice], None]
@@ -34,13 +34,6 @@ def silent(share: float) -> None:
     """Report no progress."""
 
 
-class Proposed(NamedTuple):
-    """Words (b, width) int64, in no order, and their least score (b,) float64."""
-
-    words: NDArray[np.int64]
-    least: NDArray[np.float64]
-
-
 def in_blocks(
     count: int, work: Block, progress: Progress = silent, rows: int = _ROWS
 ) -> None:
@@ -56,36 +49,32 @@ def in_blocks(
         # Threads that each do a product of their own never wait for one another.
         faiss.omp_set_num_threads(1)
         work(block)
-        return len(range(block.start, block.stop))
+        return int(block.stop - block.start)
 
     blocks = [slice(b, min(b + rows, count)) for b in range(0, count, rows)]
     with ThreadPoolExecutor(faiss.omp_get_max_threads()) as pool:
         tasks = [pool.submit(alone, block) for block in blocks]
         try:
-            done = 0
-            for task in as_completed(tasks):
-                done += task.result()
+            for done in accumulate(task.result() for task in as_completed(tasks)):
                 progress(done / count)
         finally:
             pool.shutdown(cancel_futures=True)
 
 
-def best(
-    points: NDArray[np.float32], table: NDArray[np.float32], width: int
-) -> Proposed:
+def best(points: Singles, table: Singles, width: int) -> tuple[Ints, Floats]:
     """Return the width rows of table (V, d) with the largest products: points (b, d).
 
-    width <= V.
+    (b, width) in no order, and their least score (b,); width <= V.
     """
     import faiss
 
     # By matrix products, whatever d: for short rows faiss would take ten times as long.
     faiss.cvar.distance_compute_blas_threshold = 1
     scores, words = faiss.knn(points, table, width, metric=faiss.METRIC_INNER_PRODUCT)
-    return Proposed(words, scores[:, -1].astype(np.float64))
+    return words, scores[:, -1].astype(np.float64)
 
 
-def largest(scores: NDArray[np.float64], width: int) -> NDArray[np.intp]:
+def largest(scores: Floats, width: int) -> NDArray[np.intp]:
     """Return the columns of the largest scores, of equals the first: (b, width).
 
     scores (b, n), of absolute values below 1,000, are rounded; n < 2^17.
@@ -100,7 +89,7 @@ def largest(scores: NDArray[np.float64], width: int) -> NDArray[np.intp]:
 class Nearest:
     """The words nearest to rows of a table (V + 1, d), of its first `size` rows."""
 
-    def __init__(self, rows: NDArray[np.float32], size: int) -> None:
+    def __init__(self, rows: Singles, size: int) -> None:
         self.lengths = lengths_of(rows)
         self._longest = float(self.lengths[:size].max())
         # argmin |v - w| = argmax <v, w> - |w|^2 / 2
@@ -108,9 +97,7 @@ class Nearest:
         self._table = np.hstack((rows[:size], halves))
         self._rows = rows
 
-    def of(
-        self, block: slice | NDArray[np.intp], width: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def of(self, block: slice | NDArray[np.intp], width: int) -> tuple[Ints, Floats]:
         """Return width words of each row, (b, width), and a bound on all others (b,).
 
         No word that is not returned is nearer than the bound; inf where all are.
@@ -124,9 +111,7 @@ class Nearest:
         return words, np.sqrt(np.maximum(lengths**2 - 2.0 * least - error, 0.0))
 
 
-def farthest(
-    rows: NDArray[np.floating], size: int, progress: Progress = silent
-) -> NDArray[np.float64]:
+def farthest(rows: Vectors, size: int, progress: Progress = silent) -> Floats:
     """Return the distance of each row to the farthest of the first size: (m,) float64.
 
     By distances to the middle, most words are too near to it to be looked at.
@@ -142,7 +127,7 @@ def farthest(
     return distances
 
 
-def diameter(rows: NDArray[np.floating], progress: Progress = silent) -> float:
+def diameter(rows: Vectors, progress: Progress = silent) -> float:
     """Return the largest distance between two rows, in float64.
 
     Of the rows by descending distance to the middle, those are looked at that may be
@@ -168,7 +153,7 @@ class _Farthest:
     not the farthest of x.
     """
 
-    def __init__(self, rows: NDArray[np.floating], size: int) -> None:
+    def __init__(self, rows: Vectors, size: int) -> None:
         self._rows = rows
         self._middle = rows[:size].mean(axis=0, dtype=np.float64)
         self.radii = np.empty(len(rows))  # rounded up
@@ -185,9 +170,7 @@ class _Farthest:
             self._table[block, :-1] = -words
             self._table[block, -1] = lengths_of(words) ** 2 / 2.0
 
-    def of(
-        self, ids: NDArray[np.intp], least: float = 0.0, first: int = 0
-    ) -> NDArray[np.float64]:
+    def of(self, ids: NDArray[np.intp], least: float = 0.0, first: int = 0) -> Floats:
         """Return the distances of rows to their farthest words: (n,) float64.
 
         Where one is below least, any bound below least may be returned. The words
@@ -196,10 +179,10 @@ class _Farthest:
         points = np.hstack((self._moved(ids), np.ones((len(ids), 1), np.float32)))
         radii = self.radii[ids]
         few = min(_HOPEFUL, len(self._table))
-        most = self._exact(ids, best(points, self._table[:few], 1).words)
+        most = self._exact(ids, best(points, self._table[:few], 1)[0])
         needed = np.maximum(most, least) - radii
-        end = int(np.searchsorted(self._inner, -needed.min(), "right"))
-        end = max(first + 1, few, end)
+        reached = int(np.searchsorted(self._inner, -needed.min(), "right"))
+        end = max(first + 1, few, reached)
         width = min(_TOP, end - first)
         words, scores = best(points, self._table[first:end], width)
         most = np.maximum(most, self._exact(ids, first + words))
@@ -215,12 +198,10 @@ class _Farthest:
                 most[row] = max(float(most[row]), float(one))
         return most
 
-    def _moved(self, ids: slice | NDArray[np.intp]) -> NDArray[np.float32]:
+    def _moved(self, ids: slice | NDArray[np.intp]) -> Singles:
         return np.asarray((self._rows[ids] - self._middle).astype(np.float32))
 
-    def _exact(
-        self, ids: NDArray[np.intp], words: NDArray[np.integer]
-    ) -> NDArray[np.float64]:
+    def _exact(self, ids: NDArray[np.intp], words: Rows) -> Floats:
         """Return the largest distance of each row to its words, (n, w): (n,)."""
         most = np.empty(len(ids))
         for row, (x, others) in enumerate(zip(ids, words, strict=True)):
@@ -229,14 +210,12 @@ class _Farthest:
         return most
 
 
-def lengths_of(rows: NDArray[np.floating]) -> NDArray[np.float64]:
+def lengths_of(rows: Vectors) -> Floats:
     """Return the lengths of rows: (n,) float64."""
     return np.asarray(np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64)))
 
 
-def lengths_from(
-    vectors: NDArray[np.floating], row: int, others: slice | Ints = _ALL
-) -> Floats:
+def lengths_from(vectors: Vectors, row: int, others: slice | Ints = _ALL) -> Floats:
     """Return the distances of a row to others, by direct differences: (n,) float64."""
     rows, point = vectors[others], vectors[row].astype(np.float64)
     squares = np.empty(len(rows))
@@ -250,9 +229,7 @@ def lengths_from(
     return np.sqrt(squares, out=squares)
 
 
-def distances_of_pairs(
-    vectors: NDArray[np.floating], a: NDArray[np.integer], b: NDArray[np.integer]
-) -> Floats:
+def distances_of_pairs(vectors: Vectors, a: Rows, b: Rows) -> Floats:
     """Return the distances of pairs of rows, by direct differences: (m,) float64."""
     squares = np.empty(len(a))
     for begin in range(0, len(a), _PAIRS):
@@ -263,6 +240,6 @@ def distances_of_pairs(
     return np.sqrt(squares, out=squares)
 
 
-def squared_error(dimensions: int, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+def squared_error(dimensions: int, sums: Floats) -> Floats:
     """Bound the error of squared distances in float32: sums of the two lengths (n,)."""
     return (2.0 * dimensions + 16.0) * 2.0**-24 * sums**2

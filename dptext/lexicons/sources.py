@@ -21,9 +21,10 @@ import os
 import zipfile
 import zlib
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
@@ -34,14 +35,12 @@ from numpy.typing import NDArray
 from dptext import streams
 from dptext.errors import LexiconError, UsageError
 from dptext.progress import Shares
+from dptext.types import Floats, Vectors
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-_DAMAGED = (
-    *(EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile),
-    zipfile.BadZipFile,
-)
+_DAMAGED = EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile
 ZIP = b"PK\x03\x04"
 
 
@@ -87,9 +86,8 @@ def _unpacked(file: io.BufferedReader) -> io.BufferedReader:
             file.seek(0)
             return file
         if len(names) != 1:
-            raise LexiconError(
-                f"{file.name}: {len(names)} files in it; unpack it and import one"
-            )
+            msg = f"{file.name}: {len(names)} files in it; unpack it and import one"
+            raise LexiconError(msg)
         return io.BufferedReader(cast(io.RawIOBase, archive.open(names[0])), 2**20)
     suffix = streams.recognised(file.peek(streams.HEAD)[: streams.HEAD])
     if not suffix:
@@ -113,10 +111,8 @@ def read_npz(
         if words.dtype.kind == "S":
             words = np.char.decode(words, "utf-8")
     except (TypeError, KeyError, ValueError, *_DAMAGED, OSError) as error:
-        raise LexiconError(
-            f"{location}: not a whole .npz with the arrays words and vectors "
-            f"({type(error).__name__})"
-        ) from None
+        reason = f"with the arrays words and vectors ({type(error).__name__})"
+        raise LexiconError(f"{location}: not a whole .npz {reason}") from None
     if words.ndim != 1 or words.dtype.kind != "U":
         msg = f"{location}: words must be one row of text, found {words.dtype.name}"
         raise LexiconError(msg)
@@ -133,10 +129,9 @@ def assemble(
 ) -> RawVectors:
     """Check that the arrays of a source fit each other; float16 stays float16."""
     if vectors.ndim != 2 or vectors.dtype.kind != "f" or not vectors.shape[1]:
-        raise LexiconError(
-            f"{location}: vectors must be a matrix of floats, found "
-            f"{vectors.dtype.name}"
-        )
+        kind = vectors.dtype.name
+        msg = f"{location}: vectors must be a matrix of floats, found {kind}"
+        raise LexiconError(msg)
     if len(words) != len(vectors):
         raise LexiconError(f"{location}: {len(words)} words but {len(vectors)} vectors")
     if not all(words):
@@ -170,8 +165,8 @@ class RawVectors:
     """
 
     words: list[str]
-    vectors: NDArray[np.floating]
-    counts: NDArray[np.float64] | None = None
+    vectors: Vectors
+    counts: Floats | None = None
 
 
 def checked(
@@ -292,37 +287,33 @@ _OF_NUMBERS = b"+-.0123456789aefintyAEFINTY"  # "nan" and "infinity" are refused
 
 
 def read_word2vec(
-    stream: BinaryIO, location: str, *, limit: int | None = None
+    stream: BinaryIO, location: str, *, limit: int | None = None, text: bool = False
 ) -> RawVectors:
-    """Read a file, text or binary, or its first `limit` words."""
+    """Read a file or its first `limit` words; text: it is no binary one."""
     if not isinstance(stream, io.BufferedReader):
         stream = io.BufferedReader(cast(io.RawIOBase, stream), 2**20)
-    size, dimensions = _read_header(stream, location)
-    if _looks_like_text(cast(io.BufferedReader, stream), dimensions):
-        return _read_text(stream, location, size, dimensions, limit)
-    return _read_binary(stream, location, size, dimensions, limit)
-
-
-def read_fasttext(
-    stream: BinaryIO, location: str, *, limit: int | None = None
-) -> RawVectors:
-    """Read a fastText `.vec` file: word2vec text, whose words may hold spaces.
-
-    Source: Bojanowski et al., TACL 2017; the files of fasttext.cc. The `.bin` models of
-    fastText, with their n-grams, are another format and are not read.
-    """
-    return _read_text(stream, location, *_read_header(stream, location), limit)
-
-
-def _read_header(stream: BinaryIO, location: str) -> tuple[int, int]:
-    """Read the first line: the numbers of words and of dimensions."""
     header = header_of(stream.readline(64))
     if header is None:
-        raise LexiconError(
-            f"{location}, line 1: expected a header, the numbers of words and "
-            "dimensions"
-        )
-    return header
+        msg = "expected a header, the numbers of words and dimensions"
+        raise LexiconError(f"{location}, line 1: {msg}")
+    size, d = header
+    wanted = size if limit is None else min(limit, size)
+    if text or _looks_like_text(cast(io.BufferedReader, stream), d):
+        # One more than the header says, to notice that there are more.
+        most = wanted + (limit is None)
+        raw = read_lines(stream, location, dimensions=d, first=2, limit=most)
+    else:
+        raw = _read_binary(stream, location, d, wanted)
+    if len(raw.words) != wanted:
+        msg = f"truncated or damaged, it lacks the {size} words of its header"
+        raise LexiconError(f"{location}: {msg}")
+    return checked(raw, location, "word")
+
+
+# fastText `.vec` files are word2vec text, whose words may hold spaces. Source:
+# Bojanowski et al., TACL 2017; the files of fasttext.cc. The `.bin` models of fastText,
+# with their n-grams, are another format and are not read.
+read_fasttext = partial(read_word2vec, text=True)
 
 
 def header_of(line: bytes) -> tuple[int, int] | None:
@@ -336,33 +327,11 @@ def header_of(line: bytes) -> tuple[int, int] | None:
     return (size, dimensions) if 0 < dimensions <= MOST_DIMENSIONS else None
 
 
-def _read_text(
-    stream: BinaryIO, location: str, size: int, dimensions: int, limit: int | None
-) -> RawVectors:
-    """Read the lines after the header; there must be `size` of them."""
-    # One more than the header says, to notice that there are more.
-    wanted = size + 1 if limit is None else min(limit, size)
-    raw = read_lines(stream, location, dimensions=dimensions, first=2, limit=wanted)
-    if len(raw.words) != (size if limit is None else wanted):
-        raise _other_size(location, size)
-    return raw
-
-
-def _other_size(location: str, size: int) -> LexiconError:
-    return LexiconError(
-        f"{location}: truncated or damaged, it does not hold the {size} words that its "
-        "header says"
-    )
-
-
-def _read_binary(
-    stream: BinaryIO, location: str, size: int, dimensions: int, limit: int | None
-) -> RawVectors:
-    """Read the entries after the header; there must be `size` of them."""
-    wanted = size if limit is None else min(limit, size)
+def _read_binary(stream: BinaryIO, location: str, d: int, wanted: int) -> RawVectors:
+    """Read the wanted entries after the header, fewer where the stream ends."""
     words: list[str] = []
     flat = bytearray()
-    width = 4 * dimensions
+    width = 4 * d
     block, start = b"", 0
     while len(words) < wanted:
         if len(block) - start < _LONGEST_WORD + width:
@@ -370,17 +339,15 @@ def _read_binary(
             block, start = block[start:] + more, 0
         space = block.find(b" ", start, start + _LONGEST_WORD)
         if space < 0 or len(block) < space + 1 + width:
-            raise _other_size(location, size)
+            break
         where = f"{location}, word {len(words) + 1}"
-        word = _decoded(block[start:space].removeprefix(b"\n"), where)
-        if not word:
+        words.append(_decoded(block[start:space].removeprefix(b"\n"), where))
+        if not words[-1]:
             raise LexiconError(f"{where}: the word is empty")
-        words.append(word)
         start = space + 1 + width
         flat += block[space + 1 : start]
     vectors = np.frombuffer(flat, "<f4").astype(np.float32, copy=False)
-    raw = RawVectors(words, vectors.reshape(len(words), dimensions))
-    return checked(raw, location, "word")
+    return RawVectors(words, vectors.reshape(len(words), d))
 
 
 def _looks_like_text(stream: io.BufferedReader, dimensions: int) -> bool:
@@ -393,13 +360,8 @@ def _looks_like_text(stream: io.BufferedReader, dimensions: int) -> bool:
     return not numbers.translate(None, _OF_NUMBERS) if numbers else bool(feed)
 
 
-_READERS: dict[str, Callable[..., RawVectors]] = {
-    "glove": read_lines,
-    "word2vec": read_word2vec,
-    "fasttext": read_fasttext,
-    "npz": read_npz,
-}
-FORMATS = tuple(_READERS)
+FORMATS = ("glove", "word2vec", "fasttext", "npz")
+_READERS = read_lines, read_word2vec, read_fasttext, read_npz
 
 
 def read(
@@ -413,7 +375,8 @@ def read(
         raise UsageError(msg)
     with opened(path, progress) as stream:
         format = format or _detect(path, stream)
-        return _READERS[format](stream, location, limit=limit), format
+        read_format = _READERS[FORMATS.index(format)]
+        return read_format(stream, location, limit=limit), format
 
 
 def sha256(path: Path) -> str:

@@ -21,10 +21,11 @@ import re
 import shutil
 import tempfile
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from tokenize import TokenError
+from types import SimpleNamespace
 from typing import Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
@@ -45,19 +46,17 @@ META = "meta.json"
 WORDS = "words.txt"
 _UNHASHED = ("file",)
 
-_NEEDED: dict[str, Kind] = {
+_ARRAYS: dict[str, Kind] = {
     "vectors": (("float16", "float32"), ("V+1", "d")),
     "counts": (("float64",), ("V",)),
     "orders": (("uint16", "uint32"), ("V+1", "k")),
     "far": (("float32",), ("V+1",)),
-}
-_OPTIONAL: dict[str, Kind] = {
     "synonym_ends": (("int32",), ("V",)),
     "synonyms": (("int32",), ("s",)),
     "information_content": (("float32",), ("V",)),
     "parts": (("uint8",), ("V",)),
 }
-_ARRAYS = {**_NEEDED, **_OPTIONAL}
+_OPTIONAL = ("synonym_ends", "synonyms", "information_content", "parts")
 
 
 def save(lexicon: Lexicon, folder: Path, beside: Sequence[Path] = ()) -> str:
@@ -80,8 +79,8 @@ def save(lexicon: Lexicon, folder: Path, beside: Sequence[Path] = ()) -> str:
             # Through JSON, so that what is hashed now is what will be read back.
             meta = json.loads(_canonical(lexicon.meta))
             digest = digest_of(near, meta)
-            described = Described(lexicon.name, digest, meta)
-            document = {"format": FORMAT, **described._asdict()}
+            document = Described(lexicon.name, digest, meta)._asdict()
+            document = {"format": FORMAT, **document}
             text = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
             (near / META).write_text(text, encoding="utf-8")
             for path in beside:
@@ -109,11 +108,7 @@ def load(folder: Path, *, verify: bool = True) -> Lexicon:
 def _load(folder: Path, verify: bool, state: object) -> Lexicon:
     name, digest, meta = read_meta(folder)
     words = words_of(folder)
-    lengths = _lengths(len(words))
-    arrays = {
-        name: mapped(folder / f"{name}.npy", _ARRAYS[name], lengths)
-        for name in _present(folder)
-    }
+    arrays = mapped(folder, _present(folder), len(words))
     if verify and digest_of(folder, meta) != digest:
         msg = f"{folder}: the lexicon does not match its digest; import it again"
         raise LexiconError(msg)
@@ -148,10 +143,8 @@ def read_meta(folder: Path) -> Described:
         raise LexiconError(msg) from None
     format = document.get("format") if isinstance(document, dict) else None
     if format != FORMAT:
-        raise LexiconError(
-            f"{folder}: lexicon format {format!r}, this version reads {FORMAT}; import "
-            "the lexicon again"
-        )
+        reads = f"this version reads {FORMAT}; import the lexicon again"
+        raise LexiconError(f"{folder}: lexicon format {format!r}, {reads}")
     meta = document.get("meta")
     if not {"name", "digest"} <= document.keys() or not isinstance(meta, dict):
         msg = f"{folder / META}: name, digest or meta is missing; import it again"
@@ -169,9 +162,9 @@ def digest_in_memory(lexicon: Lexicon) -> str:
     """Compute the digest that a lexicon would have once saved."""
     files = {WORDS: hashlib.sha256(_text_of(lexicon.words)).hexdigest()}
     for name, array in _arrays_of(lexicon).items():
-        sink = _Hash()
-        np.save(cast(BinaryIO, sink), np.ascontiguousarray(array))
-        files[f"{name}.npy"] = sink.hash.hexdigest()
+        digest = hashlib.sha256()
+        _write(array, digest.update)
+        files[f"{name}.npy"] = digest.hexdigest()
     return _combined(files, json.loads(_canonical(lexicon.meta)))
 
 
@@ -182,29 +175,25 @@ def check(lexicon: Lexicon) -> None:
         raise LexiconError(f"lexicon {lexicon.name!r} has no words")
     for name, array in _arrays_of(lexicon).items():
         where = f"lexicon {lexicon.name!r}, {name}"
-        _check_shape(where, array, _ARRAYS[name], _lengths(size))
+        _check_shape(where, array, _ARRAYS[name], size)
     words, counts, orders = lexicon.words, lexicon.counts, lexicon.orders
     outputs = lexicon.meta.get("outputs", size)
-    descending = all(
-        (np.diff(part) <= 0).all() for part in (counts[:outputs], counts[outputs:])
-    )
-    rules = {
-        "a word is empty or holds a line break": all(
-            word and "\n" not in word for word in words
-        ),
-        "two words are the same in lower case": len({word.lower() for word in words})
-        == size,
-        f"the element {NUMBER} is missing": NUMBER in words,
-        "counts must be finite and above 0": np.isfinite(counts).all()
-        and (counts > 0).all(),
-        "words must stand by descending count, outputs first": descending,
-        "orders name a word beyond the last": int(orders.max()) < size,
-        "the order of a word must begin with itself": (
-            orders[:size, 0] == np.arange(size)
-        ).all(),
-        "vectors must be finite": np.isfinite(lexicon.vectors).all(),
-    }
-    for reason, is_kept in rules.items():
+    whole = all(words) and "\n" not in "".join(words)
+    distinct = len({word.lower() for word in words}) == size
+    finite = np.isfinite(counts).all() and (counts > 0).all()
+    parts = counts[:outputs], counts[outputs:]
+    descending = all((np.diff(part) <= 0).all() for part in parts)
+    itself_first = (orders[:size, 0] == np.arange(size)).all()
+    for is_kept, reason in (
+        (whole, "a word is empty or holds a line break"),
+        (distinct, "two words are the same in lower case"),
+        (NUMBER in words, f"the element {NUMBER} is missing"),
+        (finite, "counts must be finite and above 0"),
+        (descending, "words must stand by descending count, outputs first"),
+        (int(orders.max()) < size, "orders name a word beyond the last"),
+        (itself_first, "the order of a word must begin with itself"),
+        (np.isfinite(lexicon.vectors).all(), "vectors must be finite"),
+    ):
         if not is_kept:
             raise LexiconError(f"lexicon {lexicon.name!r}: {reason}")
 
@@ -214,31 +203,24 @@ def _arrays_of(lexicon: Lexicon) -> dict[str, Array]:
     return {name: array for name, array in arrays.items() if array is not None}
 
 
-def _lengths(size: int) -> dict[str, int]:
-    return {"V": size, "V+1": size + 1}
-
-
-def _check_shape(
-    location: str, array: Array, kind: Kind, lengths: Mapping[str, int]
-) -> None:
+def _check_shape(location: str, array: Array, kind: Kind, size: int) -> None:
     types, shape = kind
+    lengths = {"V": size, "V+1": size + 1, "V+2": size + 2}
     fits = len(array.shape) == len(shape) and all(
         have == lengths.get(side, have)
         for have, side in zip(array.shape, shape, strict=True)
     )
     if not fits or array.dtype.name not in types:
         sides = " x ".join(str(lengths.get(side, side)) for side in shape)
-        have = " x ".join(map(str, array.shape))
-        raise LexiconError(
-            f"{location}: expected {sides} of {' or '.join(types)}, "
-            f"found {have} of {array.dtype.name}"
-        )
+        expected = f"expected {sides} of {' or '.join(types)}"
+        have = f"found {' x '.join(map(str, array.shape))} of {array.dtype.name}"
+        raise LexiconError(f"{location}: {expected}, {have}")
 
 
-def _present(folder: Path) -> list[str]:
-    """Name the arrays to open: the needed ones, and the optional ones that exist."""
-    optional = [name for name in _OPTIONAL if (folder / f"{name}.npy").exists()]
-    return [*_NEEDED, *optional]
+def _present(folder: Path) -> dict[str, Kind]:
+    """Return the arrays to open: the needed ones, and the optional ones that exist."""
+    absent = {each for each in _OPTIONAL if not (folder / f"{each}.npy").exists()}
+    return {name: kind for name, kind in _ARRAYS.items() if name not in absent}
 
 
 def words_of(folder: Path) -> tuple[str, ...]:
@@ -253,37 +235,38 @@ def words_of(folder: Path) -> tuple[str, ...]:
     return tuple(text.removesuffix("\n").split("\n"))
 
 
-def mapped(path: Path, kind: Kind, lengths: Mapping[str, int]) -> Array:
-    """Open an array, which stays on disk. Raises LexiconError unless it is of a kind.
+def mapped(folder: Path, kinds: Mapping[str, Kind], size: int) -> dict[str, Array]:
+    """Open arrays of a vocabulary, which stay on disk.
 
-    lengths are those of sides by their names.
+    Raises LexiconError unless they are of their kinds.
     """
-    try:
-        # It warns of damaged headers as of old ones.
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            plain = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError, SyntaxError, TokenError) as error:
-        reason = getattr(error, "strerror", None) or "not a whole .npy array"
-        msg = f"{path}: {reason}; import the lexicon again"
-        raise LexiconError(msg) from None
-    # A plain view: np.memmap pays for its subclass at every slice.
-    array: Array = np.asarray(plain)
-    _check_shape(str(path), array, kind, lengths)
-    return array
-
-
-class _Writer:
-    """A file that NumPy writes to by Python, whose errors say what is wrong."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self.write = file.write
+    arrays = {}
+    for name, kind in kinds.items():
+        path = folder / f"{name}.npy"
+        try:
+            # It warns of damaged headers as of old ones.
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                plain = np.load(path, mmap_mode="r", allow_pickle=False)
+        except (OSError, ValueError, EOFError, SyntaxError, TokenError) as error:
+            reason = getattr(error, "strerror", None) or "not a whole .npy array"
+            msg = f"{path}: {reason}; import the lexicon again"
+            raise LexiconError(msg) from None
+        # A plain view: np.memmap pays for its subclass at every slice.
+        arrays[name] = np.asarray(plain)
+        _check_shape(str(path), arrays[name], kind, size)
+    return arrays
 
 
 def save_array(path: Path, array: Array) -> None:
     """Write an array as .npy. Raises OSError with its reason, as on a full disk."""
     with open(path, "wb") as file:
-        np.save(cast(BinaryIO, _Writer(file)), np.ascontiguousarray(array))
+        _write(array, file.write)
+
+
+def _write(array: Array, write: Callable[[bytes], object]) -> None:
+    """Write an array as .npy, by Python: NumPy itself would not say what is wrong."""
+    np.save(cast(BinaryIO, SimpleNamespace(write=write)), np.ascontiguousarray(array))
 
 
 def _publish(beside: Path, folder: Path) -> None:
@@ -302,17 +285,6 @@ def _publish(beside: Path, folder: Path) -> None:
                 (folder / name).unlink(missing_ok=True)
 
 
-class _Hash:
-    """A file that keeps only the sha256 of what is written to it."""
-
-    def __init__(self) -> None:
-        self.hash = hashlib.sha256()
-
-    def write(self, block: bytes) -> int:
-        self.hash.update(block)
-        return len(block)
-
-
 def _combined(files: Mapping[str, str], meta: Meta) -> str:
     digest = hashlib.sha256()
     for name in sorted(files):
@@ -327,14 +299,9 @@ def _text_of(words: tuple[str, ...]) -> bytes:
 
 def _canonical(meta: Meta) -> bytes:
     """Write meta in the one form that is hashed; numpy scalars become numbers."""
-    return json.dumps(
-        dict(meta),
-        sort_keys=True,
-        separators=(",", ":"),
-        ensure_ascii=False,
-        allow_nan=False,
-        default=_plain,
-    ).encode()
+    how: dict[str, Any] = {"separators": (",", ":"), "default": _plain}
+    how |= {"sort_keys": True, "ensure_ascii": False, "allow_nan": False}
+    return json.dumps(dict(meta), **how).encode()
 
 
 def _plain(value: object) -> object:

@@ -92,9 +92,29 @@ def measure(
     known = cache.shipped(key)
     if known is not None:
         return Risk(bands=tuple(Band(**band) for band in known.pop("bands")), **known)
-    if mechanism.has_log_probs:
-        return _risk(prior, _kept_guesses(key, mechanism, prior, epsilon))
-    return _sampled_risk(key, mechanism, epsilon, prior, draw)
+    what = f"measuring the risk of {mechanism.name}"
+    if not mechanism.has_log_probs:
+        played = cache.arrays(
+            key,
+            lambda: sampled_risk.play(mechanism, epsilon, prior, draw),
+            lambda played: (
+                (played.get("right") is None) == (draw is None)
+                and sampled_risk.holds(played, mechanism, epsilon, prior)
+            ),
+            what,
+        )
+        return _sampled(sampled_risk.limits(played, prior), prior)
+
+    def compute() -> cache.Arrays:
+        return {"best": best_guesses(mechanism, prior, epsilon, len(prior))}
+
+    def holds(kept: cache.Arrays) -> bool:
+        return _covers(kept["best"], mechanism, prior, epsilon)
+
+    # A closed form is as quick as the look at what was kept.
+    if mechanism.has_best_guesses and mechanism.risk_estimate(prior) is None:
+        return _exact(prior, compute()["best"])
+    return _exact(prior, cache.arrays(key, compute, holds, what)["best"])
 
 
 def risk_key(
@@ -118,24 +138,6 @@ def success(mechanism: Mechanism, epsilon: float, prior: Floats) -> float:
         return float(best.max(axis=0).sum())
     wins, _ = sampled_risk.measured_wins(mechanism, epsilon, prior)
     return sampled_risk.limits_of_wins(wins)[1]
-
-
-def _kept_guesses(
-    key: str, mechanism: Mechanism, prior: Floats, epsilon: float
-) -> Floats:
-    """Return `best_guesses` of all inputs, from the cache where they take long."""
-
-    def compute() -> Floats:
-        return best_guesses(mechanism, prior, epsilon, len(prior))
-
-    def holds(kept: cache.Arrays) -> bool:
-        return _covers(kept["best"], mechanism, prior, epsilon)
-
-    what = f"measuring the risk of {mechanism.name}"
-    # A closed form is as quick as the look at what was kept.
-    if mechanism.has_best_guesses and mechanism.risk_estimate(prior) is None:
-        return compute()
-    return cache.arrays(key, lambda: {"best": compute()}, holds, what)["best"]
 
 
 def _covers(best: Floats, mechanism: Mechanism, prior: Floats, epsilon: float) -> bool:
@@ -172,62 +174,37 @@ def best_guesses(
     return mechanism.best_guesses(prior, epsilon, bands)
 
 
-def _sampled_risk(
-    key: str,
-    mechanism: Mechanism,
-    epsilon: float,
-    prior: Floats,
-    draw: sampled_risk.Drawing | None,
-) -> Risk:
-    def holds(played: cache.Arrays) -> bool:
-        drawn = (played.get("right") is None) == (draw is None)
-        return drawn and sampled_risk.holds(played, mechanism, epsilon, prior)
-
-    played = cache.arrays(
-        key,
-        lambda: sampled_risk.play(mechanism, epsilon, prior, draw),
-        holds,
-        f"measuring the risk of {mechanism.name}",
-    )
-    limits = sampled_risk.limits(played, prior)
-    bands = [
-        _band(prior, number, *measured) for number, measured in enumerate(limits.bands)
-    ]
-    return Risk(
-        baseline=float(prior.max()),
-        success=limits.high,
-        bands=tuple(band for band in bands if band.share > 0.0),
-        method=limits.method,
-        low=limits.low,
-        high=limits.high,
-        confidence=sampled_risk.CONFIDENCE,
-    )
+def _sampled(limits: sampled_risk.Limits, prior: Floats) -> Risk:
+    low, high, method, measured = limits
+    shares = float(prior.max()), high
+    bands = _bands(prior, measured)
+    return Risk(*shares, bands, method, low, high, sampled_risk.CONFIDENCE)
 
 
-def _risk(prior: Floats, best: Floats) -> Risk:
-    guess = best.argmax(axis=0)
-    top = best.max(axis=0)
-    bands = []
+def _exact(prior: Floats, best: Floats) -> Risk:
+    guess, top = best.argmax(axis=0), best.max(axis=0)
+    measured = []
     for number, (begin, end) in enumerate(bands_of(len(prior))):
         share = float(prior[begin:end].sum()) or 1.0
         right = float(top[guess == number].sum()) / share
-        bands.append(_band(prior, number, right, float(best[number].sum()) / share))
-    shown = tuple(band for band in bands if band.share > 0.0)
-    return Risk(float(prior.max()), float(top.sum()), shown)
+        measured.append((right, float(best[number].sum()) / share))
+    return Risk(float(prior.max()), float(top.sum()), _bands(prior, measured))
 
 
-def _band(prior: Floats, number: int, success: float, known: float) -> Band:
-    """Describe the attack on a band; its share is 0 where nothing is replaced."""
-    begin, end = bands_of(len(prior))[number]
-    share = float(prior[begin:end].sum())
-    return Band(
-        name=BAND_NAMES[number],
-        words=end - begin,
-        share=share,
-        baseline=float(prior[begin:end].max()) / (share or 1.0),
-        success=success,
-        success_band_known=known,
-    )
+def _bands(prior: Floats, measured: list[tuple[float, float]]) -> tuple[Band, ...]:
+    """Describe the attack on each band in which a word is replaced.
+
+    measured: success, and that of who knows the band.
+    """
+    bands = []
+    for number, successes in enumerate(measured):
+        begin, end = bands_of(len(prior))[number]
+        share = float(prior[begin:end].sum())
+        if share > 0.0:
+            baseline = float(prior[begin:end].max()) / share
+            name = BAND_NAMES[number]
+            bands.append(Band(name, end - begin, share, baseline, *successes))
+    return tuple(bands)
 
 
 def replaced(lexicon: Lexicon, policy: Policy) -> Floats:
@@ -249,8 +226,7 @@ def replaced(lexicon: Lexicon, policy: Policy) -> Floats:
         prior[named] = 0.0
     total = prior.sum()
     if not total > 0.0:
-        raise UsageError(
-            f"lexicon {lexicon.name}: no word is left to replace under this policy"
-        )
+        msg = f"lexicon {lexicon.name}: no word is left to replace under this policy"
+        raise UsageError(msg)
     prior /= total
     return prior

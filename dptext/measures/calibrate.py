@@ -32,7 +32,7 @@ from dptext import cache
 from dptext.errors import UsageError
 from dptext.lexicons import store
 from dptext.measures import bayes_risk, sampled_risk
-from dptext.measures.sampled_risk import Wins, bands_of, sampled_games, wins_of_points
+from dptext.measures.sampled_risk import Wins, sampled_games, wins_of_points
 from dptext.mechanisms import Mechanism, RiskEstimate
 from dptext.types import Floats, Ints, Lexicon
 
@@ -115,26 +115,22 @@ def search_by_samples(mechanism: Mechanism, target: float, prior: Floats) -> flo
 
     Raises UsageError where none is.
     """
-    bands = bands_of(len(prior))
     sample = sampled_games(prior, _SEARCH_DRAWS, "search")
     draws, confidence = sampled_risk.DRAWS, sampled_risk.CONFIDENCE
+
+    def limit(wins: int) -> float:
+        return sampled_risk.limits_of(wins, draws, confidence)[1]
+
     # The share of wins of the last check's draws whose limit is the target.
-    goal = bisect_right(
-        range(1, draws),
-        target,
-        key=lambda n: sampled_risk.limits_of(n, draws, confidence)[1],
-    )
+    goal = bisect_right(range(1, draws), target, key=limit)
 
     def won(epsilon: float, plays: Ints) -> Wins:
         part = sample.take(plays)
-        return np.asarray(wins_of_points(mechanism, epsilon, prior, part, bands)[0])
+        return np.asarray(wins_of_points(mechanism, epsilon, prior, part)[0])
 
     crossing = _crossing(won, goal / draws)
     if crossing is None:
-        raise UsageError(
-            f"risk {target:.2%} is out of reach: with these parameters no epsilon up "
-            f"to {_MOST:g} makes a guess succeed that often; give a smaller risk"
-        )
+        raise _beyond(target, _MOST)
     about, shares = crossing
     # Draws of their own, those by which a risk is measured, so that a report agrees.
     epsilon = 0.0
@@ -150,6 +146,13 @@ def search_by_samples(mechanism: Mechanism, target: float, prior: Floats) -> flo
             f"{sampled_risk.DRAWS:,} draws; give a larger risk"
         )
     return epsilon
+
+
+def _beyond(target: float, most: float) -> UsageError:
+    return UsageError(
+        f"risk {target:.2%} is out of reach: with these parameters no epsilon up to "
+        f"{most:g} makes a guess succeed that often; give a smaller risk"
+    )
 
 
 def _crossing(
@@ -289,23 +292,18 @@ def _search(mechanism: Mechanism, target: float, prior: Floats) -> float:
 
     largest = _largest(mechanism, success, target, prior, grid)
     if largest is None:
-        raise UsageError(
-            f"risk {target:.2%} is out of reach: with these parameters no epsilon up "
-            f"to {_GRID[-1]:g} makes a guess succeed that often; give a smaller risk"
-        )
+        raise _beyond(target, _GRID[-1])
     if largest < LEAST:
         raise UsageError(
-            f"risk {target:.4%} is out of reach: even at epsilon {LEAST:g} a guess "
-            f"from the output of {mechanism.name} succeeds for "
-            f"{success(size)(LEAST):.4%} of words, one without any output for "
-            f"{float(prior.max()):.4%}; give a larger risk"
+            f"risk {target:.4%} is out of reach: a guess succeeds for "
+            f"{success(size)(LEAST):.4%} of words even at epsilon {LEAST:g}, and for "
+            f"{float(prior.max()):.4%} without any output; give a larger risk"
         )
     epsilon = rounded(largest)
     if not mechanism.is_defined(epsilon):
         raise UsageError(
-            f"risk {target:.2%} is out of reach: at the smallest epsilon for which "
-            f"{mechanism.name} is defined a guess succeeds more often; give a larger "
-            "risk"
+            f"risk {target:.2%} is out of reach: at the smallest epsilon of "
+            f"{mechanism.name} a guess succeeds more often; give a larger risk"
         )
     return epsilon
 
@@ -340,24 +338,21 @@ def _by_estimate(
 
     Whatever the estimate is worth, every decides.
     """
-    point = first_crossing(
-        risk_estimate.success, target, grid, 5e-3, risk_estimate.drift
-    )
+    success = risk_estimate.success
+    point = first_crossing(success, target, grid, 5e-3, risk_estimate.drift)
     if point is None and every(grid[-1]) <= target:
         return None
     point = grid[-1] if point is None else point
     risk_estimate.learn(point)
     wanted, best = target * (1.0 - 1e-4), 0.0
     for _ in range(_TURNS):
-        point = rounded(
-            max(near(risk_estimate.success, wanted, point, grid[-1]), LEAST)
-        )
+        point = rounded(max(near(success, wanted, point, grid[-1]), LEAST))
         risk = every(point)
         if risk <= target:
             best = max(best, point)
             if risk >= target * (1.0 - _ENOUGH):
                 return best
-        wanted = risk_estimate.success(point) * (target / risk) * (1.0 - 1e-4)
+        wanted = success(point) * (target / risk) * (1.0 - 1e-4)
     if best:
         return best
     while point >= LEAST and every(point) > target:

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import numpy as np
 from msgspec import Meta
-from numpy.typing import NDArray
 
 from dptext import cache
 from dptext.errors import UsageError
@@ -32,10 +31,9 @@ from dptext.measures.sampled_risk import BAND_NAMES, bands_of
 from dptext.readers import Reader, ngrams
 from dptext.readers.channel import ALONE as ALONE
 from dptext.readers.channel import UnigramReader
-from dptext.readers.pairs import PairReader
-from dptext.readers.training import SameKindReader
+from dptext.readers.pairs import PairReader, SameKindReader
 from dptext.tokens.language_data import stop_words
-from dptext.types import Ids, Ints, Record
+from dptext.types import Ids, Ints, Record, Rows, Words
 
 if TYPE_CHECKING:
     from dptext.pipeline import Pipeline
@@ -96,11 +94,9 @@ class ContextAttack:
         words = pipeline.lexicon.words
         function_words = stop_words(pipeline.lexicon.language)
         stop = np.array([word.lower() in function_words for word in words])
-        self._classes = [np.ones(len(words), bool), ~stop]
-        for begin, end in bands_of(len(words)):
-            band = np.zeros(len(words), bool)
-            band[begin:end] = True
-            self._classes.append(band)
+        rows = np.arange(len(words))
+        bands = [(begin <= rows) & (rows < end) for begin, end in bands_of(len(words))]
+        self._classes = [rows >= 0, ~stop, *bands]
         # Of each text the words of each class, and for each reader those guessed.
         self._words: list[Ints] = []
         self._right: list[list[Ints]] = [[] for _ in readers]
@@ -111,24 +107,21 @@ class ContextAttack:
             return
         draws = self._pipeline.draws(records, randomness)
         words = draws.words
-        self._count(self._words, words.ids, words.texts, len(words.ends), words.ids)
+        self._words.append(self._counted(words, words.ids))
         if not len(words.ids):
             return
         released = self._pipeline.released(words, draws.drawn, draws.eps)
         for reader, right in zip(self._readers, self._right, strict=True):
-            guess = reader.guess(released)
-            self._count(right, words.ids, words.texts, len(words.ends), guess)
+            right.append(self._counted(words, reader.guess(released)))
 
-    def _count(
-        self, sums: list[Ints], ids: Ids, texts: Ints, count: int, guess: Ids
-    ) -> None:
-        """Count in each text the known words that are guessed: (count, classes)."""
-        right = (ids == guess) & (ids >= 0)
+    def _counted(self, words: Words, guess: Ids) -> Ints:
+        """Count in each text the known words that are guessed: (texts, classes)."""
+        right, size = (words.ids == guess) & (words.ids >= 0), len(words.ends)
         columns = [
-            np.bincount(texts[right & inside[ids]], minlength=count)
+            np.bincount(words.texts[right & inside[words.ids]], minlength=size)
             for inside in self._classes
         ]
-        sums.append(np.stack(columns, axis=1))
+        return np.stack(columns, axis=1)
 
     def result(self) -> tuple[Reading, ...]:
         """Return what each reader finds; none without words."""
@@ -139,20 +132,16 @@ class ContextAttack:
         readings = []
         for reader, parts in zip(self._readers, self._right, strict=True):
             right = np.concatenate(parts)
-            classes = [
+            classes = tuple(
                 success(name, right[:, column], words[:, column])
                 for column, name in enumerate(names[: words.shape[1]])
                 if words[:, column].any()
-            ]
-            readings.append(
-                Reading(reader.name, reader.assumes, len(words), tuple(classes))
             )
+            readings.append(Reading(reader.name, reader.assumes, len(words), classes))
         return tuple(readings)
 
 
-def success(
-    name: str, right: NDArray[np.integer], words: NDArray[np.integer]
-) -> Success:
+def success(name: str, right: Rows, words: Rows) -> Success:
     """Return the share that is right, with an interval over texts: (texts,) each."""
     total, count = int(words.sum()), int((words > 0).sum())
     share = float(right.sum()) / total
@@ -243,28 +232,22 @@ def named(pipeline: Pipeline, name: str) -> Reader:
     for reader in readers:
         if reader.name == name:
             return reader
-    known = ", ".join(reader.name for reader in readers)
-    msg = (
-        f"no reader named {name!r} for these settings; "
-        + (f"known: {known}" if known else "their output distribution is not known")
-        + " (the reader of a decoder: --decode NAME with its settings)"
+    names = ", ".join(reader.name for reader in readers)
+    known = f"known: {names}" if names else "their output distribution is not known"
+    raise UsageError(
+        f"no reader named {name!r} for these settings; {known} (the reader of a "
+        "decoder: --decode NAME with its settings)"
     )
-    raise UsageError(msg)
 
 
 def key_of(pipeline: Pipeline) -> str:
     """Return the name under which the figures of a pipeline ship."""
-    return cache.key_of(
-        *("in context", 1, *pipeline.mechanism.identity),
-        asdict(pipeline.budget.description),
-        pipeline.profile.tokens.settings(),
-        str(pipeline.profile.strategy),
-    )
+    recipe, budget = pipeline.profile, asdict(pipeline.budget.description)
+    rest = budget, recipe.tokens.settings(), str(recipe.strategy)
+    return cache.key_of("in context", 1, *pipeline.mechanism.identity, *rest)
 
 
 def measured(pipeline: Pipeline) -> tuple[InContext, ...]:
     """Return what readers were found to find under the same settings, if measured."""
-    known = (
-        calibrate.reader_figures(pipeline.lexicon, "readers", key_of(pipeline)) or []
-    )
-    return msgspec.convert(known, tuple[InContext, ...])
+    figures = calibrate.reader_figures(pipeline.lexicon, "readers", key_of(pipeline))
+    return msgspec.convert(figures or [], tuple[InContext, ...])

@@ -14,7 +14,7 @@ identifiers are no words here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -42,10 +42,9 @@ class AllMetrics:
         for name in registry.names("metrics"):
             module = registry.find("metrics", name)
             if module.NAME in self._meters:
-                raise UsageError(
-                    f"metric {name!r}: another one has the heading {module.NAME!r} in "
-                    "the report; remove the package that brings it"
-                )
+                advice = "in the report; remove the package that brings it"
+                msg = f"another one has the heading {module.NAME!r} {advice}"
+                raise UsageError(f"metric {name!r}: {msg}")
             self._meters[module.NAME] = module.Meter(lexicon)
 
     def observe(self, batch: Batch) -> Partials:
@@ -65,13 +64,12 @@ class AllMetrics:
         results = {}
         for (name, meter), partial in zip(self._meters.items(), total, strict=True):
             results[name] = dict(meter.result(partial))
-            for value in results[name].values():
-                if type(value) not in (int, float, str, bool, type(None)):
-                    raise ComponentError(
-                        f"metric {name!r} has a figure of the type "
-                        f"{type(value).__name__}, which reports cannot hold; report "
-                        "this line to its authors"
-                    )
+            types = {type(value) for value in results[name].values()}
+            for odd in types - {int, float, str, bool, type(None)}:
+                raise ComponentError(
+                    f"metric {name!r} has a figure of the type {odd.__name__}, which "
+                    "reports cannot hold; report this line to its authors"
+                )
         return results
 
 
@@ -161,13 +159,9 @@ class PairMeter:
         rows, rows_after = rows[use], np.flatnonzero(same[two.texts])[use]
         aligned = Aligned(one, two, rows, rows_after)
         pieces = np.array([*two.pieces, ""], dtype=object)
+        paired = one.positions[rows], one.texts[rows], one.ids[rows]
         batch = Batch(
-            replace(
-                one,
-                positions=one.positions[rows],
-                texts=one.texts[rows],
-                ids=one.ids[rows],
-            ),
+            Words(one.pieces, one.flags, one.ends, *paired),
             written=two.ids[rows_after],
             spelled=pieces[two.positions[rows_after]],
             eps=np.full(len(rows), np.nan),
@@ -183,14 +177,12 @@ class PairMeter:
         if self._encoder is not None:
             folder = models.need_sentence_model(self._encoder, "CS")
             encode = models.sentence_model(folder, "cpu").encode
-            later = Similarities.of(
-                *(
-                    np.asarray(encode(list(texts), show_progress_bar=False), np.float64)
-                    for texts in (before, after)
-                )
+            vectors = (
+                np.asarray(encode(list(texts), show_progress_bar=False), np.float64)
+                for texts in (before, after)
             )
-            held = self._similarities
-            self._similarities = later if held is None else held.with_later(later)
+            later, held = Similarities.of(*vectors), self._similarities
+            self._similarities = held.with_later(later) if held else later
         return aligned
 
     def result(self) -> Kept:
@@ -199,9 +191,8 @@ class PairMeter:
         near: Figures = metrics[similarity.NAME]
         if self._encoder is not None:
             near = self._similarities.figures() if self._similarities else {}
-        before, after = (
-            held / words if words else None for words, held in self._known.tolist()
-        )
+        counts = self._known.tolist()
+        before, after = (held / words if words else None for words, held in counts)
         return Kept(
             texts=self._texts,
             compared=self._compared,

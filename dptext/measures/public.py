@@ -24,7 +24,7 @@ from dptext.measures.bayes_risk import Share
 from dptext.measures.context_risk import InContext
 from dptext.mechanisms import Mechanism, TextMechanism
 from dptext.randomness import RunKey
-from dptext.types import BudgetKind, Eps, Floats, Ids, Record, Strategy
+from dptext.types import BudgetKind, Floats, Ids, Record, Strategy
 
 if TYPE_CHECKING:
     from dptext.pipeline import Pipeline
@@ -72,10 +72,8 @@ def n_w_and_s_w(
             as_another[row] = chances[words].sum() - chances[word]
             mixture = mixture + chances / len(words)
         distinct_by_chance = _distinct(mixture)
-        method = (
-            f"exact output distributions of {len(words)} words, expectation over "
-            f"{_RUNS} runs"
-        )
+        exact = f"exact output distributions of {len(words)} words"
+        method = f"{exact}, expectation over {_RUNS} runs"
     else:
         drawn = draw(np.repeat(words, _RUNS)).reshape(len(words), _RUNS)
         same = (drawn == words[:, None]).mean(axis=1)
@@ -148,9 +146,8 @@ class PublicMeasures:
         """Measure; the Bayes risk, which may take long, only where it is asked for."""
         risk, why = risk_of(pipeline) if with_risk else (None, NoRisk.SWITCHED_OFF)
         note = _RISK_NOTES[why].format(mechanism=pipeline.mechanism.name)
-        return cls(
-            risk, why, note, deniability_of(pipeline), context_risk.measured(pipeline)
-        )
+        readings = context_risk.measured(pipeline)
+        return cls(risk, why, note, deniability_of(pipeline), readings)
 
     def seeded(self) -> PublicMeasures:
         """Return them without risk: with the seed nobody needs to guess."""
@@ -169,10 +166,8 @@ def risk_of(pipeline: Pipeline) -> tuple[bayes_risk.Risk | None, NoRisk | None]:
     epsilon = pipeline.budget.description.high
     words = bayes_risk.replaced(pipeline.lexicon, pipeline.profile.tokens)
     mapping = pipeline.profile.settings().get("mapping")
-    risk = bayes_risk.measure(
-        pipeline.mechanism, epsilon, words, pipeline.draw, mapping
-    )
-    return risk, None
+    law = pipeline.mechanism, epsilon, words
+    return bayes_risk.measure(*law, pipeline.draw, mapping), None
 
 
 def _draws_alone(pipeline: Pipeline) -> bool:
@@ -209,11 +204,10 @@ def public_draw(pipeline: Pipeline, epsilon: float) -> Callable[[Ids], Ids]:
     So that figures about the mechanism are the same each time; never for texts.
     """
     randomness = pipeline.randomness(RunKey.from_seed(0))
+    nonce = randomness.nonce(Record(0, (), None))
 
     def draw(ids: Ids) -> Ids:
-        nonce = randomness.nonce(Record(0, (), None))
         bits = randomness.of([nonce], np.zeros(len(ids), np.int64))
-        eps: Eps = np.full(len(ids), float(epsilon))
-        return pipeline.draw(ids, eps, bits)
+        return pipeline.draw(ids, np.full(len(ids), float(epsilon)), bits)
 
     return draw

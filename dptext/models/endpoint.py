@@ -109,10 +109,9 @@ class _Dialect(NamedTuple):
     temperature: bool
 
 
-_PLAIN = (("max_tokens", True), ("max_completion_tokens", False))
 _DIALECTS = tuple(
     _Dialect(schema, *plain)
-    for plain in _PLAIN
+    for plain in (("max_tokens", True), ("max_completion_tokens", False))
     for schema in ("json_schema", "json_object", "")
 )
 
@@ -146,18 +145,16 @@ class _UnansweredError(Exception):
 def address(url: str, setting: str) -> SplitResult:
     """Return the parts of a URL. Raises UsageError, without the URL in the message."""
     if not url:
-        raise UsageError(
-            f"{setting}: give the address of a server, as in http://localhost:11434/v1"
-        )
+        msg = "give the address of a server, as in http://localhost:11434/v1"
+        raise UsageError(f"{setting}: {msg}")
     try:
         parts = urlsplit(url)
         port = parts.port
     except ValueError:
         raise UsageError(f"{setting}: not an address") from None
     if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
-        raise UsageError(
-            f"{setting}: give an address that begins with http:// or https://"
-        )
+        msg = "give an address that begins with http:// or https://"
+        raise UsageError(f"{setting}: {msg}")
     if parts.username is not None or parts.password is not None:
         raise UsageError(f"{setting}: no name or password in it; set {KEY} instead")
     if parts.query or parts.fragment or not url.isascii() or not url.isprintable():
@@ -189,14 +186,10 @@ def _key(parts: SplitResult, setting: str) -> str:
     if not key and parts.hostname == _OPENAI:
         key = os.environ.get(OPENAI_KEY, "")
     if key and not (key.isascii() and key.isprintable() and " " not in key):
-        raise UsageError(
-            f"{KEY}: the key has a space or another character that no key has"
-        )
+        raise UsageError(f"{KEY}: it has a space or another character that no key has")
     if key and parts.scheme == "http" and not _is_local(parts):
-        raise UsageError(
-            f"{setting}: a key is not sent over http to another machine; use https, or "
-            f"unset {KEY}"
-        )
+        msg = "a key is not sent over http to another machine"
+        raise UsageError(f"{setting}: {msg}; use https, or unset {KEY}")
     return key
 
 
@@ -233,11 +226,8 @@ class Server:
         named = [settings.digest_of_data(each.messages) for each in questions]
         if len(self._known) + len(named) > _REMEMBERED:
             self._known.clear()
-        new = {
-            name: each
-            for name, each in zip(named, questions, strict=True)
-            if name not in self._known
-        }
+        every = dict(zip(named, questions, strict=True))
+        new = {name: every[name] for name in every if name not in self._known}
         answers = _run(self._all([*new.values()])) if new else []
         fresh: dict[str, T | None] = dict(zip(new, answers, strict=True))
         self._known |= {name: each for name, each in fresh.items() if each is not None}
@@ -268,10 +258,8 @@ class Server:
                 for number, question in queue:
                     answers[number] = await self._answer(client, question)
 
-            tasks = [
-                asyncio.create_task(work())
-                for _ in range(min(self._concurrency, len(questions)))
-            ]
+            count = min(self._concurrency, len(questions))
+            tasks = [asyncio.create_task(work()) for _ in range(count)]
             try:
                 await asyncio.gather(*tasks)
             finally:
@@ -282,12 +270,9 @@ class Server:
 
     async def _detected(self, client: httpx.AsyncClient) -> _Dialect:
         """Return the dialect of a server. Raises UsageError where it has none."""
-        question = Question(
-            (("user", 'Name a thing, as a JSON object with the key "1".'),),
-            schema_of({"1": ["quartz"]}),
-            20,
-            lambda answer: answer or None,
-        )
+        ask = "user", 'Name a thing, as a JSON object with the key "1".'
+        schema = schema_of({"1": ["quartz"]})
+        question = Question((ask,), schema, 20, lambda answer: answer or None)
         reason = ""
         for dialect in _DIALECTS:
             try:
@@ -298,8 +283,7 @@ class Server:
                 reason = f" (the last one: it {error})"
                 continue
             if not dialect.schema or object_of(content) == _TEST:
-                how = dialect.schema or "no schema"
-                progress.say(f"{self.host} answers ({how})")
+                progress.say(f"{self.host} answers ({dialect.schema or 'no schema'})")
                 return dialect
         raise UsageError(
             f"{self._setting}: {self.host} refuses every form of request{reason}; is "
@@ -362,12 +346,10 @@ class Server:
             completion = msgspec.json.decode(reply, type=_Completion)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             completion = _Completion([])
-        used, done = completion.usage or _Usage(), self.traffic
-        self.traffic = Traffic(
-            done.requests + 1,
-            done.sent + (used.prompt_tokens or 0),
-            done.received + (used.completion_tokens or 0),
-        )
+        used, (requests, sent, received) = completion.usage or _Usage(), self.traffic
+        sent += used.prompt_tokens or 0
+        received += used.completion_tokens or 0
+        self.traffic = Traffic(requests + 1, sent, received)
         if len(completion.choices) != 1:
             return ""
         return completion.choices[0].message.content or ""

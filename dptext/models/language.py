@@ -25,23 +25,20 @@ class Head(NamedTuple):
     loader: str
 
 
-MASKED = Head(
-    "a masked language model", "masked-language-model head", "AutoModelForMaskedLM"
-)
+MASKED = Head("a masked language model", "masked head", "AutoModelForMaskedLM")
 CAUSAL = Head("a causal language model", "causal head", "AutoModelForCausalLM")
-_TOKENIZERS = (
-    *("tokenizer.json", "vocab.txt", "vocab.json"),
-    *("sentencepiece.bpe.model", "spiece.model", "tokenizer.model"),
-)
-# Files of which one must be there, and what is said where none is.
-_FILES = (
-    (("config.json",), "config.json; give a model's folder"),
-    (_TOKENIZERS, "tokenizer; save it beside the model"),
-    (
-        ("*.safetensors", "pytorch_model*.bin"),
-        "weights; model.safetensors or pytorch_model.bin should lie there",
+# Files of which one must be there, by what is said where none is.
+_FILES = {
+    "config.json; give a model's folder": ("config.json",),
+    "tokenizer; save it beside the model": (
+        *("tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model"),
+        *("sentencepiece.bpe.model", "spiece.model"),
     ),
-)
+    "weights; model.safetensors or pytorch_model.bin should lie there": (
+        "*.safetensors",
+        "pytorch_model*.bin",
+    ),
+}
 
 
 def need(path: str, setting: str, what: str, head: Head) -> str:
@@ -60,12 +57,10 @@ def need(path: str, setting: str, what: str, head: Head) -> str:
         if not file.is_file():
             raise UsageError(f"{setting}: no file {path} (nothing is downloaded)")
     elif not file.is_dir():
-        raise UsageError(
-            f"{setting}: no folder {file}; give that of a Hugging Face model on this "
-            "machine (nothing is downloaded)"
-        )
+        advice = "give that of a Hugging Face model here (nothing is downloaded)"
+        raise UsageError(f"{setting}: no folder {file}; {advice}")
     else:
-        for patterns, absent in _FILES:
+        for absent, patterns in _FILES.items():
             if not any(any(file.glob(pattern)) for pattern in patterns):
                 raise UsageError(f"{setting}: {file} has no {absent}")
     return str(file.resolve())
@@ -104,10 +99,8 @@ def load_network(path: str, setting: str, device: str, head: Head) -> Library:
         loaded, info = _loaded(path, setting, head.loader, head, options)
     missing = [key for key in info["missing_keys"] if not key.endswith("position_ids")]
     if missing:
-        raise UsageError(
-            f"{setting}: the weights in {path} lack {min(missing)}; take a model that "
-            f"was saved with its {head.named}"
-        )
+        advice = f"take a model that was saved with its {head.named}"
+        raise UsageError(f"{setting}: {path} lacks {min(missing)}; {advice}")
     if not getattr(loaded, "is_quantized", False):
         loaded = loaded.float()
     return _quietly(path, setting, lambda: loaded.eval().to(device))
@@ -124,11 +117,8 @@ def _loaded(
     folder = path
     if Path(path).is_file():
         folder, options["gguf_file"] = str(Path(path).parent), Path(path).name
-    return _quietly(
-        path,
-        setting,
-        lambda: getattr(library, loader).from_pretrained(folder, **options),
-    )
+    load = getattr(library, loader).from_pretrained
+    return _quietly(path, setting, lambda: load(folder, **options))
 
 
 def _quietly(path: str, setting: str, load: Callable[[], Library]) -> Library:

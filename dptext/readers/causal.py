@@ -126,10 +126,9 @@ class Network:
 
     def read(self, searches: Sequence[Search[T]]) -> list[T]:
         """Return what each search finds; similar ones should stand side by side."""
-        groups = [
-            searches[begin : begin + self.together]
-            for begin in range(0, len(searches), self.together)
-        ]
+        together = self.together
+        begins = range(0, len(searches), together)
+        groups = [searches[begin : begin + together] for begin in begins]
         results = models.on_one_thread(lambda each: _Lines(self).read(each), groups)
         return [result for group in results for result in group]
 
@@ -280,11 +279,8 @@ class _Lines:
             for text in texts:
                 end = begin + len(text.lines)
                 after = logs[begin:end, -1][:, self._on_device(text.wanted)]
-                text.hear(
-                    read[begin:end].sum(axis=1),
-                    sums[begin:end].sum(axis=1),
-                    after.cpu().numpy(),
-                )
+                each = read[begin:end].sum(axis=1), sums[begin:end].sum(axis=1)
+                text.hear(*each, after.cpu().numpy())
                 begin = end
 
     def _logits(self, ids: Ints, read: Mask) -> Library:
@@ -513,7 +509,6 @@ class CausalReader:
         channel: Channel,
         model: CausalModel,
         pairs: PairReader | None = None,
-        *,
         beam: int = 8,
         candidates: int = 40,
         weight: float = 1.0,
@@ -553,9 +548,8 @@ class CausalReader:
             # Before threads begin: they cannot share a tokenizer.
             texts = [self._text(each, rows, evidence) for each in texts_of(released)]
             texts.sort(key=lambda text: len(text[1]))
-            results = load(self._model).read(
-                [search(*text, self._beam, self._weight) for text in texts]
-            )
+            how = self._beam, self._weight
+            results = load(self._model).read([search(*text, *how) for text in texts])
         for (_, steps), (words, posteriors) in zip(texts, results, strict=True):
             for step, word, posterior in zip(steps, words, posteriors, strict=True):
                 best[step.drawn] = rows[step.possible[word], step.drawn]

@@ -15,17 +15,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import NamedTuple
+from functools import lru_cache, partial
+from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dptext import cache, lexicons
 from dptext.errors import UsageError
 from dptext.mechanisms import Mechanism
 from dptext.tokens.policy import Policy
-from dptext.types import BudgetDescription, BudgetKind, Eps, Ids, Lexicon, Released
+from dptext.types import (
+    BudgetDescription,
+    BudgetKind,
+    Eps,
+    Floats,
+    Ids,
+    Ints,
+    Lexicon,
+    Mask,
+    Released,
+)
 
 # Epsilons of one table are so much apart at most, in logarithms.
 _STEP = 0.1
@@ -47,8 +56,8 @@ class Candidates(NamedTuple):
     """
 
     rows: Ids
-    log_probs: NDArray[np.float64]
-    writable: NDArray[np.bool_]
+    log_probs: Floats
+    writable: Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +72,7 @@ class Channel:
     policy: Policy
     mechanism: Mechanism
     budget: BudgetDescription
-    prior: NDArray[np.float64]
+    prior: Floats
     eps_of_row: Eps | None = None
 
     def check(self) -> None:
@@ -77,13 +86,13 @@ class Channel:
             raise UsageError(msg)
 
     @property
-    def inputs(self) -> NDArray[np.float64]:
+    def inputs(self) -> Floats:
         """Return the prior over V and the unknown word: (V + 1,), sums to 1."""
         unknown = _UNKNOWN if self.policy.unknown == "perturb" else 0.0
-        inputs: NDArray[np.float64] = np.append(self.prior * (1.0 - unknown), unknown)
+        inputs: Floats = np.append(self.prior * (1.0 - unknown), unknown)
         return inputs
 
-    def public_epsilons(self, eps: Eps, texts: NDArray[np.int64]) -> Eps:
+    def public_epsilons(self, eps: Eps, texts: Ints) -> Eps:
         """Return the epsilon of each word as far as it is public: (n,).
 
         eps (n,) are those of the draws, texts (n,) which text each word belongs to.
@@ -98,7 +107,7 @@ class Channel:
             part = budget.total / np.bincount(texts)[texts]
         return np.asarray(np.clip(part, budget.low, budget.high))
 
-    def groups(self, eps: Eps) -> Iterator[tuple[float, NDArray[np.int64]]]:
+    def groups(self, eps: Eps) -> Iterator[tuple[float, Ints]]:
         """Yield each epsilon to read by, with the positions of the words it is for."""
         if not len(eps):
             return
@@ -113,37 +122,32 @@ class Channel:
             yield epsilon, np.flatnonzero(steps == step)
 
     def candidates(
-        self, epsilon: float, count: int, inputs: NDArray[np.float64] | None = None
+        self, epsilon: float, count: int, inputs: Floats | None = None
     ) -> Candidates:
         """Return the likeliest inputs of every output at one epsilon.
 
         inputs (V + 1,) is the prior to go by, `inputs` itself if not given.
         """
         self.check()
-        eps = np.full(len(self.prior) + 1, epsilon)
-        if self.eps_of_row is not None:
-            eps = self.eps_of_row
+        eps = self.eps_of_row
+        eps = np.full(len(self.prior) + 1, epsilon) if eps is None else eps
         prior = self.inputs if inputs is None else inputs
-        name = cache.key_of(
-            *("channel", 1, *self.mechanism.identity, count),
-            *(cache.digest(prior), cache.digest(eps)),
-        )
+        what = "channel", 1, *self.mechanism.identity, count
+        name = cache.key_of(*what, cache.digest(prior), cache.digest(eps))
 
         def compute() -> cache.Arrays:
             rows, log_probs = self.mechanism.likeliest_inputs(prior, eps, count)
             outputs = int(np.flatnonzero(np.isfinite(log_probs[:, 0]))[-1]) + 1
-            rows, log_probs = rows[:outputs], log_probs[:outputs]
-            return {"rows": rows, "log_probs": log_probs}
+            return {"rows": rows[:outputs], "log_probs": log_probs[:outputs]}
 
         def holds(kept: cache.Arrays) -> bool:
             rows, size = kept["rows"], len(self.prior)
             fits = rows.ndim == 2 and rows.shape == kept["log_probs"].shape
-            return bool(
-                fits and len(rows) <= size and rows.min() >= 0 and rows.max() <= size
-            )
+            fits = fits and 0 < len(rows) <= size
+            return bool(fits and rows.min() >= 0 and rows.max() <= size)
 
-        what = f"looking up which words {self.mechanism.name} draws each word for"
-        kept = cache.arrays(name, compute, holds, what)
+        about = f"looking up which words {self.mechanism.name} draws each word for"
+        kept = cache.arrays(name, compute, holds, about)
         rows, possible = kept["rows"], np.isfinite(kept["log_probs"])
         drawn = np.zeros(len(prior), bool)
         drawn[: len(rows)] = possible[:, 0]
@@ -156,13 +160,10 @@ class ChannelReader:
 
     def __init__(self, channel: Channel, count: int) -> None:
         self.channel, self._count = channel, count
-        self.table = lru_cache(maxsize=TABLES)(
-            lambda epsilon: channel.candidates(epsilon, count)
-        )
+        table = partial(channel.candidates, count=count)
+        self.table = lru_cache(maxsize=TABLES)(table)
 
-    def evidence(
-        self, released: Released
-    ) -> tuple[Ids, NDArray[np.float64], NDArray[np.bool_]]:
+    def evidence(self, released: Released) -> tuple[Ids, Floats, Mask]:
         """Return inputs (c, n), ln P(y|x) of each, -inf for none, and which to write.
 
         Those may be written that may be drawn and are not vulgar.
@@ -184,8 +185,8 @@ class UnigramReader:
     """Guesses argmax prior(x) P(y|x), the attacker of the Bayes risk."""
 
     channel: Channel
-    name: str = ALONE
-    assumes: str = (
+    name: ClassVar[str] = ALONE
+    assumes: ClassVar[str] = (
         "knows mechanism, epsilon and public word frequencies; sees one word, no "
         "context"
     )

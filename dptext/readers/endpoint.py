@@ -52,6 +52,10 @@ _PUBLIC = (
 )
 
 
+# Its answer is the rows of the words that are asked about.
+WordQuestion = Question[list[int]]
+
+
 class Options(NamedTuple):
     """The options of n drawn words: first (n,) the guess that a question shows.
 
@@ -120,7 +124,7 @@ class Chooser:
     def choose(self, released: Released, options: Options) -> Ids:
         """Return a word for each drawn one: the guess where there is no answer."""
         windows = [*self._windows(released)]
-        answers = self._server.ask([self._question(each, options) for each in windows])
+        answers = self._server.ask(self.questions(released, options))
         words, unanswered = options.first.copy(), set()
         for window, answer in zip(windows, answers, strict=True):
             if answer is None:
@@ -131,9 +135,7 @@ class Chooser:
         self.unanswered += len(unanswered)
         return words
 
-    def questions(
-        self, released: Released, options: Options
-    ) -> list[Question[list[int]]]:
+    def questions(self, released: Released, options: Options) -> list[WordQuestion]:
         """Return all that would be asked about a batch."""
         return [self._question(each, options) for each in self._windows(released)]
 
@@ -147,7 +149,7 @@ class Chooser:
                 stop = at[end + _AROUND] if end + _AROUND < len(at) else len(pieces)
                 yield _Window(pieces[start:stop], index[begin:end], text)
 
-    def _question(self, window: _Window, options: Options) -> Question[list[int]]:
+    def _question(self, window: _Window, options: Options) -> WordQuestion:
         number_of = {each: number for number, each in enumerate(window.drawn, 1)}
         text = ""
         for piece in window.pieces:
@@ -158,10 +160,8 @@ class Chooser:
             else:
                 masked = " " * (piece.text[:1] == " ") + MASKED
                 text += piece.text if piece.shown else masked
-        choices = {
-            str(number): self.choices(options, each)
-            for each, number in number_of.items()
-        }
+        every = number_of.items()
+        choices = {str(number): self.choices(options, each) for each, number in every}
         lines = (f"{number}: {', '.join(each)}" for number, each in choices.items())
         asked = "\n".join((f"Text: {text.strip()}", "", *lines))
         letters = sum(max(map(len, each)) for each in choices.values())

@@ -38,10 +38,6 @@ _ARGUMENTS = {
 }
 
 
-def _type(code: str) -> type:
-    return _SCALARS.get(code) or ndpointer(np.dtype(code), flags="C_CONTIGUOUS")
-
-
 def _opened() -> ctypes.CDLL | None:
     if os.environ.get(VARIABLE) == "numpy":
         return None
@@ -49,7 +45,10 @@ def _opened() -> ctypes.CDLL | None:
         library = ctypes.CDLL(str(path()))
         for name, codes in _ARGUMENTS.items():
             function = getattr(library, name)
-            function.argtypes = [_type(code) for code in codes if code != " "]
+            function.argtypes = [
+                _SCALARS.get(code) or ndpointer(np.dtype(code), flags="C_CONTIGUOUS")
+                for code in codes.replace(" ", "")
+            ]
             function.restype = None
     except (OSError, AttributeError):
         return None

@@ -31,7 +31,7 @@ from dptext.errors import LexiconError, UsageError
 from dptext.lexicons import store
 from dptext.lexicons.store import META, WORDS, Kind, save_array
 from dptext.readers.channel import Channel
-from dptext.types import Lexicon
+from dptext.types import Floats, Ids, Ints, Lexicon, Rows, Singles
 
 FORMAT = 1
 _ARRAYS: dict[str, Kind] = {
@@ -54,10 +54,10 @@ class Ngrams:
     """
 
     words: tuple[str, ...]
-    alone: NDArray[np.float32]
-    backoff: NDArray[np.float32]
+    alone: Singles
+    backoff: Singles
     ends: NDArray[np.uint32]
-    following: NDArray[np.integer]
+    following: Rows
     gains: NDArray[np.int8]
     meta: Mapping[str, object] = field(default_factory=dict)
     digest: str = ""
@@ -68,7 +68,7 @@ class Ngrams:
         return len(self.words)
 
     @property
-    def contexts(self) -> NDArray[np.int64]:
+    def contexts(self) -> Ints:
         """Return the context of each pair: (m,)."""
         ends = self.ends.astype(np.int64)
         counts = ends - np.concatenate(([0], ends[:-1]))
@@ -94,24 +94,17 @@ class Ngrams:
         backoff[new[known]] = self.backoff[known]
         contexts, following = self.contexts, np.asarray(self.following)
         kept = known[contexts] & known[following]
-        return assembled(
-            lexicon.words,
-            np.log(alone / alone.sum()),
-            backoff,
-            new[contexts[kept]],
-            new[following[kept]],
-            np.asarray(self.gains)[kept],
-            self.meta,
-            self.digest,
-        )
+        pairs = new[contexts[kept]], new[following[kept]], np.asarray(self.gains)[kept]
+        logs, about = np.log(alone / alone.sum()), (self.meta, self.digest)
+        return assembled(lexicon.words, logs, backoff, *pairs, *about)
 
 
 def assembled(
     words: tuple[str, ...],
-    alone: NDArray[np.float64],
-    backoff: NDArray[np.float64],
-    contexts: NDArray[np.int64],
-    following: NDArray[np.int64],
+    alone: Floats,
+    backoff: Floats,
+    contexts: Ints,
+    following: Ints,
     gains: NDArray[np.int8],
     meta: Mapping[str, object],
     digest: str = "",
@@ -119,27 +112,21 @@ def assembled(
     """Put pairs (m,) in order; no pair may come twice."""
     order = np.lexsort((following, contexts))
     counts = np.bincount(contexts, minlength=len(words) + 2)
+    ends = np.cumsum(counts).astype(np.uint32)
     narrow = len(words) + 2 <= 1 << 16
-    return Ngrams(
-        words,
-        alone.astype(np.float32),
-        backoff.astype(np.float32),
-        np.cumsum(counts).astype(np.uint32),
-        following[order].astype(np.uint16 if narrow else np.uint32),
-        gains[order],
-        meta,
-        digest,
-    )
+    rows: Rows = following[order].astype(np.uint16 if narrow else np.uint32)
+    logs = alone.astype(np.float32), backoff.astype(np.float32)
+    return Ngrams(words, *logs, ends, rows, gains[order], meta, digest)
 
 
-def coded(log_gains: NDArray[np.float64]) -> NDArray[np.int8]:
+def coded(log_gains: Floats) -> NDArray[np.int8]:
     """Return the nearest codes of ln g, of pairs that were seen."""
     levels = np.log(decoded(np.arange(-127, 128, dtype=np.int8)).astype(np.float64))
     nearest = np.searchsorted((levels[1:] + levels[:-1]) / 2.0, log_gains)
     return (nearest - 127).astype(np.int8)
 
 
-def decoded(codes: NDArray[np.int8]) -> NDArray[np.float32]:
+def decoded(codes: NDArray[np.int8]) -> Singles:
     """Return the gains of codes: eight steps from each power of two to the next.
 
     A code is the difference from 1.0 in the upper bits of a single-precision number,
@@ -190,19 +177,14 @@ def _load(folder: Path, state: object) -> Ngrams:
         msg = f"{folder}: the n-gram model does not match its digest; make it again"
         raise LexiconError(msg)
     words = store.words_of(folder)
-    lengths = {"V+2": len(words) + 2}
-    arrays = {
-        name: store.mapped(folder / f"{name}.npy", kind, lengths)
-        for name, kind in _ARRAYS.items()
-    }
+    arrays = store.mapped(folder, _ARRAYS, len(words))
     return Ngrams(words, **arrays, meta=meta, digest=digest)
 
 
 def _digest(folder: Path) -> str:
     names = [WORDS, *(f"{name}.npy" for name in _ARRAYS)]
-    return settings.digest_of_data(
-        {name: settings.digest_of_path(folder / name) for name in names}
-    )
+    digests = {name: settings.digest_of_path(folder / name) for name in names}
+    return settings.digest_of_data(digests)
 
 
 # The model that ships.
@@ -277,11 +259,8 @@ def _opened(name_or_path: str, channel: Channel) -> tuple[Ngrams | None, float]:
         if store.is_name(name_or_path) and folder_of(name_or_path).is_dir():
             folder = folder_of(name_or_path)
     if not folder.is_dir():
-        msg = (
-            f"no n-gram model named {name_or_path!r}; `dptext lexicon ngrams` makes "
-            "one from a public corpus"
-        )
-        raise LexiconError(msg)
+        advice = "`dptext lexicon ngrams` makes one from a public corpus"
+        raise LexiconError(f"no n-gram model named {name_or_path!r}; {advice}")
     model = load(folder)
     lexicon = channel.lexicon
     if model.words == lexicon.words:
@@ -352,9 +331,7 @@ class Gains:
         slots = drawn[drawn > 0].tolist()
         return all(np.array_equal(square[slot], self._row(slot)) for slot in slots)
 
-    def of(
-        self, contexts: NDArray[np.int32], following: NDArray[np.int32]
-    ) -> NDArray[np.int8]:
+    def of(self, contexts: Ids, following: Ids) -> NDArray[np.int8]:
         """Return the codes of the gains of pairs of slots, arrays that broadcast."""
         at = contexts.astype(np.int64) * self.width + following
         # Slots are never outside: what mode says is only the quickest way.

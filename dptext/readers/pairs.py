@@ -18,25 +18,24 @@ from functools import lru_cache
 from typing import NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dptext.noise import unit
 from dptext.readers import kernel, posterior
 from dptext.readers.channel import TABLES, Channel
 from dptext.readers.ngrams import Gains, Ngrams
-from dptext.readers.posterior import (
-    NAT,
-    Chains,
-    Floats,
-    PathCandidates,
-    WordCandidates,
-    by_word,
-    chains_of,
-    scores_of,
-    viterbi,
-)
+from dptext.readers.posterior import Chains, PathCandidates, WordCandidates
 from dptext.tokens import language_data
-from dptext.types import Ids, Lexicon, Mask, Released
+from dptext.types import (
+    Floats,
+    Ids,
+    Ints,
+    Lexicon,
+    Mask,
+    Released,
+    Rows,
+    Singles,
+    Vectors,
+)
 
 # Chosen on training rows of AG News and SST-2 (docs/decoding.md).
 POWER = 4.0
@@ -87,7 +86,7 @@ class Topic:
         self.values = np.exp(codes / _STEPS).astype(np.float32)
         self.scale = power * _STEPS / _LENGTH**2
 
-    def factors(self, rows: Ids, released: Released) -> NDArray[np.float32]:
+    def factors(self, rows: Ids, released: Released) -> Singles:
         """Return the factor of each candidate of each drawn word: (n, c).
 
         rows (n, c) are candidates, V the unknown word.
@@ -102,7 +101,7 @@ class Topic:
             factors[part] = self.values.take(codes + len(self.values) // 2, mode="clip")
         return factors
 
-    def _topics(self, released: Released) -> NDArray[np.float32]:
+    def _topics(self, released: Released) -> Singles:
         """Return the mean direction of the other draws of each word's text: (n, d)."""
         drawn, texts = released.drawn, released.texts
         begins = np.flatnonzero(np.diff(texts, prepend=-1))
@@ -117,7 +116,7 @@ class Topic:
         mean = np.rint((sums.astype(np.float32)[of_text] - each) * shares[:, None])
         length = np.sqrt(np.einsum("nd,nd->n", mean, mean))
         weight = _LENGTH * others / ((others + _FEW) * np.maximum(length, 1.0))
-        topics: NDArray[np.float32] = np.rint(mean * weight[:, None]).astype(np.float32)
+        topics: Singles = np.rint(mean * weight[:, None]).astype(np.float32)
         return topics
 
     def kernel_arguments(self, released: Released) -> tuple[object, ...]:
@@ -159,7 +158,7 @@ class CandidateTable(NamedTuple):
 
     rows: Ids
     writable: Mask
-    weights: Floats
+    weights: Singles
 
 
 class Weighed(NamedTuple):
@@ -170,7 +169,7 @@ class Weighed(NamedTuple):
     """
 
     rows: Ids
-    columns: NDArray[np.integer]
+    columns: Rows
     writable: Mask
     words: WordCandidates
     chains: Chains
@@ -213,9 +212,9 @@ class PairReader:
         size = model.size + 1
         backoff = weight * model.backoff[:size].astype(np.float64)
         self._backoff = np.exp(backoff).astype(np.float32)
-        self._backoff_scores = scores_of(backoff)
+        self._backoff_scores = posterior.scores_of(backoff)
         alone = weight * model.alone[:size].astype(np.float64)
-        self._alone_scores = scores_of(alone)
+        self._alone_scores = posterior.scores_of(alone)
         self._topic = _topic(channel.lexicon, topic) if topic else None
         self.table = lru_cache(maxsize=TABLES)(self._table)
 
@@ -228,16 +227,16 @@ class PairReader:
         """Return the reader that finds most with a model of pairs alone."""
         return cls(channel, model, topic=POWER)
 
-    def posterior(self, released: Released) -> tuple[Ids, Floats]:
+    def posterior(self, released: Released) -> tuple[Ids, Singles]:
         """Return the candidates of each drawn word, and how likely each is: (k, n)."""
         weighed = self.weighed(released)
         return weighed.rows, self.likely(weighed)
 
-    def likely(self, weighed: Weighed) -> Floats:
+    def likely(self, weighed: Weighed) -> Singles:
         """Return the posterior probability of each candidate: (k, n)."""
         return posterior.marginals(weighed.chains, weighed.words, self._gains)
 
-    def evidence(self, released: Released) -> tuple[Ids, NDArray[np.float64], Mask]:
+    def evidence(self, released: Released) -> tuple[Ids, Floats, Mask]:
         """Return candidates (k, n), ln of how likely each is, and which to write."""
         weighed = self.weighed(released)
         with np.errstate(divide="ignore"):
@@ -259,7 +258,7 @@ class PairReader:
         possible = weighed.writable | none
         with np.errstate(divide="ignore"):
             logs = np.log(weighed.words.weights.astype(np.float64))
-        scores = scores_of(np.where(possible, logs, -np.inf))
+        scores = posterior.scores_of(np.where(possible, logs, -np.inf))
         backoff = self._backoff_scores[weighed.rows]
         candidates = PathCandidates(weighed.words.slots, scores, backoff)
         rows = self._path(weighed.chains, weighed.rows, candidates)
@@ -269,7 +268,7 @@ class PairReader:
         self,
         released: Released,
         rows: Ids,
-        closeness: NDArray[np.floating],
+        closeness: Vectors,
         fluency: float,
         chains: Chains | None = None,
     ) -> Ids:
@@ -283,11 +282,11 @@ class PairReader:
         worth = np.where(np.isfinite(closeness), closeness + 2.0, 0.0)
         rows, candidates = self._closest(rows, worth.astype(np.float32), fluency)
         if chains is None:
-            chains = chains_of(released, self.channel.lexicon)
+            chains = posterior.chains_of(released, self.channel.lexicon)
         return self._path(chains, rows, candidates)
 
     def _closest(
-        self, rows: Ids, worth: Floats, fluency: float
+        self, rows: Ids, worth: Singles, fluency: float
     ) -> tuple[Ids, PathCandidates]:
         """Return the rows of largest worth (k, n), and how a path weighs them."""
         if kernel.library is None:
@@ -295,21 +294,22 @@ class PairReader:
             rows = np.take_along_axis(rows, best, axis=0)
             worth = np.take_along_axis(worth, best, axis=0)
             nats = np.where(worth > 0.0, worth.astype(np.float64) / fluency, -np.inf)
-            scores = scores_of(nats) + self._alone_scores[rows]
+            scores = posterior.scores_of(nats) + self._alone_scores[rows]
             slots, backoff = self._gains.slot_of[rows], self._backoff_scores[rows]
             return rows, PathCandidates(slots, scores, backoff)
-        count, width = worth.T.shape
+        worth, rows = posterior.by_word(worth), posterior.by_word(rows)
+        count, width = worth.shape
         kept = min(_WRITTEN, width)
         closest, *scored = (np.empty((count, kept), np.int32) for _ in range(4))
         kernel.library.closest(
-            *(count, width, kept, by_word(worth), by_word(rows), fluency, NAT),
+            *(count, width, kept, worth, rows, fluency, posterior.NAT),
             *(self._gains.slot_of, self._alone_scores, self._backoff_scores),
             *(closest, *scored),
         )
         return closest.T, PathCandidates(*(each.T for each in scored))
 
     def _path(self, chains: Chains, rows: Ids, candidates: PathCandidates) -> Ids:
-        chosen = viterbi(chains, candidates, self._gains)
+        chosen = posterior.viterbi(chains, candidates, self._gains)
         return np.asarray(rows[chosen, np.arange(len(chosen))])
 
     def weighed(self, released: Released) -> Weighed:
@@ -332,13 +332,13 @@ class PairReader:
                 *(rows, columns, writable, slots, weights, backoff),
             )
         words = WordCandidates(slots.T, weights.T, backoff.T)
-        chains = chains_of(released, self.channel.lexicon)
+        chains = posterior.chains_of(released, self.channel.lexicon)
         return Weighed(rows.T, columns.T, writable.T, words, chains)
 
     def _weighed(self, released: Released) -> Weighed:
-        shape = (len(released.drawn), self._count)
-        rows = np.zeros(shape, np.int32)
-        writable, weights = np.zeros(shape, bool), np.zeros(shape, np.float32)
+        shape = len(released.drawn), self._count
+        rows, writable = np.zeros(shape, np.int32), np.zeros(shape, bool)
+        weights = np.zeros(shape, np.float32)
         for epsilon, positions in self.channel.groups(released.eps):
             table, drawn = self.table(epsilon), released.drawn[positions]
             rows[positions] = table.rows[drawn]
@@ -352,16 +352,14 @@ class PairReader:
             for each in (rows, writable, weights)
         )
         words = WordCandidates(self._gains.slot_of[rows], weights, self._backoff[rows])
-        chains = chains_of(released, self.channel.lexicon)
+        chains = posterior.chains_of(released, self.channel.lexicon)
         return Weighed(rows, columns.T, writable, words, chains)
 
     def _table(self, epsilon: float) -> CandidateTable:
-        model, size = self._model, self._model.size
-        alone = model.alone[: size + 1].astype(np.float64)
-        inputs = np.where(self.channel.inputs > 0.0, np.exp(alone), 0.0)
-        rows, log_probs, writable = self.channel.candidates(
-            epsilon, self._count, inputs
-        )
+        model, channel = self._model, self.channel
+        alone = model.alone[: model.size + 1].astype(np.float64)
+        inputs = np.where(channel.inputs > 0.0, np.exp(alone), 0.0)
+        rows, log_probs, writable = channel.candidates(epsilon, self._count, inputs)
         logs = log_probs + self._weight * alone[rows]
         top = logs.max(axis=1, keepdims=True)
         weights = np.exp(logs - np.where(np.isfinite(top), top, 0.0))
@@ -369,7 +367,17 @@ class PairReader:
         return CandidateTable(rows, writable, weights.astype(np.float32))
 
 
-def largest(weights: Floats, count: int) -> NDArray[np.int64]:
+class SameKindReader(PairReader):
+    """Reads with the pairs of public text of the same kind as what it reads."""
+
+    name = "same-kind"
+    assumes = (
+        "knows mechanism and epsilon; reads all that is released of a text with the "
+        "pairs of words of other public texts of the same kind, and what it is about"
+    )
+
+
+def largest(weights: Singles, count: int) -> Ints:
     """Return where the largest of each row stand, in order of place: (n, count).
 
     weights (n, c), none below 0. Of equal ones the first, on every machine.
@@ -381,5 +389,5 @@ def largest(weights: Floats, count: int) -> NDArray[np.int64]:
     keys = np.ascontiguousarray(weights, np.float32).view(np.int32).astype(np.int64)
     keys = keys * width + np.arange(width - 1, -1, -1)
     top = np.partition(keys, width - count, axis=1)[:, width - count :]
-    places: NDArray[np.int64] = np.sort(width - 1 - top % width, axis=1)
+    places: Ints = np.sort(width - 1 - top % width, axis=1)
     return places

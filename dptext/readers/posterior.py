@@ -31,7 +31,7 @@ from dptext.readers import kernel
 from dptext.readers.ngrams import Gains, decoded
 from dptext.tokens import kinds
 from dptext.tokens.regex import key_of
-from dptext.types import NUMBER, Lexicon, Released
+from dptext.types import NUMBER, Ints, Lexicon, Released, Singles, Vectors
 
 # Chains that are read together, and their words, about: few enough for the caches.
 _CHAINS, _WORDS = 384, 2**14
@@ -48,8 +48,8 @@ class Chains:
     after (n,) row of what follows its last word, -1 elsewhere.
     """
 
-    before: NDArray[np.int64]
-    after: NDArray[np.int64]
+    before: Ints
+    after: Ints
 
     @property
     def longest(self) -> int:
@@ -59,10 +59,8 @@ class Chains:
 
     def slots(self, gains: Gains) -> tuple[Slots, Slots]:
         """Return before and after as slots in the table of gains."""
-        before, after = (
-            np.where(rows >= 0, gains.slot_of[rows], np.int32(-1))
-            for rows in (self.before, self.after)
-        )
+        rows = np.stack((self.before, self.after))
+        before, after = np.where(rows >= 0, gains.slot_of[rows], np.int32(-1))
         return before, after
 
     def blocks(self) -> Iterator[ChainBlock]:
@@ -88,7 +86,7 @@ class ChainBlock(NamedTuple):
     longer chains first.
     """
 
-    words: NDArray[np.int64]
+    words: Ints
     ends: list[int]
 
     @property
@@ -163,9 +161,6 @@ class BigramLookup:
         self.codes = [np.ascontiguousarray(each.transpose(1, 2, 0)) for each in codes]
 
 
-Floats = NDArray[np.float32]
-
-
 class WordCandidates(NamedTuple):
     """The c candidates of n drawn words, as a reader weighs them.
 
@@ -174,11 +169,11 @@ class WordCandidates(NamedTuple):
     """
 
     slots: Slots
-    weights: Floats
-    backoff: Floats
+    weights: Singles
+    backoff: Singles
 
 
-def marginals(chains: Chains, words: WordCandidates, gains: Gains) -> Floats:
+def marginals(chains: Chains, words: WordCandidates, gains: Gains) -> Singles:
     """Return the posterior probability of each candidate: (c, n), columns sum to 1.
 
     Exact for these candidates and gains, except that sums are rounded to single
@@ -202,13 +197,11 @@ def by_word(candidates: NDArray[Number]) -> NDArray[Number]:
     return np.ascontiguousarray(candidates.T)
 
 
-def _marginals(chains: Chains, words: WordCandidates, gains: Gains) -> Floats:
+def _marginals(chains: Chains, words: WordCandidates, gains: Gains) -> Singles:
     posterior = np.empty_like(words.weights)
     for block in chains.blocks():
-        weights, backoff = (
-            np.take(each, block.words, axis=1)
-            for each in (words.weights, words.backoff)
-        )
+        weights = np.take(words.weights, block.words, axis=1)
+        backoff = np.take(words.backoff, block.words, axis=1)
         steps = BigramLookup(chains, words.slots[:, block.words], gains, block)
         forward = np.empty_like(weights)
         first = block.steps[0]
@@ -232,18 +225,18 @@ def _marginals(chains: Chains, words: WordCandidates, gains: Gains) -> Floats:
     return posterior
 
 
-def summed(parts: Floats) -> Floats:
+def summed(parts: Singles) -> Singles:
     """Return the sum over the first axis of two or more, one part after the other.
 
     NumPy's own sum adds in pairs or in order, as shape and layout in memory suggest.
     """
-    total: Floats = parts[0].copy()
+    total: Singles = parts[0].copy()
     for part in parts[1:]:
         total += part
     return total
 
 
-def _scaled(weights: Floats) -> Floats:
+def _scaled(weights: Singles) -> Singles:
     """Divide columns by their largest entry, so that long chains stay in range."""
     return np.asarray(weights / weights.max(axis=0))
 
@@ -266,7 +259,7 @@ class PathCandidates(NamedTuple):
     backoff: Scores
 
 
-def scores_of(logs: NDArray[np.floating]) -> Scores:
+def scores_of(logs: Vectors) -> Scores:
     """Return logarithms as scores; what is far below is NEVER."""
     scores = np.rint(np.maximum(logs * float(NAT), float(NEVER)))
     return np.asarray(scores, np.int32)
@@ -276,9 +269,7 @@ def scores_of(logs: NDArray[np.floating]) -> Scores:
 _LOGS = scores_of(np.log(decoded(np.arange(256).astype(np.int8)).astype(np.float64)))
 
 
-def viterbi(
-    chains: Chains, candidates: PathCandidates, gains: Gains
-) -> NDArray[np.int64]:
+def viterbi(chains: Chains, candidates: PathCandidates, gains: Gains) -> Ints:
     """Return the candidate of each word on the path of the largest score: (n,)."""
     if kernel.library is None:
         return _viterbi(chains, candidates, gains)
@@ -292,9 +283,7 @@ def viterbi(
     return chosen
 
 
-def _viterbi(
-    chains: Chains, candidates: PathCandidates, gains: Gains
-) -> NDArray[np.int64]:
+def _viterbi(chains: Chains, candidates: PathCandidates, gains: Gains) -> Ints:
     chosen = np.empty(candidates.scores.shape[1], np.int64)
     for block in chains.blocks():
         backoff = candidates.backoff[:, block.words]

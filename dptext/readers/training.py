@@ -16,17 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.errors import InputError
+from dptext.lexicons.from_text import KeyCounts
 from dptext.readers import ngrams
 from dptext.readers.ngrams import Ngrams, decoded
-from dptext.readers.pairs import PairReader
 from dptext.readers.posterior import chains_of
 from dptext.tokens import joining
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
-from dptext.types import Ids, Lexicon
+from dptext.types import Floats, Ids, Ints, Lexicon
 
-# Distinct pairs that wait before they are added up.
-_WAITING = 2**23
 # What any other word has, and a sentence's end, where the corpus says nothing.
 _UNKNOWN = 0.01
 
@@ -38,8 +36,7 @@ class PairCounts:
         self._lexicon = lexicon
         self._tokenizer = Tokenizer(lexicon, Policy())
         self._size = len(lexicon.words)
-        self._keys = [np.empty(0, np.int64)]
-        self._counts = [np.empty(0, np.int64)]
+        self._pairs = KeyCounts()
         self.words = 0
 
     def add(self, texts: Sequence[str]) -> None:
@@ -52,17 +49,8 @@ class PairCounts:
         last = chains.after >= 0
         first = np.concatenate((earlier, rows[last]))
         second = np.concatenate((rows, chains.after[last]))
-        keys, counts = np.unique(first * (self._size + 2) + second, return_counts=True)
-        self._keys.append(keys)
-        self._counts.append(counts)
+        self._pairs.add(first * (self._size + 2) + second)
         self.words += len(rows)
-        if sum(map(len, self._keys)) > _WAITING:
-            self._sum()
-
-    def _sum(self) -> None:
-        keys, which = np.unique(np.concatenate(self._keys), return_inverse=True)
-        counts = np.bincount(which, np.concatenate(self._counts), len(keys))
-        self._keys, self._counts = [keys], [counts.astype(np.int64)]
 
     def model(
         self, least: int, meta: Mapping[str, object], background: Ngrams | None = None
@@ -72,8 +60,7 @@ class PairCounts:
         background is over the words of the same lexicon. Raises InputError where there
         were no words.
         """
-        self._sum()
-        keys, counts = self._keys[0], self._counts[0]
+        keys, counts = self._pairs.total()
         if not len(keys):
             msg = "the corpus has no words, so there is no model to make of it"
             raise InputError(msg)
@@ -100,31 +87,20 @@ class PairCounts:
         else:
             at = np.arange(len(keys))
         gains[at] += shares / (backoff[contexts] * alone[following])
-        return ngrams.assembled(
-            self._lexicon.words,
-            np.log(alone),
-            np.log(backoff),
-            keys // rows,
-            keys % rows,
-            ngrams.coded(np.log(gains)),
-            meta,
-        )
+        logs, codes = (np.log(alone), np.log(backoff)), ngrams.coded(np.log(gains))
+        pairs = keys // rows, keys % rows
+        return ngrams.assembled(self._lexicon.words, *logs, *pairs, codes, meta)
 
-    def _alone(
-        self,
-        following: NDArray[np.int64],
-        counts: NDArray[np.int64],
-        background: Ngrams | None,
-    ) -> NDArray[np.float64]:
+    def _alone(self, following: Ints, counts: Ints, general: Ngrams | None) -> Floats:
         """Return p of words, of any other word and of a sentence's end: (V + 2,)."""
         counted = np.bincount(following, counts, self._size + 2)
         seen = counted > 0
         discount = _discount(counted[seen])
         public = np.append(self._lexicon.prior * (1.0 - 2 * _UNKNOWN), [_UNKNOWN] * 2)
-        if background is not None:
-            public = np.exp(background.alone.astype(np.float64))
+        if general is not None:
+            public = np.exp(general.alone.astype(np.float64))
         spared = discount * seen.sum() * public
-        alone: NDArray[np.float64] = np.maximum(counted - discount, 0.0) + spared
+        alone: Floats = np.maximum(counted - discount, 0.0) + spared
         alone /= alone.sum()
         return alone
 
@@ -132,13 +108,3 @@ class PairCounts:
 def _discount(counts: NDArray[np.number]) -> float:
     once, twice = (int((counts == times).sum()) for times in (1, 2))
     return once / (once + 2 * twice) if once and twice else 0.5
-
-
-class SameKindReader(PairReader):
-    """Reads with the pairs of public text of the same kind as what it reads."""
-
-    name = "same-kind"
-    assumes = (
-        "knows mechanism and epsilon; reads all that is released of a text with the "
-        "pairs of words of other public texts of the same kind, and what it is about"
-    )

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from dptext.tokens import language_data
 from dptext.tokens.numbers import WITH_AN, elements_of
-from dptext.types import PARTS, Ids, Lexicon
+from dptext.types import PARTS, Ids, Lexicon, Mask
 
 # The forms of a word; a word may be several of them.
 SINGULAR, PLURAL, BASE, THIRD, PAST, PARTICIPLE, ING = range(7)
@@ -51,9 +51,9 @@ class Inflections:
     """
 
     forms: NDArray[np.uint16]
-    others: NDArray[np.int32]
+    others: Ids
 
-    def are(self, form: int) -> NDArray[np.bool_]:
+    def are(self, form: int) -> Mask:
         """Tell which words are of a form: (V,)."""
         return np.asarray((self.forms >> form) & 1 == 1)
 
@@ -207,18 +207,12 @@ def stem(word: str, *, keep_y: bool) -> str:
 
 
 # Name of a form in the rules -> the form, and the part of speech that has it.
-_FORMS = {
-    "SINGULAR": (SINGULAR, "noun"),
-    "PLURAL": (PLURAL, "noun"),
-    "BASE": (BASE, "verb"),
-    "THIRD": (THIRD, "verb"),
-    "PAST": (PAST, "verb"),
-    "PARTICIPLE": (PARTICIPLE, "verb"),
-    "ING": (ING, "verb"),
-    "POSITIVE": (POSITIVE, "adjective"),
-    "COMPARATIVE": (COMPARATIVE, "adjective"),
-    "SUPERLATIVE": (SUPERLATIVE, "adjective"),
-}
+_NAMES = (
+    *("SINGULAR", "PLURAL", "BASE", "THIRD", "PAST", "PARTICIPLE", "ING"),
+    *("POSITIVE", "COMPARATIVE", "SUPERLATIVE"),
+)
+_HAVING = (*2 * ["noun"], *5 * ["verb"], *3 * ["adjective"])
+_FORMS = dict(zip(_NAMES, enumerate(_HAVING), strict=True))
 
 
 class Rules(NamedTuple):
@@ -242,19 +236,14 @@ def rules() -> Rules:
         parts = list(chain.from_iterable(shared.get(each, [each]) for each in parts))
         side, _, name = heading.partition(" ")
         words = [part for part in parts if ">" not in part]
-        asked = [part for part in parts if ">" in part]
-        if side == "before":
-            read.before[name] = words, asked
-        elif side == "after":
-            read.after[name] = words, asked
+        if side in ("before", "after"):
+            classes = read.before if side == "before" else read.after
+            classes[name] = words, [part for part in parts if ">" in part]
         elif side == "loose":
             read.loose[name] = words
         else:
             shared[heading] = parts
     return read
-
-
-Mask = NDArray[np.bool_]
 
 
 def _edges(lexicon: Lexicon) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
@@ -280,11 +269,11 @@ class Articles:
 
     def __init__(self, lexicon: Lexicon) -> None:
         rows = lexicon.row_of
+        words = lexicon.words
         self._pair = (rows.get("a", -1), rows.get("an", -1))
-        self._article = np.zeros(len(lexicon.words) + 1, bool)
+        self._article = np.zeros(len(words) + 1, bool)
         if min(self._pair) >= 0:
             self._article[list(self._pair)] = True
-        words = lexicon.words
         first, _ = _edges(lexicon)
         self._vowel = np.append(np.isin(first, list(_SURE)), False)
         for row in np.flatnonzero(np.isin(first, list(_LIKELY))).tolist():
@@ -390,15 +379,11 @@ class Inflector:
     def _row(self, name: str, asked: list[str], loose: Mapping[str, list[str]]) -> Ids:
         """Return what each word becomes beside a word of a class: (V + 1,)."""
         row = np.arange(self._size + 1, dtype=np.int32)
-        steps = list(asked)
-        if name != "start":
-            steps += [rule for rule, home in loose.items() if name not in home]
-        done = np.zeros(self._size + 1, bool)
-        for step in steps:
-            here, there = self._step(step)
-            fresh = ~done[here]
-            row[here[fresh]] = there[fresh]
-            done[here] = True
+        rest = [] if name == "start" else [r for r in loose if name not in loose[r]]
+        # Earlier rules win.
+        for rule in reversed([*asked, *rest]):
+            here, there = self._step(rule)
+            row[here] = there
         return row
 
     def _forms(self, rule: str) -> tuple[Ids, Ids]:

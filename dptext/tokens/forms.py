@@ -97,23 +97,24 @@ def shown(text: str) -> str:
 
 def _field(key: str, part: str) -> str:
     if key == "name":
-        field = "mmm" if len(part) == 3 else "mmmm"
-        if part.isupper():
-            return field.upper()
-        return field.capitalize() if part[:1].isupper() else field
+        return _cased("mmm" if len(part) == 3 else "mmmm", part)
     width = sum(map(str.isdigit, part))
     letter = {"day": "d", "year": "y"}.get(key, "n")
     return letter * width + "th" * (len(part) > width)
+
+
+def _cased(name: str, like: str) -> str:
+    """Write a name with the capitals of another."""
+    if like.isupper():
+        return name.upper()
+    return name.capitalize() if like[:1].isupper() else name
 
 
 def _drawn(field: str, draws: Integers) -> str:
     """Return what stands for one field."""
     width = len(field.removesuffix("th"))
     if field[0] in "Mm":
-        name = _MONTHS[draws.below(12)][: 3 if width == 3 else None]
-        if field.isupper():
-            return name.upper()
-        return name.capitalize() if field[0] == "M" else name
+        return _cased(_MONTHS[draws.below(12)][: 3 if width == 3 else None], field)
     if field[0] == "y":
         return f"{draws.between(1950, 2029) if width == 4 else draws.below(100):02d}"
     if width == 1:
@@ -232,9 +233,8 @@ def _iban(shown: str, draws: Integers) -> str:
     plain = shown.replace(" ", "")
     countries = _iban_countries()[len(plain)]
     country = countries[draws.below(len(countries))]
-    account = "".join(
-        draws.of(_DIGITS if each.isdigit() else _LETTERS) for each in plain[4:]
-    )
+    signs = (_DIGITS if each.isdigit() else _LETTERS for each in plain[4:])
+    account = "".join(map(draws.of, signs))
     check = 98 - _remainder(f"{country}00{account}")
     return _filled(shown, f"{country}{check:02d}{account}")
 

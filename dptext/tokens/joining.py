@@ -25,7 +25,6 @@ copy` keeps are no help to a decoder and stay out.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -39,23 +38,15 @@ from dptext.tokens.agreement import Articles, Inflector
 from dptext.tokens.numbers import Numbers
 from dptext.tokens.policy import DIGITS, DROP, FORM, KEEP, MASK, PERTURB, Policy
 from dptext.tokens.regex import is_elision, key_of
-from dptext.types import Eps, Ids, Lexicon, Released, Words
+from dptext.types import Eps, Ids, Ints, Lexicon, Mask, Released, Words
 
 # A lane of the joiner, far above those of any mechanism.
 _DIGITS_LANE = 1 << 30
-_MASKS = {
-    kinds.NUMBER: "[number]",
-    kinds.IDENTIFIER: "[unknown]",
-    kinds.UNKNOWN: "[unknown]",
-    kinds.MASKED: "[masked]",
-}
+# Other kinds are unknown words.
+_MASKS = {kinds.NUMBER: "[number]", kinds.MASKED: "[masked]"}
 _KINDS = np.arange(kinds.COUNT)
 _WORDLIKE = ~np.isin(_KINDS, (kinds.PUNCTUATION, kinds.SPACE))
 _DIGIT = re.compile(r"\d")
-_AGREEMENTS: dict[str, Callable[[Lexicon], Articles | Inflector]] = {
-    "inflect": Inflector,
-    "articles": Articles,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +71,9 @@ class Joiner:
         lower = policy.case != "restore"
         self._shown, self._clitic, self._elision = _spellings(lexicon, lower)
         self._numbers = Numbers(lexicon)
-        rows = lexicon.row_of
+        rows, key = lexicon.row_of, key_of
         # Of stop words as they are spelt: few strings.
-        self._row_of = cache(
-            lambda piece: rows.get(key_of(piece.strip(" ")), len(rows))
-        )
+        self._row_of = cache(lambda piece: rows.get(key(piece.strip(" ")), len(rows)))
         self._agreement = _agreement(lexicon, policy.agreement)
         treatments = [policy.treatment(kind) for kind in range(kinds.COUNT)]
         self._treatment = np.array(treatments)
@@ -117,14 +106,14 @@ class Joiner:
         treatment = self._treatment[words.flags & kinds.KIND]
         for position in np.flatnonzero(treatment == MASK).tolist():
             space = " " if pieces[position][:1] == " " else ""
-            mask = _MASKS[int(words.flags[position]) & kinds.KIND]
-            pieces[position] = space + mask
+            kind = int(words.flags[position]) & kinds.KIND
+            pieces[position] = space + _MASKS.get(kind, "[unknown]")
         pieces[(treatment == DROP) & _WORDLIKE[words.flags & kinds.KIND]] = ""
-        return Joined(_cut(pieces, words.ends), written, out)
+        joined, bounds = pieces.tolist(), pairwise([0, *words.ends.tolist()])
+        texts = ["".join(joined[begin:end]) for begin, end in bounds]
+        return Joined(texts, written, out)
 
-    def redraw(
-        self, words: Words, bits: RandomBits, positions: NDArray[np.int64]
-    ) -> None:
+    def redraw(self, words: Words, bits: RandomBits, positions: Ints) -> None:
         """Write pieces anew by random digits, or others of their form, in place."""
         for number, position in enumerate(positions.tolist()):
             piece = words.pieces[position]
@@ -144,22 +133,20 @@ class Joiner:
             digits = iter("".join(f"{chunk:09d}" for chunk in chunks))
             words.pieces[position] = _DIGIT.sub(lambda _, d=digits: next(d), piece)  # type: ignore[misc]
 
-    def positions_to_redraw(self, words: Words) -> NDArray[np.int64]:
+    def positions_to_redraw(self, words: Words) -> Ints:
         """Return the pieces that are written anew by random digits: (m,) int64."""
         treatment = self._treatment[words.flags & kinds.KIND]
         return np.flatnonzero((treatment == DIGITS) | (treatment == FORM))
 
-    def _spaces(self, words: Words, drawn: Ids) -> NDArray[np.bool_]:
+    def _spaces(self, words: Words, drawn: Ids) -> Mask:
         """Tell which drawn words get a space in front: (n,) bool."""
+        spaced: Mask = ~self._clitic[drawn]
         if self._policy.punctuation == "drop":
             written = self._written[words.flags & kinds.KIND]
-            between = self._follows(words, written)[words.positions]
-            spaced: NDArray[np.bool_] = between & ~self._clitic[drawn]
-            return spaced
+            return spaced & self._follows(words, written)[words.positions]
         wordlike = _WORDLIKE[words.flags & kinds.KIND]
         beside = _beside(words, wordlike)[words.positions]
         lead = (words.flags[words.positions] & kinds.LEAD) != 0
-        spaced = ~self._clitic[drawn]
         after = beside[1:] & (np.diff(words.positions) == 1)
         spaced[1:] &= ~(after & self._elision[drawn[:-1]])
         return np.where(beside, spaced, lead)
@@ -182,8 +169,7 @@ class Joiner:
             ids = np.empty(len(positions), np.int32)
             ids[free] = drawn
             kept = positions[~free]
-            stop = map(words.pieces.__getitem__, kept.tolist())
-            rows = map(self._row_of, stop)
+            rows = (self._row_of(words.pieces[each]) for each in kept.tolist())
             before = np.fromiter(rows, np.int32, count=len(kept))
             ids[~free] = before
         if self._policy.punctuation == "drop":
@@ -202,7 +188,7 @@ class Joiner:
             pieces[position] = piece[: len(piece) - len(body)] + word
         return np.asarray(ids[free])
 
-    def _follows(self, words: Words, wordlike: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def _follows(self, words: Words, wordlike: Mask) -> Mask:
         """Tell which pieces are words with another word before them in their text."""
         before = np.concatenate(([0], np.cumsum(wordlike)))
         begins = np.concatenate(([0], words.ends[:-1]))
@@ -233,9 +219,8 @@ class Joiner:
         pieces[~written] = ""
         follows = self._follows(words, written)
         for position in np.flatnonzero(written).tolist():
-            pieces[position] = (" " if follows[position] else "") + pieces[
-                position
-            ].lstrip(" ")
+            space = " " if follows[position] else ""
+            pieces[position] = space + pieces[position].lstrip(" ")
 
     def _capitalize(self, words: Words, out: NDArray[np.object_]) -> None:
         """Write the capitals of the input, or those of sentences, in drawn words."""
@@ -249,17 +234,14 @@ class Joiner:
         for position in np.flatnonzero(title).tolist():
             out[position] = _capital(out[position])
 
-    def _sentence_starts(self, words: Words) -> NDArray[np.bool_]:
+    def _sentence_starts(self, words: Words) -> Mask:
         """Tell which words begin a text or follow a kept sentence end: (p,)."""
         kept = self._policy.punctuation == "keep"
         kind = words.flags & kinds.KIND
         wordlike = np.flatnonzero(self._written[kind])
         enders = np.cumsum((words.flags & kinds.ENDER) != 0) if kept else kind * 0
         text = _texts(words)[wordlike]
-        begins = np.ones(len(wordlike), bool)
-        begins[1:] = (text[1:] != text[:-1]) | (
-            enders[wordlike[1:]] > enders[wordlike[:-1]]
-        )
+        begins = np.diff(text, prepend=-1) + np.diff(enders[wordlike], prepend=0) > 0
         starts = np.zeros(len(kind), bool)
         starts[wordlike] = begins
         return starts
@@ -276,9 +258,7 @@ _after_stop = cache(_after_word)
 
 
 @lru_cache(maxsize=2)
-def _spellings(
-    lexicon: Lexicon, lower: bool
-) -> tuple[NDArray[np.object_], NDArray[np.bool_], NDArray[np.bool_]]:
+def _spellings(lexicon: Lexicon, lower: bool) -> tuple[NDArray[np.object_], Mask, Mask]:
     """Return how words are written, and which are clitics and elisions: (V,) both.
 
     (2 V,) str, each as it is, then each with a space in front.
@@ -295,21 +275,22 @@ def _spellings(
 
 @lru_cache(maxsize=2)
 def _agreement(lexicon: Lexicon, name: str) -> Articles | Inflector | None:
-    kind = _AGREEMENTS.get(name)
-    return kind(lexicon) if kind else None
+    if name == "inflect":
+        return Inflector(lexicon)
+    return Articles(lexicon) if name == "articles" else None
 
 
 def _is_clitic(word: str) -> bool:
     return word[0] in "'’" or word in ("n't", "n’t")
 
 
-def _texts(words: Words) -> NDArray[np.int64]:
+def _texts(words: Words) -> Ints:
     """Return the text of each piece: (p,)."""
     sizes = np.diff(words.ends, prepend=0)
     return np.repeat(np.arange(len(sizes)), sizes)
 
 
-def _beside(words: Words, wordlike: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _beside(words: Words, wordlike: Mask) -> Mask:
     """Tell which pieces of a text stand right after a word of it: (p,)."""
     beside = np.zeros(len(wordlike), bool)
     beside[1:] = wordlike[:-1]
@@ -324,12 +305,6 @@ def _capital(word: str) -> str:
     return word[:1].upper() + word[1:]
 
 
-def _cut(pieces: NDArray[np.object_], ends: NDArray[np.int64]) -> list[str]:
-    joined = pieces.tolist()
-    bounds = pairwise([0, *ends.tolist()])
-    return ["".join(joined[begin:end]) for begin, end in bounds]
-
-
 # What no reader knows as a word of the vocabulary.
 _OUTSIDE = (kinds.IDENTIFIER, kinds.KEPT, kinds.MASKED, kinds.FORMED)
 
@@ -337,8 +312,7 @@ _OUTSIDE = (kinds.IDENTIFIER, kinds.KEPT, kinds.MASKED, kinds.FORMED)
 def released(policy: Policy, words: Words, drawn: Ids, eps: Eps) -> Released:
     """Return what a decoder sees: drawn (n,) words with public epsilons (n,)."""
     kind = words.flags & kinds.KIND
-    treatments = [policy.treatment(each) for each in _KINDS.tolist()]
-    treatment = np.array(treatments)[kind]
+    treatment = np.array([policy.treatment(each) for each in _KINDS.tolist()])[kind]
     mark = ~_WORDLIKE[kind]
     shown = np.where(np.isin(kind, _OUTSIDE), kinds.UNKNOWN, kind)
     shown[(treatment == PERTURB) & ~mark] = kinds.WORD

@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain, repeat
+from itertools import chain
 
 from dptext import streams
 from dptext.errors import UsageError
@@ -150,9 +150,6 @@ def _compiled(pattern: str, location: str) -> re.Pattern[str]:
         ) from None
 
 
-Span = tuple[int, int, int]
-
-
 class Spans:
     """Finds what lists and forms of a policy name.
 
@@ -175,8 +172,7 @@ class Spans:
             return split(text), {}
         pieces: list[str] = []
         named: dict[int, int] = {}
-        end = 0
-        taken: list[Span] = []
+        end, taken = 0, []
         used = bytearray(len(text))
         for begin, after, kind in self._by_rank(text):
             if not any(used[begin:after]):
@@ -196,24 +192,20 @@ class Spans:
         """Tell whether a list names a word as it stands by itself."""
         return self._mask.names(word) or self._keep.names(word)
 
-    def _by_rank(self, text: str) -> Iterator[Span]:
+    def _by_rank(self, text: str) -> Iterator[tuple[int, int, int]]:
         of_forms = chain.from_iterable(forms.spans(form, text) for form in self._forms)
         for kind, spans in (
             (kinds.MASKED, self._mask.spans(text)),
             (kinds.FORMED, of_forms),
             (kinds.KEPT, self._keep.spans(text)),
         ):
-            bare = (_bare(text, *span) for span in spans)
-            ranked = sorted(set(bare), key=lambda span: (span[0], -span[1]))
-            for (begin, end), each in zip(ranked, repeat(kind)):
+            bare = {_bare(text, *span) for span in spans}
+            for begin, end in sorted(bare, key=lambda span: (span[0], -span[1])):
                 if begin < end:
-                    yield begin, end, each
+                    yield begin, end, kind
 
 
 def _bare(text: str, begin: int, end: int) -> tuple[int, int]:
     """Leave spaces around a part out."""
     inside = text[begin:end]
-    return (
-        begin + len(inside) - len(inside.lstrip()),
-        end - len(inside) + len(inside.rstrip()),
-    )
+    return end - len(inside.lstrip()), begin + len(inside.rstrip())

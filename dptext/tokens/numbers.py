@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from dptext.randomness import RandomBits
 from dptext.tokens import language_data
-from dptext.types import ENGLISH, NUMBER, Ids, Lexicon
+from dptext.types import ENGLISH, NUMBER, Floats, Ids, Ints, Lexicon, Rows
 
 # Far above any lane of a mechanism.
 _LANE = 1 << 31
@@ -64,11 +64,6 @@ class NumberPart:
         value = int(digits)
         wide = max(self.width, len(str(value)))
         return self.first <= value <= self.last and len(digits) == wide
-
-    @property
-    def span(self) -> int:
-        """Return how many numbers the range holds."""
-        return self.last - self.first + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +106,8 @@ def _element(kind: str, spec: str) -> Element:
 
 def _filled(form: tuple[NumberPart, ...], numbers: Sequence[int]) -> str:
     """Write a form with these numbers in its ranges; others are passed over."""
-    return "".join(
-        part.text or f"{number:0{part.width}d}"
-        for part, number in zip(form, numbers, strict=True)
-    )
+    pairs = zip(form, numbers, strict=True)
+    return "".join(part.text or f"{number:0{part.width}d}" for part, number in pairs)
 
 
 def _elements() -> Iterator[Element]:
@@ -252,7 +245,7 @@ class Numbers:
             text = text.translate(_SWAPPED)
         return self._rows[element_of(text)]
 
-    def drawn(self, ids: Ids) -> NDArray[np.int64]:
+    def drawn(self, ids: Ids) -> Ints:
         """Return which of the drawn words (n,) are numbers: (m,) int64."""
         return np.flatnonzero(self._is_number[ids])
 
@@ -280,14 +273,12 @@ class Numbers:
                 some = where[which == number]
                 fill = iter(range(1, integers.shape[1]))
                 # All numbers of a form are equally likely.
-                columns = [
-                    [0] * len(some)
-                    if part.text
-                    else (
-                        part.first + bits.below(integers[some, next(fill)], part.span)
-                    ).tolist()
-                    for part in form
-                ]
+                columns = [[0] * len(some)] * len(form)
+                for at, part in enumerate(form):
+                    if not part.text:
+                        wide = part.last - part.first + 1
+                        drawn = bits.below(integers[some, next(fill)], wide)
+                        columns[at] = (part.first + drawn).tolist()
                 for position, *numbers in zip(some.tolist(), *columns, strict=True):
                     text = _filled(form, numbers)
                     out[position] = text.translate(_SWAPPED) if swapped else text
@@ -307,12 +298,11 @@ _SEED = 97
 def counts(total: float, names: Sequence[str] = NAMES) -> dict[str, float]:
     """Divide the count of all numbers among elements by their public shares."""
     shares = {e.name: e.share for e in ELEMENTS if e.name in names}
-    return {
-        name: total * share / sum(shares.values()) for name, share in shares.items()
-    }
+    every = sum(shares.values())
+    return {name: total * share / every for name, share in shares.items()}
 
 
-def positions() -> NDArray[np.float64]:
+def positions() -> Floats:
     """Return where each of ELEMENTS lies, (97, q): near ones may stand for each other.
 
     Kinds are equally far from one another, NUMBER less far from all; within a kind the
@@ -340,7 +330,7 @@ def orders() -> NDArray[np.intp]:
     return np.argsort(np.rint(gaps * 2.0**20), axis=1, kind="stable")
 
 
-def vectors(middle: NDArray[np.float64]) -> NDArray[np.float64]:
+def vectors(middle: Floats) -> Floats:
     """Return a vector for each of ELEMENTS around middle (d,), NUMBER at it: (97, d).
 
     All have the length of middle.
@@ -365,7 +355,7 @@ def barred(words: Sequence[str]) -> list[int]:
     return [row for row, index in rows_in(words).items() if index]
 
 
-def list_first(listing: NDArray[np.integer], words: Sequence[str]) -> list[int]:
+def list_first(listing: Rows, words: Sequence[str]) -> list[int]:
     """Put numbers first in the orders (V + 1, k) of numbers; return their rows.
 
     What their orders listed follows, as far as there is room.

@@ -10,13 +10,8 @@ from dptext.tokens import kinds
 from dptext.types import JsonObject
 
 PERTURB, KEEP, MASK, DROP, DIGITS, FORM = range(6)
-_CODES = {
-    "perturb": PERTURB,
-    "keep": KEEP,
-    "mask": MASK,
-    "drop": DROP,
-    "digits": DIGITS,
-}
+# By the names of settings.
+_CODES = dict(zip(("perturb", "keep", "mask", "drop", "digits"), range(5), strict=True))
 _OF_LISTS = {kinds.KEPT: KEEP, kinds.MASKED: MASK, kinds.FORMED: FORM}
 
 
@@ -53,7 +48,6 @@ class Listed:
 
 
 NOTHING = Listed()
-_LISTS = ("keep", "mask", "forms")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +92,10 @@ class Policy:
 
     def settings(self) -> JsonObject:
         """Return it as a profile says it; lists that name nothing are left out."""
-        plain: JsonObject = {
-            each.name: getattr(self, each.name)
-            for each in fields(self)
-            if each.name not in _LISTS
+        lists: JsonObject = {
+            "keep": self.keep.settings(),
+            "mask": self.mask.settings(),
+            "forms": [*map(str, self.forms)],
         }
-        lists = {"keep": self.keep.settings(), "mask": self.mask.settings()}
-        plain |= {name: value for name, value in lists.items() if value}
-        return plain | ({"forms": list(map(str, self.forms))} if self.forms else {})
+        every = {each.name: getattr(self, each.name) for each in fields(self)} | lists
+        return {key: value for key, value in every.items() if value or key not in lists}

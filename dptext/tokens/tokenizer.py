@@ -6,14 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dptext.tokens import kinds, language_data
 from dptext.tokens.lists import Spans
 from dptext.tokens.numbers import NAMES, Numbers
 from dptext.tokens.policy import PERTURB, Policy
 from dptext.tokens.regex import MARK, key_of, kind_of, segment
-from dptext.types import Ids, Lexicon, Words
+from dptext.types import Ids, Ints, Lexicon, Words
 
 _ENDERS = frozenset(".!?…。！？")
 # Distinct pieces remembered; then the memory starts anew, so that it stays bounded.
@@ -38,13 +37,11 @@ class Tokenizer:
         self._codes = _Memory(self._code)
         self._parts: dict[str, list[tuple[str, int]]] = {}
         self._long: dict[str, list[tuple[str, int]]] = {}
-        wanted = [
-            policy.treatment(kind) == PERTURB
-            if not every_word
-            else kind not in (kinds.PUNCTUATION, kinds.SPACE)
-            for kind in range(kinds.COUNT)
-        ]
-        self._wanted = np.array(wanted)
+        every = range(kinds.COUNT)
+        wanted = {kind for kind in every if policy.treatment(kind) == PERTURB}
+        if every_word:
+            wanted = {*every} - {kinds.PUNCTUATION, kinds.SPACE}
+        self._wanted = np.isin(every, list(wanted))
 
     def lookup(self, key: str) -> int:
         """Return the row of a key (dptext.tokens.regex.key_of), -1 if unknown."""
@@ -67,9 +64,8 @@ class Tokenizer:
         if len(self._codes) > _REMEMBERED:
             self._codes.clear()
             self._parts.clear()
-        codes = np.fromiter(
-            map(self._codes.__getitem__, pieces), np.int64, count=len(pieces)
-        )
+        each = map(self._codes.__getitem__, pieces)
+        codes = np.fromiter(each, np.int64, count=len(pieces))
         for position, kind in named.items():
             body = pieces[position].removeprefix(" ")
             lead = kinds.LEAD * (len(body) < len(pieces[position]))
@@ -84,11 +80,11 @@ class Tokenizer:
         return Words(pieces, flags, ends, positions, of_text[positions], ids)
 
     def _divide(
-        self, pieces: list[str], codes: NDArray[np.int64], ends: NDArray[np.int64]
-    ) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
+        self, pieces: list[str], codes: Ints, ends: Ints
+    ) -> tuple[list[str], Ints, Ints]:
         """Put the parts instead of every piece that has several."""
         out: list[str] = []
-        out_codes: list[NDArray[np.int64]] = []
+        out_codes: list[Ints] = []
         grown = np.zeros(len(pieces) + 1, np.int64)
         before = 0
         for position in np.flatnonzero(codes == _SEVERAL).tolist():

@@ -138,8 +138,7 @@ def test_expected_closeness_has_the_same_bits_in_every_batch(tmp_path: Path) -> 
         drawn = np.where(words.ids < 0, len(wide.words) - 1, words.ids)
         released = joining.released(Policy(), words, drawn.astype(np.int32), eps)
         weighed = decoder._reader.weighed(released)
-        likely = decoder._reader.likely(weighed)
-        expected = decoder._expected(released, weighed, likely)
+        expected = decoder._expected(released, weighed)
         return np.ascontiguousarray(expected.T).view(np.int32)
 
     together = bits(texts)

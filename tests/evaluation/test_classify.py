@@ -73,10 +73,10 @@ def test_a_field_that_is_no_label(values: list[str]) -> None:
 
 def test_one_split_has_no_spread() -> None:
     """A spread is claimed only where there are several figures."""
-    one = classify._mean([(0.5, 0.25)])
+    one = classify._mean(np.array([(0.5, 0.25)]))
     assert (one.accuracy, one.accuracy_sd, one.macro_f1_sd) == (0.5, None, None)
     assert str(one) == "50.0%"
-    two = classify._mean([(0.4, 0.2), (0.6, 0.2)])
+    two = classify._mean(np.array([(0.4, 0.2), (0.6, 0.2)]))
     assert two.accuracy_sd == pytest.approx(np.sqrt(0.02))
     assert str(two) == "50.0% ± 14.1%"
 

@@ -125,7 +125,7 @@ def test_records_with_other_texts(tmp_path: Path) -> None:
     """A list that has grown does not belong to its original."""
     one = lines(tmp_path, "a.jsonl", [{"text": ["x"]}])
     two = lines(tmp_path, "b.jsonl", [{"text": ["x", "y"]}])
-    with pytest.raises(InputError, match="record 1 has 2 texts where its original"):
+    with pytest.raises(InputError, match="record 1 has 2 texts, its original"):
         list(pairs(one, two, TEXT))
 
 

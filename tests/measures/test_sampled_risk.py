@@ -83,7 +83,7 @@ def test_the_attacker_who_sees_the_vector_is_the_best_one(
     mechanism = prepared.ready("laplace", small.line(*rng.normal(0, 2, 6).tolist()))
     shares = small.zipf(6, seed)
     sample = sampled_games(shares, 30_000, f"a test {seed}")
-    won, _ = wins_of_points(mechanism, epsilon, shares, sample, [(0, 6)])
+    won, _ = wins_of_points(mechanism, epsilon, shares, sample)
     exact = vector_level(mechanism, epsilon, shares)
     distributions.assert_follows(won.astype(np.int64), np.array([1 - exact, exact]))
 
@@ -96,7 +96,7 @@ def test_wins_are_those_of_all_scores_in_double_precision(
     mechanism = prepared.ready(name, small.cloud(1300, 5), **params)
     shares, bands, epsilon = small.zipf(1300), bands_of(1300), 6.0
     sample = sampled_games(shares, 700, "tiles")
-    won = wins_of_points(mechanism, epsilon, shares, sample, bands)
+    won = wins_of_points(mechanism, epsilon, shares, sample)
     eps = np.full(700, epsilon)
     points = mechanism.sample(sample.ids, eps, sample.bits)
     vectors = mechanism.space.vectors[:1300].astype(float)
@@ -224,7 +224,7 @@ def test_calibrated_noise_meets_the_target_and_nearly_reaches_it(
     epsilon = calibrate.epsilon_for(mechanism, target, shares)
     assert bayes_risk.measure(mechanism, epsilon, shares).success <= target
     sample = sampled_games(shares, 40_000, "fresh")
-    won, _ = wins_of_points(mechanism, epsilon, shares, sample, [(0, 60)])
+    won, _ = wins_of_points(mechanism, epsilon, shares, sample)
     error = 5.0 * math.sqrt(target * (1 - target) / 40_000)
     assert target - 0.03 - error < won.mean() <= target + error
 
@@ -247,7 +247,7 @@ def test_absurd_epsilons_are_measured(
     shares = small.zipf(30)
     sample = sampled_games(shares, 2000, "absurd")
     with np.errstate(over="ignore"):
-        won, _ = wins_of_points(mechanism, epsilon, shares, sample, [(0, 30)])
+        won, _ = wins_of_points(mechanism, epsilon, shares, sample)
     if name == "gaussian" and epsilon < 1.0:
         return  # its delta lets a little through at every epsilon
     assert won.mean() == (1.0 if epsilon > 1 else (sample.ids == 0).mean())
