@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import platform
@@ -82,10 +83,8 @@ def _versions() -> Iterator[Line]:
 
     yield Line("Python", _OK, f"{platform.python_version()} on {platform.platform()}")
     needed = ["dptext"]
-    try:
+    with contextlib.suppress(metadata.PackageNotFoundError):
         needed += metadata.requires("dptext") or []
-    except metadata.PackageNotFoundError:
-        pass
     for requirement in needed:
         if name := _REQUIRED.match(requirement):
             try:

@@ -27,8 +27,7 @@ def show(
     ledger: File,
     *,
     value: Annotated[
-        options.Texts,
-        "Show the loss of this value of the subject field; repeatable.",
+        options.Texts, "Show the loss of this value of the subject field; repeatable."
     ] = None,
     as_json: bool = False,
 ) -> None:
