@@ -1,7 +1,9 @@
 """Options that several commands have: one spelling, one help and one check for each.
 
-Options that go together are a group, a dataclass that a command takes as one parameter
-(dptext.cli.parser.spread). Hidden ones are of rare use: `--help-all` shows them.
+A parameter of a command that Python takes by name alone is the option of its name; the
+tables say what it does, and its type what is read (dptext.cli.parser.spread). Options
+that go together are a group, a dataclass that a command takes as one parameter. Those
+of rare use are hidden: `--help-all` shows them.
 """
 
 from __future__ import annotations

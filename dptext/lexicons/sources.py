@@ -13,7 +13,6 @@ that they published).
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import io
 import lzma
@@ -40,7 +39,7 @@ from dptext.types import Floats, Vectors
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-_DAMAGED = EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile
+_DAMAGED = EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile
 ZIP = b"PK\x03\x04"
 
 
@@ -80,19 +79,29 @@ class _Watched(io.FileIO):
 
 def _unpacked(file: io.BufferedReader) -> io.BufferedReader:
     if file.peek(4).startswith(ZIP):
-        archive = zipfile.ZipFile(file)
-        names = [each.filename for each in archive.infolist() if not each.is_dir()]
-        if any(name.endswith(".npy") for name in names):  # an .npz stays as it is
-            file.seek(0)
-            return file
-        if len(names) != 1:
-            msg = f"{file.name}: {len(names)} files in it; unpack it and import one"
-            raise LexiconError(msg)
-        return io.BufferedReader(cast(io.RawIOBase, archive.open(names[0])), 2**20)
+        try:
+            return _unzipped(file)
+        except RuntimeError:
+            raise LexiconError(
+                f"{file.name}: packed with a password, or in an unknown way; unpack it "
+                "and import the file in it"
+            ) from None
     suffix = streams.recognised(file.peek(streams.HEAD)[: streams.HEAD])
     if not suffix:
         return file
     return streams.buffered(streams.decompressed(file, suffix))
+
+
+def _unzipped(file: io.BufferedReader) -> io.BufferedReader:
+    archive = zipfile.ZipFile(file)
+    names = [each.filename for each in archive.infolist() if not each.is_dir()]
+    if any(name.endswith(".npy") for name in names):  # an .npz stays as it is
+        file.seek(0)
+        return file
+    if len(names) != 1:
+        msg = f"{file.name}: {len(names)} files in it; unpack it and import one"
+        raise LexiconError(msg)
+    return io.BufferedReader(cast(io.RawIOBase, archive.open(names[0])), 2**20)
 
 
 Array = NDArray[np.generic]  # of any type, until it is checked
@@ -110,7 +119,7 @@ def read_npz(
             counts = archive["counts"] if "counts" in archive.files else None
         if words.dtype.kind == "S":
             words = np.char.decode(words, "utf-8")
-    except (TypeError, KeyError, ValueError, *_DAMAGED, OSError) as error:
+    except (TypeError, KeyError, ValueError, *_DAMAGED, RuntimeError, OSError) as error:
         reason = f"with the arrays words and vectors ({type(error).__name__})"
         raise LexiconError(f"{location}: not a whole .npz {reason}") from None
     if words.ndim != 1 or words.dtype.kind != "U":

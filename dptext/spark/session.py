@@ -223,13 +223,6 @@ def _reason(error: Exception) -> str:
     return conditions[0] if conditions else type(error).__name__
 
 
-class FileTask(NamedTuple):
-    """A file, and how many records and texts of the run come before it."""
-
-    job: Job
-    start: Start
-
-
 class FileOutcome(NamedTuple):
     """What a task wrote, what it counted, and lines of warning."""
 
@@ -249,18 +242,18 @@ def count(job: Job, *, to_end: bool) -> Start:
 
 @attempted
 def make_private(
-    task: FileTask, shipped: Shipped, measures: PublicMeasures, sidecar: bool
+    task: tuple[Job, Start], shipped: Shipped, measures: PublicMeasures, sidecar: bool
 ) -> FileOutcome:
     """Make a file private: its output appears with a sidecar, with these measures."""
-    warnings: list[str] = []
+    (job, start), warnings = task, list[str]()
     run = Run(
         shipped.pipeline(),
         shipped.recipe.key,
         measures=measures,
-        start=task.start,
+        start=start,
         warn=warnings.append,
     )
-    written = run.release(task.job, Reports(sidecar=sidecar))
+    written = run.release(job, Reports(sidecar=sidecar))
     return FileOutcome(written, run.tally.totals, warnings)
 
 
@@ -294,7 +287,7 @@ def release(
                 sidecar=reports.sidecar,
             )
             starts = accumulate(counts, Start.plus, initial=BEGIN)
-            tasks = list(map(FileTask, there, starts))
+            tasks = list(zip(there, starts, strict=False))
             outcomes: list[FileOutcome] = over(spark, work, tasks)
     for outcome in outcomes:
         run.tally.merge(outcome.totals)

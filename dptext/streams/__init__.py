@@ -19,6 +19,7 @@ import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
@@ -297,31 +298,20 @@ def decompressed(plain: BinaryIO, suffix: str) -> Iterator[bytes]:
 
     The readers of the libraries do not notice a cut-off end (zstd), and leave out the
     rest of a file from the first damaged frame on (bz2, xz). Raises EOFError for
-    damaged data, and MissingExtra at once.
+    damaged data, and MissingExtra.
     """
     damaged: tuple[type[Exception], ...] = OSError, zlib.error, lzma.LZMAError
     new: Callable[[], Any]  # has decompress, eof and unused_data
-    if suffix == ".zst":
-        library = zstandard()
-        damaged, new = (
-            (library.ZstdError,),
-            lambda: library.ZstdDecompressor().decompressobj(),
-        )
+    if suffix == ".gz":
+        new, padding = partial(zlib.decompressobj, wbits=31), b"\0"
+    elif suffix == ".bz2":
+        new, padding = bz2.BZ2Decompressor, b""
+    elif suffix == ".xz":
+        new, padding = lzma.LZMADecompressor, b"\0"
     else:
-        new = {
-            ".gz": lambda: zlib.decompressobj(wbits=31),
-            ".bz2": bz2.BZ2Decompressor,
-            ".xz": lzma.LZMADecompressor,
-        }[suffix]
-    return _frames(plain, new, b"\0" if suffix in (".gz", ".xz") else b"", damaged)
-
-
-def _frames(
-    plain: BinaryIO,
-    new: Callable[[], Any],
-    padding: bytes,
-    damaged: tuple[type[Exception], ...],
-) -> Iterator[bytes]:
+        library = zstandard()
+        new, padding = library.ZstdDecompressor().decompressobj, b""
+        damaged = (library.ZstdError,)
     frame: Any = None
     ahead, is_first = b"", True
     while block := ahead or plain.read(2**9):  # which may swell to 16 MiB

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import sys
 import zipfile
 from collections.abc import Callable
@@ -147,4 +148,22 @@ def test_a_zip_of_one_file(tmp_path: Path) -> None:
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("w.vec", files.text(header=True))
     with pytest.raises(LexiconError, match="2 files in it; unpack it"):
+        sources.read(path, None, None)
+
+
+@pytest.mark.parametrize(
+    ("at", "value"), [(6, b"\x54"), (8, b"\x01")], ids=["version", "password"]
+)
+def test_archives_that_cannot_be_unpacked_are_refused(
+    at: int, value: bytes, tmp_path: Path
+) -> None:
+    """A later kind of zip, and one with a password, are named in one line."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("v.txt", files.text())
+    data = bytearray(out.getvalue())
+    entry = data.index(b"PK\x01\x02") + at  # in the list of files, at the end
+    data[entry : entry + 1] = value
+    path = files.put(tmp_path / "v.zip", bytes(data))
+    with pytest.raises(LexiconError, match="password"):
         sources.read(path, None, None)

@@ -16,7 +16,7 @@ from dptext.engine.tally import Start
 from dptext.errors import LexiconError, UsageError
 from dptext.randomness import RunKey
 from dptext.spark import session
-from dptext.spark.session import FileOutcome, FileTask, count, make_private
+from dptext.spark.session import FileOutcome, count, make_private
 from dptext.types import Selection
 from tests.cli.running import WORDS, lexicon
 
@@ -66,7 +66,7 @@ def test_tasks_in_any_order_write_what_one_machine_writes(tmp_path: Path) -> Non
     )
     outcomes: list[Any] = [None, None]
     for number in (1, 0, 1):  # one of them twice, as Spark may
-        outcomes[number] = work(FileTask(jobs[number], starts[number]))
+        outcomes[number] = work((jobs[number], starts[number]))
     for outcome in outcomes:
         assert isinstance(outcome, FileOutcome)
         run.tally.merge(outcome.totals)
@@ -90,7 +90,7 @@ def test_what_goes_wrong_comes_back(tmp_path: Path) -> None:
         measures=run.measures,
         sidecar=True,
     )
-    assert isinstance(work(FileTask(job, Start())), LexiconError)
+    assert isinstance(work((job, Start())), LexiconError)
 
 
 def test_a_lexicon_is_sent_where_it_is_not(tmp_path: Path) -> None:
