@@ -251,7 +251,7 @@ def privatize(
         paths = [columns] if isinstance(columns, str) else list(columns)
         selection, names = frame.selected(paths, id, missing)
         call = Call(profile, overrides, choices, counts=report)
-        replaced = frames.Columns(
+        replaced = frames.PrivateColumns(
             *(call.pipeline, call.key, selection, call.tally, call.language)
         )
         private: object = frame.privatized(names, replaced, 0)

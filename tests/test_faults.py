@@ -32,8 +32,8 @@ STAGES = {
     "report": ("dptext.report.build", "finished"),
     "encoding of the report": ("dptext.report.document", "encode"),
     "panel": ("dptext.report.terminal", "show"),
-    "complete": ("dptext.streams.outputs", "Output.complete"),
-    "publish": ("dptext.streams.outputs", "Output.publish"),
+    "complete": ("dptext.streams.outputs", "OutputFile.complete"),
+    "publish": ("dptext.streams.outputs", "OutputFile.publish"),
 }
 # The message is all that the stage was given, as many a library writes it.
 BREAK = """

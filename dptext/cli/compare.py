@@ -24,7 +24,7 @@ _RISKS = ("10%", "20%", "35%")
 def command(
     file: Annotated[str, "File or folder of texts to compare on."],
     *,
-    layout: options.Layout,
+    layout: options.LayoutOptions,
     sample: Annotated[int, Number(int, 1)] = 2000,
     profile: str = "balanced",
     mechanism: Annotated[

@@ -23,7 +23,7 @@ _STYLES = {_OK: "green", _ABSENT: "yellow", _WRONG: "bold red"}
 _REQUIRED = re.compile(r"([A-Za-z0-9_.-]+)(?!.*extra ==)")
 
 
-class Line(NamedTuple):
+class Inspection(NamedTuple):
     """What was looked at, how it is, what was seen, and what to do."""
 
     what: str
@@ -78,34 +78,36 @@ def command(
         raise typer.Exit(1)
 
 
-def _versions() -> Iterator[Line]:
+def _versions() -> Iterator[Inspection]:
     from importlib import metadata
 
-    yield Line("Python", _OK, f"{platform.python_version()} on {platform.platform()}")
+    yield Inspection(
+        "Python", _OK, f"{platform.python_version()} on {platform.platform()}"
+    )
     needed = ["dptext"]
     with contextlib.suppress(metadata.PackageNotFoundError):
         needed += metadata.requires("dptext") or []
     for requirement in needed:
         if name := _REQUIRED.match(requirement):
             try:
-                yield Line(name[1], _OK, metadata.version(name[1]))
+                yield Inspection(name[1], _OK, metadata.version(name[1]))
             except metadata.PackageNotFoundError:
                 mend = f'pip install "{requirement}"'
-                yield Line(name[1], _WRONG, "not installed", mend)
+                yield Inspection(name[1], _WRONG, "not installed", mend)
 
 
 def _read(
     what: str, read: Callable[[Path], object], path: Path, seen: str, mend: str = ""
-) -> Line:
+) -> Inspection:
     """Return how a file or folder is: sound where it can be read."""
     try:
         read(path)
     except DptextError as error:
-        return Line(what, _WRONG, str(error), mend)
-    return Line(what, _OK, seen)
+        return Inspection(what, _WRONG, str(error), mend)
+    return Inspection(what, _OK, seen)
 
 
-def _stored() -> Iterator[Line]:
+def _stored() -> Iterator[Inspection]:
     """Look at lexicons and n-gram models, and compare them with their digests."""
     from dptext import lexicons
     from dptext.lexicons import store
@@ -121,13 +123,13 @@ def _stored() -> Iterator[Line]:
         yield _read(f"n-gram model {name}", ngrams.load, folder, seen, mend)
 
 
-def _kernel() -> Line:
+def _kernel() -> Inspection:
     """Look at the loops of readers: in C where they were compiled, else in numpy."""
     from dptext.readers import kernel
 
     what = "decoding kernel"
     if kernel.library is not None:
-        return Line(what, _OK, "compiled")
+        return Inspection(what, _OK, "compiled")
     seen = "numpy, which writes the same words and takes two to three times as long"
     mend = (
         "install a C compiler, then dptext again: pip install --no-cache-dir "
@@ -135,19 +137,19 @@ def _kernel() -> Line:
     )
     if os.environ.get(kernel.VARIABLE) == "numpy":
         mend = f"unset {kernel.VARIABLE}"
-    return Line(what, _ABSENT, seen, mend)
+    return Inspection(what, _ABSENT, seen, mend)
 
 
-def _models() -> Iterator[Line]:
+def _models() -> Iterator[Inspection]:
     from dptext import models
 
     for item in models.items():
         what = f"{item.name} ({item.serves})"
-        absent = Line(what, _ABSENT, "not here", f"run: {item.advice}")
-        yield absent if item.path is None else Line(what, _OK, item.path)
+        absent = Inspection(what, _ABSENT, "not here", f"run: {item.advice}")
+        yield absent if item.path is None else Inspection(what, _OK, item.path)
 
 
-def _keys() -> Iterator[Line]:
+def _keys() -> Iterator[Inspection]:
     """Look at the files of keys that variables name."""
     from dptext.randomness import RunKey
     from dptext.report import signatures
@@ -160,29 +162,31 @@ def _keys() -> Iterator[Line]:
             yield _read(variable, reader, Path(path), seen)
 
 
-def _configuration(context: typer.Context) -> Line:
+def _configuration(context: typer.Context) -> Inspection:
     """Look at the file of settings."""
     try:
         parser.settings_of("sanitize", context)
     except DptextError as error:
-        return Line("configuration", _WRONG, str(error))
-    return Line("configuration", _OK, str(parser.of_run(context).path or "no file"))
+        return Inspection("configuration", _WRONG, str(error))
+    return Inspection(
+        "configuration", _OK, str(parser.of_run(context).path or "no file")
+    )
 
 
-def _folder() -> Line:
+def _folder() -> Inspection:
     """Look at the folder of results that are kept: public ones, but trusted."""
     from dptext import cache
 
     folder = cache.folder()
     if not folder.exists():
-        return Line("cache", _OK, f"{folder} will be created when needed")
+        return Inspection("cache", _OK, f"{folder} will be created when needed")
     if not os.access(folder, os.W_OK):
         seen = f"{folder} cannot be written"
-        return Line("cache", _ABSENT, seen, "results are recomputed each time")
+        return Inspection("cache", _ABSENT, seen, "results are recomputed each time")
     if os.name != "nt" and folder.stat().st_mode & 0o022:
         seen = f"other users may write to {folder}"
-        return Line("cache", _WRONG, seen, f"run: chmod -R go-w {folder}")
-    return Line("cache", _OK, str(folder))
+        return Inspection("cache", _WRONG, seen, f"run: chmod -R go-w {folder}")
+    return Inspection("cache", _OK, str(folder))
 
 
 def _show_settings(context: typer.Context, as_json: bool) -> None:

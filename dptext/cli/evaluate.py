@@ -13,7 +13,7 @@ def command(
     original: Annotated[str, "The original file."],
     private: Annotated[str, "The private file made from it."],
     *,
-    layout: options.Layout,
+    layout: options.LayoutOptions,
     id: options.Text = None,
     profile: Annotated[
         options.Text, f"{options.PROFILE} The one that made the private file."

@@ -17,7 +17,7 @@ from dptext.errors import UsageError
 
 if TYPE_CHECKING:
     from dptext.engine.job import Job
-    from dptext.engine.survey import Column, Kind
+    from dptext.engine.survey import FieldSummary, Kind
     from dptext.types import JsonObject
 
 Answer = TypeVar("Answer")
@@ -33,7 +33,7 @@ _HEAD = (
 def command(
     file: Annotated[str, "File, or folder of files, with texts to make private."],
     *,
-    layout: options.Layout,
+    layout: options.LayoutOptions,
 ) -> None:
     """Inspect a file, preview three risks, and write settings to .dptext.yaml.
 
@@ -67,9 +67,9 @@ def command(
 def _ask(
     source: str,
     job: Job,
-    columns: Sequence[Column],
+    columns: Sequence[FieldSummary],
     names: Sequence[str],
-    layout: options.Layout,
+    layout: options.LayoutOptions,
 ) -> None:
     """Show fields and previews, ask for choices, and write the file."""
     from dptext.engine import survey
@@ -118,7 +118,9 @@ def _prompt(question: str, usual: str, read: Callable[[str], Answer]) -> Answer:
             _note(f"Error: {error}")
 
 
-def _identifying(columns: Sequence[Column], private: Sequence[str]) -> dict[str, Kind]:
+def _identifying(
+    columns: Sequence[FieldSummary], private: Sequence[str]
+) -> dict[str, Kind]:
     """Return the copied fields that look identifying."""
     return {
         each.name: each.identifies
@@ -127,7 +129,7 @@ def _identifying(columns: Sequence[Column], private: Sequence[str]) -> dict[str,
     }
 
 
-def _show(columns: Sequence[Column]) -> None:
+def _show(columns: Sequence[FieldSummary]) -> None:
     """Show what fields look like: names and counts, no content."""
     from dptext.report import blocks
     from dptext.report.figures import count
@@ -139,7 +141,7 @@ def _show(columns: Sequence[Column]) -> None:
     screen.show(blocks.Table(heads, rows), on=screen.console(stderr=True))
 
 
-def _chosen(job: Job, columns: Sequence[Column], names: Sequence[str]) -> Job:
+def _chosen(job: Job, columns: Sequence[FieldSummary], names: Sequence[str]) -> Job:
     """Return the job with its private fields. Raises UsageError for none or others."""
     from dptext import registry
     from dptext.engine import survey
@@ -175,12 +177,12 @@ def _preview(job: Job) -> None:
 
 
 def _settings(
-    job: Job, columns: Sequence[Column], layout: options.Layout, risk: str
+    job: Job, columns: Sequence[FieldSummary], layout: options.LayoutOptions, risk: str
 ) -> str:
     """Return the content of the file: what is private and copied, and the policy."""
     import yaml
 
-    selection, usual = job.selection, options.Layout()
+    selection, usual = job.selection, options.LayoutOptions()
     private = list(selection.fields)
     sanitize = {each.name: getattr(layout, each.name) for each in fields(layout)}
     sanitize |= {"field": private or None}

@@ -288,7 +288,7 @@ Jobs = Annotated[int, Number(int, 1, MOST_JOBS, auto=True)]
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class LayoutOptions:
     """How the records of a file are read."""
 
     field: Texts = None
@@ -324,7 +324,7 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True)
-class Records(Layout):
+class Records(LayoutOptions):
     """How the records that become private are read, and what becomes of faulty ones."""
 
     id: Text = None

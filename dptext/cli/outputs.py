@@ -21,7 +21,7 @@ from dptext.streams.outputs import Release
 if TYPE_CHECKING:
     from dptext.engine.job import Job, Written
     from dptext.engine.run import Reports
-    from dptext.report.answer import Released
+    from dptext.report.answer import RunOutputs
     from dptext.report.document import Document
 
 # Where a context holds what `check_named` returns.
@@ -137,10 +137,10 @@ def of_all(
 
 def released(
     jobs: Sequence[Job], reports: Reports, copied: Iterable[str], first: int = 0
-) -> Released:
+) -> RunOutputs:
     """Say where a run wrote, and the names of copied fields in its first records."""
     from dptext.report import signatures
-    from dptext.report.answer import Released
+    from dptext.report.answer import RunOutputs
 
     paths = [job.output for job in jobs]
     in_place = paths == [job.inputs[0] for job in jobs]
@@ -149,7 +149,7 @@ def released(
         None if path is None else str(path)
         for path in (reports.beside(jobs[0]), reports.internal, reports.page)
     )
-    return Released(
+    return RunOutputs(
         *(paths, None if in_place else folder, public, internal, page, tuple(copied)),
         first=first,
         signed=signatures.of_signer(reports.key),

@@ -31,7 +31,7 @@ class Outputs:
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class LedgerOptions:
     """What subjects may lose over all runs with one ledger."""
 
     ledger: options.File = None
@@ -70,7 +70,7 @@ def command(
     profile: str = "balanced",
     changes: options.Changes,
     keys: options.Keys,
-    budget: Budget,
+    budget: LedgerOptions,
     outs: Outputs,
     reported: options.Reported,
     preview: Annotated[int | None, Number(int, 1, 1000)] = None,

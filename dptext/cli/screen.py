@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from dptext.engine.job import Progress as Counted
     from dptext.pipeline import Pipeline
     from dptext.randomness import RunKey
-    from dptext.report.answer import Released
+    from dptext.report.answer import RunOutputs
     from dptext.report.blocks import Block, Page, Section
     from dptext.report.document import Document
     from dptext.types import Record
@@ -285,7 +285,7 @@ class Answer:
             yield lambda records, words: bar.update(task, records=records, words=words)
 
     def show(
-        self, document: Document, released: Released, copied: Mapping[str, str]
+        self, document: Document, released: RunOutputs, copied: Mapping[str, str]
     ) -> None:
         """Say what was done; copied are the identifying fields that were copied."""
         from dptext.engine import survey

@@ -36,7 +36,7 @@ from dptext.report import build, document, signatures
 from dptext.report.document import Document, Recorded
 from dptext.report.exports import SIDECAR
 from dptext.report.signatures import Key
-from dptext.streams.outputs import Aside, Output, Release
+from dptext.streams.outputs import Aside, OutputFile, Release
 from dptext.types import Fault, Notion, Record, Strategy, Verbatim
 
 if TYPE_CHECKING:
@@ -77,9 +77,9 @@ class Opened(NamedTuple):
     """What a job writes to, opened: data, faulty records, and its public report."""
 
     release: Release
-    output: Output
+    output: OutputFile
     aside: Aside | None
-    public: Output | None
+    public: OutputFile | None
     key: Key | None
 
     @classmethod
@@ -93,7 +93,7 @@ class Opened(NamedTuple):
     ) -> Opened:
         """Open what a job writes to, as a part of a release, the data first.
 
-        held as in Output.
+        held as in OutputFile.
         """
         output = release.open(job.output, job.selection.encoding, held=held)
         aside, beside = None, reports.beside(job)

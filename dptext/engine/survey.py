@@ -418,7 +418,7 @@ _RECORDS = 1000  # that `dptext init` looks at
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class FieldSummary:
     """A field: how many records have text in it, of how many different values.
 
     words is the mean number of words of a text; identifies, how it identifies people;
@@ -438,7 +438,7 @@ class Column:
         return self.texts > 0 and (self.looks == _TEXT or self.identifies is not None)
 
 
-def survey(job: Job) -> list[Column]:
+def survey(job: Job) -> list[FieldSummary]:
     """Return the fields of the file of a job; none where each line is a text.
 
     Raises InputError where no record can be read, UsageError for an unknown format.
@@ -463,7 +463,7 @@ def survey(job: Job) -> list[Column]:
             looks = kind
         words = each.words / max(each.texts, 1)
         shape = each.texts, len(each.different), words
-        columns.append(Column(path, looks, *shape, kind))
+        columns.append(FieldSummary(path, looks, *shape, kind))
     return columns
 
 

@@ -183,7 +183,7 @@ MEANINGS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
+class ClassifierScore:
     """Mean over the splits and standard deviation between them (None: one split)."""
 
     accuracy: float
@@ -197,7 +197,7 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class LabelTask:
     """One field: chance is the share of the most frequent class, of the texts with one.
 
     original, private and static: see MEANINGS.
@@ -209,9 +209,9 @@ class Task:
     classes: int
     splits: int
     chance: float
-    original: Score
-    private: Score
-    static: Score
+    original: ClassifierScore
+    private: ClassifierScore
+    static: ClassifierScore
 
 
 def learn(
@@ -222,7 +222,7 @@ def learn(
     name: str,
     make: Make,
     splits: int,
-) -> Task:
+) -> LabelTask:
     """Learn a field from originals and from private texts, in the same order.
 
     values are the labels; a text of which it is None has no part. make gives an
@@ -249,7 +249,7 @@ def learn(
     original, private, static = map(_mean, np.array(scores).swapaxes(0, 1))
     sizes = len(known), len(classes), splits
     chance = float(counts.max() / len(known))
-    return Task(field, name, *sizes, chance, original, private, static)
+    return LabelTask(field, name, *sizes, chance, original, private, static)
 
 
 def _split(labels: Labels, seed: int) -> tuple[Ints, Ints]:
@@ -274,10 +274,10 @@ def _scores(truth: Labels, guess: Labels) -> tuple[float, float]:
     return float((truth == guess).mean()), float(np.mean(f1))
 
 
-def _mean(figures: Floats) -> Score:
+def _mean(figures: Floats) -> ClassifierScore:
     """Return the score of accuracy and macro-F1 of each split: (splits, 2)."""
     accuracy, f1 = figures.mean(axis=0).tolist()
     if len(figures) < 2:
-        return Score(accuracy, None, f1, None)
+        return ClassifierScore(accuracy, None, f1, None)
     of_accuracy, of_f1 = figures.std(axis=0, ddof=1).tolist()
-    return Score(accuracy, of_accuracy, f1, of_f1)
+    return ClassifierScore(accuracy, of_accuracy, f1, of_f1)

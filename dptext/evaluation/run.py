@@ -12,7 +12,7 @@ import numpy as np
 from dptext import models
 from dptext.errors import UsageError
 from dptext.evaluation import OWNER, classify
-from dptext.evaluation.classify import Task
+from dptext.evaluation.classify import LabelTask
 from dptext.evaluation.readers import PublicText, hash_of, pairs_of
 from dptext.evaluation.rows import Pair, one_text
 from dptext.measures import context_risk
@@ -110,8 +110,8 @@ class Result:
     audience: str
     kept: Kept
     deniability: Deniability | None
-    utility: tuple[Task, ...]
-    attribute_attacks: tuple[Task, ...]
+    utility: tuple[LabelTask, ...]
+    attribute_attacks: tuple[LabelTask, ...]
     word_attacks: tuple[Attack, ...]
     in_context: tuple[Reading, ...]
     masked_word: Guessed | None = None
@@ -133,7 +133,7 @@ def evaluate(
     Texts are held in memory only for labels, attributes and the masked-word attack.
     """
     settings.check()
-    tasks: list[Task] = []
+    tasks: list[LabelTask] = []
     if fields := (*settings.labels, *settings.attributes):
         pairs = list(pairs)
         before = [one_text(pair.before) for pair in pairs]
@@ -178,8 +178,8 @@ def evaluate(
 
 
 def _weighed(
-    utility: Sequence[Task],
-    attributes: Sequence[Task],
+    utility: Sequence[LabelTask],
+    attributes: Sequence[LabelTask],
     kept: Kept,
     alphas: Sequence[float],
 ) -> tuple[float | None, dict[str, float]]:

@@ -13,7 +13,7 @@ import msgspec
 
 from dptext.evaluation import OWNER
 from dptext.evaluation.adapting import Adapted
-from dptext.evaluation.classify import Task
+from dptext.evaluation.classify import LabelTask
 from dptext.evaluation.comparison import CellRow
 from dptext.evaluation.run import PublicTextUse, Result
 from dptext.measures.context_risk import (
@@ -137,7 +137,7 @@ def _kept(result: Result) -> Iterator[tuple[str | Code, Cell]]:
         yield from deniability(result.deniability)
 
 
-def _tasks(title: str, tasks: Sequence[Task]) -> Iterator[Section]:
+def _tasks(title: str, tasks: Sequence[LabelTask]) -> Iterator[Section]:
     if not tasks:
         return
     table = Table(

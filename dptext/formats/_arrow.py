@@ -238,7 +238,7 @@ ROWS = 1024  # rows that are read, or rebuilt, at once
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class TableHead:
     """What all rows of a file share; schema is that of the output."""
 
     schema: Schema
@@ -249,7 +249,7 @@ class Head:
     int96: bool = False
 
     @classmethod
-    def of(cls, schema: Schema, selection: Selection, location: str) -> Head:
+    def of(cls, schema: Schema, selection: Selection, location: str) -> TableHead:
         """Find the selected fields in the schema of an input. Raises InputError."""
         identity, subject = (
             None if path is None else column(schema, path, location, is_text=False)
@@ -263,14 +263,14 @@ class Head:
 class RowPage:
     """Some rows in a row, and their selected values: one list per column."""
 
-    head: Head
+    head: TableHead
     batch: Batch
     values: list[list[Value]]
     identities: Sequence[object] | None
     subjects: Sequence[object] | None
 
     @classmethod
-    def of(cls, head: Head, batch: Batch, location: str) -> RowPage:
+    def of(cls, head: TableHead, batch: Batch, location: str) -> RowPage:
         """Take the selected values of rows. Raises InputError for broken UTF-8."""
 
         def taken(column: ArrowColumn | None) -> Any:
@@ -325,7 +325,7 @@ def other_paths(schema: Schema, fields: tuple[str, ...]) -> Iterator[str]:
     return (path for path in leaf_paths(schema) if path not in texts)
 
 
-def with_texts(head: Head, batch: Batch, new: Sequence[list[Value]]) -> Batch:
+def with_texts(head: TableHead, batch: Batch, new: Sequence[list[Value]]) -> Batch:
     """Return rows with the new values of each selected column."""
     import pyarrow as pa
 

@@ -18,7 +18,7 @@ from typing import BinaryIO, ClassVar
 from dptext import formats
 from dptext.errors import InputError, MissingExtra
 from dptext.formats import Input, Item, Unreadable, _arrow, _fields
-from dptext.formats._arrow import ROWS, Head, PageRow, RowPage
+from dptext.formats._arrow import ROWS, PageRow, RowPage, TableHead
 from dptext.types import Fault, Record, Selection, Verbatim
 
 _GROUP_BYTES = 2**26  # a row group of the output is full at so many bytes
@@ -48,7 +48,7 @@ class Writer(formats.Writer):
 
     def __init__(self, stream: BinaryIO) -> None:
         self._sink = OpenStream(stream)
-        self._head: Head | None = None
+        self._head: TableHead | None = None
         self._file: _arrow.File = None
         self._page: RowPage | None = None
         self._kept: list[int] = []  # rows of the page
@@ -65,7 +65,7 @@ class Writer(formats.Writer):
         import pyarrow.parquet as pq
 
         head = item.rest
-        assert isinstance(head, Head)
+        assert isinstance(head, TableHead)
         if self._head is None:
             self._head = head
             self._new = [[] for _ in head.columns]
@@ -230,7 +230,7 @@ def seekable(stream: BinaryIO, location: str, magic: bytes) -> BinaryIO:
     return io.BytesIO(data)
 
 
-def _head(file: _arrow.File, selection: Selection, location: str) -> Head:
+def _head(file: _arrow.File, selection: Selection, location: str) -> TableHead:
     schema, metadata, codec = file.schema_arrow, file.metadata, "SNAPPY"
     private = {_fields.parse(path)[0] for path in selection.fields}
     if metadata.num_row_groups:
@@ -242,7 +242,7 @@ def _head(file: _arrow.File, selection: Selection, location: str) -> Head:
                 break
     leaves = (file.schema.column(i) for i in range(metadata.num_columns))
     int96 = any(leaf.physical_type == "INT96" for leaf in leaves)
-    head = Head.of(schema, selection, location)
+    head = TableHead.of(schema, selection, location)
     return replace(head, codec=codec, int96=int96)
 
 

@@ -49,7 +49,7 @@ _ESCAPED = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]")
 _Value = str | int | float | bool | datetime.date | datetime.time | datetime.timedelta
 
 
-class Cell(NamedTuple):
+class SheetCell(NamedTuple):
     """A value that is not empty, with its number format and whether it is an error."""
 
     value: _Value
@@ -60,7 +60,7 @@ class Cell(NamedTuple):
 class Row(NamedTuple):
     """What is kept of a row to write it back."""
 
-    cells: tuple[Cell | None, ...]
+    cells: tuple[SheetCell | None, ...]
     columns: Columns
 
 
@@ -129,7 +129,7 @@ class Writer(formats.Writer):
         names = cast(tuple[str, ...], item.rest)
         if self._names is None:
             self._names = names
-            self._put([Cell(name) for name in names])
+            self._put([SheetCell(name) for name in names])
         elif names != self._names:
             raise InputError(formats.DIFFERENT)
 
@@ -139,7 +139,7 @@ class Writer(formats.Writer):
         assert isinstance(row, Row)
         cells = list(row.cells)
         for index, text in zip(row.columns.texts, texts, strict=True):
-            cells[index] = Cell(text) if text else None
+            cells[index] = SheetCell(text) if text else None
         self._put(cells)
 
     def close(self) -> None:
@@ -153,7 +153,7 @@ class Writer(formats.Writer):
                 part.write((_XML + content).encode())
         self._archive.close()
 
-    def _put(self, cells: Sequence[Cell | None]) -> None:
+    def _put(self, cells: Sequence[SheetCell | None]) -> None:
         from openpyxl.utils import get_column_letter
 
         if self._sheet is None:
@@ -171,7 +171,7 @@ class Writer(formats.Writer):
             row = f'<row r="{self._row}">{"".join(parts)}</row>'
             self._sheet.write(row.encode())
 
-    def _spelled(self, name: str, cell: Cell) -> str:
+    def _spelled(self, name: str, cell: SheetCell) -> str:
         """Return a cell as XML."""
         value = cell.value
         style = self._styles.setdefault(cell.format, len(self._styles))
@@ -274,7 +274,7 @@ def _check(stream: BinaryIO, location: str) -> None:
 
 def _rows(
     workbook: Workbook, location: str
-) -> Iterator[tuple[int, tuple[Cell | None, ...]]]:
+) -> Iterator[tuple[int, tuple[SheetCell | None, ...]]]:
     """Give the rows of the first sheet that are not empty, with their numbers."""
     sheet = workbook.worksheets[0]
     with _reported(location):
@@ -287,15 +287,15 @@ def _rows(
                 yield number, tuple(cells)
 
 
-def _cell(cell: Any) -> Cell | None:
+def _cell(cell: Any) -> SheetCell | None:
     """Return what is kept of a cell of openpyxl, if it is not empty."""
     if cell.value is None or cell.value == "":
         return None
-    return Cell(cell.value, cell.number_format, cell.data_type == "e")
+    return SheetCell(cell.value, cell.number_format, cell.data_type == "e")
 
 
 def _record(
-    cells: tuple[Cell | None, ...],
+    cells: tuple[SheetCell | None, ...],
     columns: Columns,
     selection: Selection,
     ordinal: int,
@@ -313,7 +313,7 @@ def _record(
     )
 
 
-def _text(cell: Cell | None) -> str:
+def _text(cell: SheetCell | None) -> str:
     """Return the text of a cell: numbers as Python writes them, dates by ISO 8601."""
     if cell is None:
         return ""

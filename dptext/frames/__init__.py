@@ -2,7 +2,7 @@
 
 What tables of all libraries have in common is a narrow Arrow table, which holds the
 columns that are read, and comes back with new texts: the same ones as for a file of
-these rows (`Columns`). Libraries are imported where they are used.
+these rows (`PrivateColumns`). Libraries are imported where they are used.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dptext.engine.survey import SAMPLE, FieldValues, Kind, Language, identifyin
 from dptext.engine.tally import Tally
 from dptext.errors import InputError, MissingExtra, UsageError
 from dptext.formats import Unreadable, _arrow, _fields
-from dptext.formats._arrow import Head, RowPage
+from dptext.formats._arrow import RowPage, TableHead
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.types import Record, Selection
@@ -28,7 +28,7 @@ _LOCATION = "the table"
 _ROWS = 4096  # that are read and rebuilt at once
 
 
-class Columns:
+class PrivateColumns:
     """Makes the columns of one run private; its tables are rows of one input.
 
     tally counts what is done, where there is one, and language looks at the first
@@ -61,7 +61,7 @@ class Columns:
         """
         import pyarrow as pa
 
-        head = Head.of(table.schema, self._selection, _LOCATION)
+        head = TableHead.of(table.schema, self._selection, _LOCATION)
         head = replace(head, schema=head.schema.remove_metadata())
         batches = []
         for batch in table.to_batches(max_chunksize=_ROWS):
@@ -123,7 +123,9 @@ class Frame(ABC):
         return list(self.frame.columns)
 
     @abstractmethod
-    def privatized(self, names: Sequence[str], columns: Columns, start: int) -> Any:
+    def privatized(
+        self, names: Sequence[str], columns: PrivateColumns, start: int
+    ) -> Any:
         """Return the table with new texts; only the named columns are read.
 
         start is the number of its first row. Raises InputError and UsageError.
@@ -204,7 +206,9 @@ def _array(values: Any, name: str) -> _arrow.Array:
 class PandasFrame(Frame):
     """A data frame of pandas; index and other columns are shared with it."""
 
-    def privatized(self, names: Sequence[str], columns: Columns, start: int) -> Any:
+    def privatized(
+        self, names: Sequence[str], columns: PrivateColumns, start: int
+    ) -> Any:
         """Return the data frame with new texts: dtypes and kinds of nulls stay."""
         import pyarrow as pa
 
@@ -236,7 +240,9 @@ class PandasFrame(Frame):
 class PolarsFrame(Frame):
     """A data frame of Polars; the other columns are shared with it."""
 
-    def privatized(self, names: Sequence[str], columns: Columns, start: int) -> Any:
+    def privatized(
+        self, names: Sequence[str], columns: PrivateColumns, start: int
+    ) -> Any:
         """Return the data frame with new texts; a categorical gets new categories."""
         import polars as pl
 
@@ -267,7 +273,9 @@ class ArrowTable(Frame):
         """Return the first values of a column."""
         return list(self.frame.column(name).slice(0, rows).to_pylist())
 
-    def privatized(self, names: Sequence[str], columns: Columns, start: int) -> Any:
+    def privatized(
+        self, names: Sequence[str], columns: PrivateColumns, start: int
+    ) -> Any:
         """Return the table, or the batch, with new texts."""
         import pyarrow as pa
 
@@ -308,7 +316,9 @@ class DataSet(Frame):
         first = dataset.with_format(None).select_columns([name])
         return list(first[:rows][name])
 
-    def privatized(self, names: Sequence[str], columns: Columns, start: int) -> Any:
+    def privatized(
+        self, names: Sequence[str], columns: PrivateColumns, start: int
+    ) -> Any:
         """Return the data set with new texts, with the same features and format."""
         import datasets
 
@@ -366,7 +376,9 @@ class DataSets(Frame):
         splits = map(DataSet, self.frame.values())
         return [value for split in splits for value in split.values(name, rows)]
 
-    def privatized(self, names: Sequence[str], columns: Columns, start: int) -> Any:
+    def privatized(
+        self, names: Sequence[str], columns: PrivateColumns, start: int
+    ) -> Any:
         """Return the splits with new texts."""
         splits = type(self.frame)()
         for name, split in self.frame.items():

@@ -58,11 +58,9 @@ def find(
         if (folder / store.META).is_file():
             return store.load(folder)
     if not path.exists():
-        known = [entry.name for entry in installed() if not entry.problem]
-        raise LexiconError(
-            f"no lexicon and no file named {name_or_path!r}; known: "
-            f"{', '.join(known) or 'none'} (`dptext lexicon import` adds one)"
-        )
+        names = ", ".join(entry.name for entry in installed() if not entry.problem)
+        known = f"known: {names or 'none'} (`dptext lexicon import` adds one)"
+        raise LexiconError(f"no lexicon and no file named {name_or_path!r}; {known}")
     from dptext.lexicons import importing
 
     settings, warn = settings or importing.Settings(), warn or (lambda message: None)
@@ -110,8 +108,7 @@ def installed() -> list[Installed]:
     entries = []
     for name, folder in folders:
         try:
-            _, digest, meta = store.read_meta(folder)
-            entries.append(Installed(name, folder, digest, meta))
+            entries.append(Installed(name, folder, *store.read_meta(folder)[1:]))
         except LexiconError as error:
             entries.append(Installed(name, folder, problem=str(error)))
     return entries

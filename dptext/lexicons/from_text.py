@@ -51,7 +51,7 @@ _TAUGHT, _ENOUGH, _RIDGE = 10, 1000, 1e-3
 
 
 @dataclass(frozen=True, slots=True)
-class WordCounts:
+class CorpusCounts:
     """Counted pieces of a text: known (V,) by row, new words as they are written.
 
     index holds the row of each word by its key, new ones from V on; numbers counts
@@ -81,7 +81,7 @@ _NOTHING: list[int] = []
 
 def count_words(
     texts: Texts, known: Mapping[str, int], least: int, elisions: bool = False
-) -> WordCounts:
+) -> CorpusCounts:
     """Count the words of texts: those known, by key, and new ones seen least times.
 
     elisions: find them ("l'", "qu'") in the texts, where no lexicon says them.
@@ -112,7 +112,7 @@ def count_words(
         for piece, each in parts.items()
         for led in ("", " ")
     }
-    return WordCounts(counts, new, index, float(numbers), rows)
+    return CorpusCounts(counts, new, index, float(numbers), rows)
 
 
 def _parts(pieces: Iterable[str], index: Mapping[str, int]) -> dict[str, list[str]]:
@@ -229,7 +229,7 @@ def _svd(keys: Ints, counts: Ints, size: int, contexts: int) -> Singles:
     return np.concatenate([block(number) @ sides for number in range(len(ends) - 1)])
 
 
-def vectors_of_new(texts: Texts, counted: WordCounts, vectors: Vectors) -> Singles:
+def vectors_of_new(texts: Texts, counted: CorpusCounts, vectors: Vectors) -> Singles:
     """Return vectors of new words from those around them: (new, d).
 
     vectors (V, d) are those of known words. The length is the mean one of these.
@@ -322,7 +322,7 @@ def adapt(
     )
 
 
-def _counts(base: Lexicon, counted: WordCounts) -> Floats:
+def _counts(base: Lexicon, counted: CorpusCounts) -> Floats:
     """Return counts of the text, those of the base below (Witten and Bell 1991)."""
     counts = np.append(counted.known, list(counted.new.values()))
     elements = numbers.rows_in(base.words)

@@ -314,7 +314,7 @@ def read_word2vec(
     else:
         raw = _read_binary(stream, location, d, wanted)
     if len(raw.words) != wanted:
-        msg = f"truncated or damaged, it lacks the {size} words of its header"
+        msg = f"truncated or damaged, does not hold the {size} words of its header"
         raise LexiconError(f"{location}: {msg}")
     return checked(raw, location, "word")
 

@@ -302,8 +302,8 @@ def _search(mechanism: Mechanism, target: float, prior: Floats) -> float:
     epsilon = rounded(largest)
     if not mechanism.is_defined(epsilon):
         raise UsageError(
-            f"risk {target:.2%} is out of reach: at the smallest epsilon of "
-            f"{mechanism.name} a guess succeeds more often; give a larger risk"
+            f"risk {target:.2%} is out of reach: at the smallest epsilon for which "
+            f"{mechanism.name} is defined more guesses succeed; give a larger risk"
         )
     return epsilon
 

@@ -26,7 +26,7 @@ _COMPARED = 10
 
 
 @dataclass(frozen=True, slots=True)
-class WordCounts:
+class RareWordCounts:
     """Which words there are, by rows of the vocabulary, ascending.
 
     rows (k,) int64 of the original words, and how often each occurs: times (k,) int64;
@@ -38,23 +38,23 @@ class WordCounts:
     written: Ints
 
 
-class Meter(metrics.Meter[WordCounts]):
+class Meter(metrics.Meter[RareWordCounts]):
     """Count each vocabulary word before, and note which there are after."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._size = len(lexicon.words)
         self._numbers = numbers.rows(lexicon)
 
-    def observe(self, batch: Batch) -> WordCounts:
+    def observe(self, batch: Batch) -> RareWordCounts:
         """Count the words of a batch."""
         # Unknown words come first.
         times = np.bincount(batch.words.ids + 1, minlength=self._size + 1)[1:]
         times[self._numbers] = 0
         rows = np.flatnonzero(times)
         written = np.bincount(batch.written + 1, minlength=self._size + 1)[1:]
-        return WordCounts(rows, times[rows], np.flatnonzero(written))
+        return RareWordCounts(rows, times[rows], np.flatnonzero(written))
 
-    def merge(self, one: WordCounts, other: WordCounts) -> WordCounts:
+    def merge(self, one: RareWordCounts, other: RareWordCounts) -> RareWordCounts:
         """Add up."""
         times = np.zeros(self._size, np.int64)
         written = np.zeros(self._size, bool)
@@ -62,9 +62,9 @@ class Meter(metrics.Meter[WordCounts]):
             times[each.rows] += each.times
             written[each.written] = True
         rows = np.flatnonzero(times)
-        return WordCounts(rows, times[rows], np.flatnonzero(written))
+        return RareWordCounts(rows, times[rows], np.flatnonzero(written))
 
-    def result(self, total: WordCounts) -> Figures:
+    def result(self, total: RareWordCounts) -> Figures:
         """Return the share of the rarest words that remain, None without words."""
         order = np.argsort(total.times[::-1], kind="stable")[:_RARE]
         rare = total.rows[::-1][order]

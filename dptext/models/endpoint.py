@@ -49,22 +49,15 @@ _REMEMBERED = 20_000
 _SLOW, _CLOSED = -1, -2
 # After these a request is sent again.
 _LATER = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529, _SLOW, _CLOSED})
-_REASONS = {
-    _SLOW: "took too long to answer",
-    _CLOSED: "cannot be reached, or closed the connection",
-}
+_UNREACHED = "cannot be reached, or closed the connection"
+_REASONS = {_SLOW: "took too long to answer", _CLOSED: _UNREACHED}
 # What no later try will change.
+_NO_MODEL = "has no such model or address; see decoder.model; addresses end in /v1"
+_MOVED = "refers to another address, which is not followed; name the right one"
 _FINAL = {
     **dict.fromkeys((401, 403), f"refuses the key; set {KEY}"),
-    **dict.fromkeys(
-        (404, 405),
-        "has no such model or address; see decoder.model, and give the address up to "
-        "/v1",
-    ),
-    **dict.fromkeys(
-        range(300, 400),
-        "refers to another address, which is not followed; name the right one",
-    ),
+    **dict.fromkeys((404, 405), _NO_MODEL),
+    **dict.fromkeys(range(300, 400), _MOVED),
 }
 _AGAIN = "Your last answer could not be used. Answer with the JSON object alone."
 # What no model says by itself.

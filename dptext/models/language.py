@@ -25,7 +25,9 @@ class Head(NamedTuple):
     loader: str
 
 
-MASKED = Head("a masked language model", "masked head", "AutoModelForMaskedLM")
+MASKED = Head(
+    "a masked language model", "masked-language-model head", "AutoModelForMaskedLM"
+)
 CAUSAL = Head("a causal language model", "causal head", "AutoModelForCausalLM")
 # Files of which one must be there, by what is said where none is.
 _FILES = {

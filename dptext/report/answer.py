@@ -65,7 +65,7 @@ _NOTIONS = {Notion.APPROXIMATE: "approximate LDP", Notion.METRIC: "metric DP"}
 
 
 @dataclass(frozen=True, slots=True)
-class Released:
+class RunOutputs:
     """Where a run wrote, and what it copied: what the document does not say.
 
     outputs are paths, None for standard output; folder, where several are, None
@@ -95,15 +95,15 @@ class Line:
     figures: JsonObject = field(default_factory=dict)
 
 
-def answer(document: Document, released: Released | None = None) -> list[Line]:
+def answer(document: Document, released: RunOutputs | None = None) -> list[Line]:
     """Return what a run did and what it protects.
 
     Without released, files are those that the document names.
     """
     output, words, private = document.output, document.words, document.private
     if released is None and output is not None:
-        released = Released([output.file], public=output.file, copied=output.copied)
-    released = released or Released((), copied=None)
+        released = RunOutputs([output.file], public=output.file, copied=output.copied)
+    released = released or RunOutputs((), copied=None)
     lines = [_private(document, released), _copied(document, released)]
     lines += protected(document.guarantee, document)
     if words is not None:
@@ -170,7 +170,7 @@ def data(lines: Sequence[Line], warnings: Sequence[str] = ()) -> JsonObject:
     return {**said, "warnings": list(warnings)}
 
 
-def to_html(document: Document, released: Released | None = None) -> str:
+def to_html(document: Document, released: RunOutputs | None = None) -> str:
     """Return the answer as a part of another page, such as a notebook."""
     from dptext.report import html
 
@@ -206,7 +206,7 @@ def _some(number: int, one: str) -> str:
     return f"{count(number)} {one}" + "s" * (number != 1)
 
 
-def _private(document: Document, released: Released) -> Line:
+def _private(document: Document, released: RunOutputs) -> Line:
     """Say how much became private, and where it is."""
     layout, private = document.run.layout, document.private
     named = " and ".join(f'"{_name(each)}"' for each in layout.fields or ())
@@ -265,7 +265,7 @@ def _name(name: str) -> str:
     return plain if len(plain) <= _LONGEST else f"{plain[: _LONGEST - 3]}..."
 
 
-def _copied(document: Document, released: Released) -> Line:
+def _copied(document: Document, released: RunOutputs) -> Line:
     """Name what is copied as it is: fields, and parts of the texts."""
     names, inside = released.copied, _inside(document)
     parts = []
@@ -523,7 +523,7 @@ def _repeat(document: Document, sent: Sequence[Line]) -> Line:
     return Line("repeat", sentence, {"key": document.run.key})
 
 
-def _report(released: Released) -> Line:
+def _report(released: RunOutputs) -> Line:
     """Say where the full report is, or how to get one."""
     public, signed = released.public, released.signed
     figures: JsonObject = {

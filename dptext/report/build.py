@@ -37,7 +37,7 @@ from dptext.types import Selection
 from dptext.vectors import Measures
 
 if TYPE_CHECKING:
-    from dptext.streams.outputs import Output as File
+    from dptext.streams.outputs import OutputFile as File
     from dptext.vectors.columns import VectorWriter
     from dptext.vectors.job import Counts
     from dptext.vectors.release import VectorRelease

@@ -81,7 +81,7 @@ class Partitions:
             yield from self._privatized(batches)
 
     def _privatized(self, batches: Iterator[_arrow.Batch]) -> Iterator[_arrow.Batch]:
-        from dptext.frames import ArrowTable, Columns
+        from dptext.frames import ArrowTable, PrivateColumns
 
         pipeline = self._shipped.pipeline()
         columns, tally, part = None, None, 0
@@ -93,7 +93,7 @@ class Partitions:
                 start = Start(0, min(self._begin(part), FIRST_TEXTS))
                 tally = Tally.of(pipeline.lexicon, start)
                 key = self._shipped.recipe.key
-                columns = Columns(pipeline, key, self._selection, tally)
+                columns = PrivateColumns(pipeline, key, self._selection, tally)
             if columns is not None:
                 begin = self._begin(part) + columns.rows
                 rest = ArrowTable(rest).privatized(self._names, columns, begin)
@@ -197,7 +197,7 @@ def privatize(
     from pyspark.sql import functions
     from pyspark.sql.pandas.types import to_arrow_schema
 
-    from dptext.frames import ArrowTable, Columns
+    from dptext.frames import ArrowTable, PrivateColumns
 
     if NUMBER in df.columns:
         raise UsageError(
@@ -208,7 +208,7 @@ def privatize(
     empty = ArrowTable(pa.Table.from_batches([], schema))
     selection, names = empty.selected(paths, id, missing)
     call = Call(profile, overrides, choices)
-    Columns(call.pipeline, call.key, selection).selected(schema)
+    PrivateColumns(call.pipeline, call.key, selection).selected(schema)
     if kinds := empty.identifying(selection):
         warn(survey.warning(kinds, "columns="))
     context = df.sparkSession.sparkContext

@@ -53,7 +53,7 @@ def reported(name: str) -> Iterator[None]:
         raise OutputError(f"{name}: {error.strerror}") from None
 
 
-class Output:
+class OutputFile:
     """An opened output: write to `stream`; `digest` and `size` are known at the end.
 
     digest is the sha256, in hexadecimal, of the bytes that left (compressed, if so),
@@ -408,7 +408,7 @@ class Release:
     """
 
     def __init__(self) -> None:
-        self._outputs: list[Output] = []
+        self._outputs: list[OutputFile] = []
         self._asides: list[Aside] = []
 
     def __enter__(self) -> Release:
@@ -422,9 +422,9 @@ class Release:
 
     def open(
         self, path: str | None, encoding: str | None = None, *, held: bool = False
-    ) -> Output:
-        """Open an output of this release; encoding and held as in Output."""
-        self._outputs.append(Output(path, encoding, held=held))
+    ) -> OutputFile:
+        """Open an output of this release; encoding and held as in OutputFile."""
+        self._outputs.append(OutputFile(path, encoding, held=held))
         return self._outputs[-1]
 
     def aside(self, path: str) -> Aside:
@@ -445,7 +445,7 @@ class Release:
     def commit(self) -> None:
         """Let all outputs appear, or none. Raises OutputError."""
         self.complete()
-        begun: list[Output] = []
+        begun: list[OutputFile] = []
         stay = False
         try:
             for output in reversed(self._outputs):
@@ -462,7 +462,7 @@ class Release:
 
 
 @contextlib.contextmanager
-def open_output(path: str | None) -> Iterator[Output]:
+def open_output(path: str | None) -> Iterator[OutputFile]:
     """Open an output; a file appears only when the block ends well.
 
     None and "-" stand for standard output. Raises OutputError when writing fails; a

@@ -316,22 +316,18 @@ class Inflector:
         are, of, in_s = self._inflections.are, self._of, _edges(lexicon)[1] == ord("s")
         noun, verb = of["noun"], of["verb"]
         past = are(PAST) & ~are(PARTICIPLE) & ~are(BASE)
-        self._before, self._before_of = self._table(
-            rules().before,
-            {
-                "plural": noun & are(PLURAL) & ~are(SINGULAR),
-                "singular": of["name"] | (noun & (are(SINGULAR) | ~in_s)),
-            },
-        )
-        self._after, self._after_of = self._table(
-            rules().after,
-            {
-                "finite": verb & (are(THIRD) | past),
-                "mass": noun & (self._inflections.forms == 0) & ~in_s,
-                "noun": noun & ~are(BASE),
-                "adjective": noun | of["adjective"],
-            },
-        )
+        groups = {
+            "plural": noun & are(PLURAL) & ~are(SINGULAR),
+            "singular": of["name"] | (noun & (are(SINGULAR) | ~in_s)),
+        }
+        self._before, self._before_of = self._table(rules().before, groups)
+        groups = {
+            "finite": verb & (are(THIRD) | past),
+            "mass": noun & (self._inflections.forms == 0) & ~in_s,
+            "noun": noun & ~are(BASE),
+            "adjective": noun | of["adjective"],
+        }
+        self._after, self._after_of = self._table(rules().after, groups)
         self._articles = Articles(lexicon)
 
     def write(self, ids: Ids, beside: Mask, free: Mask | None) -> None:

@@ -19,7 +19,7 @@ from dptext.engine.source import Source
 from dptext.engine.survey import Fields, Language
 from dptext.errors import RefusedError, UsageError
 from dptext.randomness import RunKey
-from dptext.streams.outputs import Aside, Output
+from dptext.streams.outputs import Aside, OutputFile
 from dptext.types import Record
 from dptext.vectors import columns, release
 from dptext.vectors.columns import Columns, VectorWriter
@@ -71,7 +71,7 @@ def run(
     job: Job,
     ready: VectorRelease,
     key: RunKey,
-    output: Output,
+    output: OutputFile,
     aside: Aside | None = None,
     *,
     progress: Progress | None = None,

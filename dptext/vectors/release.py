@@ -64,7 +64,7 @@ Warn = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class VectorOptions:
     """Settings beside those of a profile.
 
     model and longest are for sentence vectors: a sentence model, and the length to
@@ -88,7 +88,7 @@ class VectorSettings:
     """A profile without mapping and strategy, and what it does not know."""
 
     recipe: Profile
-    options: Options
+    options: VectorOptions
 
     def plain(self) -> JsonObject:
         """Return everything that decides the vectors, as plain data."""
@@ -109,7 +109,7 @@ def parse(
     clip: float | None = None,
     mu: float | None = None,
 ) -> VectorSettings:
-    """Check settings: keys of a profile, and those of Options.
+    """Check settings: keys of a profile, and those of VectorOptions.
 
     clip is the greatest length of sentence vectors, and of what a mechanism takes in
     that clips; mu takes the place of an epsilon. Raises UsageError for what does not go
@@ -158,7 +158,7 @@ def check_text(name: str, value: object) -> None:
 
 def _settings(recipe: Profile, chosen: object) -> VectorSettings:
     """Return settings, if they go together. Raises UsageError."""
-    options = convert(chosen, Options, "settings")
+    options = convert(chosen, VectorOptions, "settings")
     for name, value in asdict(options).items():
         check_text(f"--{name}", value)
     budget, tokens = recipe.budget.params, recipe.tokens
@@ -330,7 +330,7 @@ def _with_vectors(
     )
 
 
-class Encoded(NamedTuple):
+class VectorsBeforeNoise(NamedTuple):
     """The vectors of a batch of texts before noise.
 
     texts (n,) which text each vector is of, non-decreasing; words, how many there were;
@@ -400,7 +400,7 @@ class VectorRelease:
         """Return the streams of a run."""
         return Randomness(key, self.identity)
 
-    def encode(self, texts: Sequence[str]) -> Encoded:
+    def encode(self, texts: Sequence[str]) -> VectorsBeforeNoise:
         """Return the vectors of a batch of texts before noise."""
         mechanism, count = self.mechanism, 0
         before: Callable[[slice], Wide]
@@ -412,11 +412,15 @@ class VectorRelease:
             ids, count = words.ids, len(words.ids)
             if self.pool is Pool.WORD:
                 rows = mechanism.output_vectors
-                return Encoded(words.texts, count, lambda part: rows[ids[part]])
+                return VectorsBeforeNoise(
+                    words.texts, count, lambda part: rows[ids[part]]
+                )
             counts = np.bincount(words.texts, minlength=len(texts))
             before = partial(_means, mechanism.inputs, ids, counts)
         every = np.arange(len(texts))
-        return Encoded(every, count, lambda part: mechanism.position(before(part)))
+        return VectorsBeforeNoise(
+            every, count, lambda part: mechanism.position(before(part))
+        )
 
     def rows(self, records: Sequence[Record], randomness: Randomness) -> Rows:
         """Release the vectors of a batch of records."""
@@ -494,7 +498,7 @@ def of(
     )
 
 
-def for_inputs(params: MechanismParams, options: Options) -> MechanismParams:
+def for_inputs(params: MechanismParams, options: VectorOptions) -> MechanismParams:
     """Return parameters that hold for all that may come in, not for words alone.
 
     Means of words lie between them, but differences of means are no multiples of
@@ -545,7 +549,7 @@ def ready(
     if "clip" in known:
         settings["clip"] = longest
     params = convert(settings, module.Params, "mechanism")
-    options = Options(pool=Pool.SENTENCE, longest=longest)
+    options = VectorOptions(pool=Pool.SENTENCE, longest=longest)
     space = spaces.prepare(_axes(width, longest), "identity", Identity())
     mechanism = for_inputs(params, options).prepare(space, Aim())
     if isinstance(mechanism, Mahalanobis) or not isinstance(mechanism, NoiseMechanism):
