@@ -64,8 +64,11 @@ def overrides_of(
     """Return keys of a profile: choices, and settings laid over them.
 
     option writes a name as the user knows it. Raises UsageError for choices that
-    conflict, or an epsilon that is none.
+    conflict, or an epsilon that is none, and TypeError for a name that is no choice.
     """
+    if unknown := chosen.keys() - Choices.__annotations__.keys():
+        known = ", ".join(Choices.__annotations__)
+        raise TypeError(f"no choice {', '.join(sorted(unknown))}: there are {known}")
     wanted = {name: value for name, value in chosen.items() if value is not None}
     spent = [name for name in ("epsilon", "risk", "reader_risk") if name in wanted]
     if len(spent) > 1:

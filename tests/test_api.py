@@ -242,3 +242,9 @@ def test_a_report_shows_itself_in_notebooks() -> None:
     shown = report._repr_html_()
     assert shown.startswith("<div")
     assert "film" not in shown
+
+
+def test_a_choice_that_does_not_exist_is_refused() -> None:
+    """A mistyped epsilon must not leave a run with that of the profile."""
+    with pytest.raises(TypeError, match="epsilonn: there are epsilon, risk"):
+        dptext.privatize(["good film"], epsilonn=4)  # type: ignore[call-overload]
