@@ -51,11 +51,12 @@ def test_only_what_was_found_changes(tmp_path: Path) -> None:
     said = report.guarantee
     assert "the same choice of spans by Presidio" in said.sentence
     assert said.adjacency[-1] == "the same choice of spans by Presidio"
-    assert said.not_covered[2].startswith("What is called a text here is a span")
+    assert said.not_covered[2].startswith("A text here is a span that Presidio chose")
+    assert "does not cover the rest of the document" in said.not_covered[2]
     assert "what it misses is not replaced" in " ".join(said.not_covered)
 
 
 def test_a_run_is_asked_for() -> None:
     """Another parameter is refused before any text is seen."""
-    with pytest.raises(InvalidParamError, match=r"dptext\.presidio\.Run"):
+    with pytest.raises(InvalidParamError, match=r"dptext\.integrations\.presidio\.Run"):
         anonymized(None)

@@ -74,7 +74,7 @@ class DptextOperator(Operator):  # type: ignore[misc, unused-ignore]
         """Raise InvalidParamError where there is no `Run`."""
         if not isinstance((params or {}).get(_RUN), Run):
             raise InvalidParamError(
-                'dptext: give its settings as {"run": Run(...)} of this module'
+                'dptext: give {"run": dptext.integrations.presidio.Run(...)}'
             )
 
     def operator_name(self) -> str:
