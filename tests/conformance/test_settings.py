@@ -135,7 +135,9 @@ FILES: dict[tuple[str, str, str], tuple[Callable[[Path], Path], dict[str, Any]]]
 
 def texts_of(kind: Any) -> Iterator[str]:
     """Yield the fields of a dataclass that hold texts; keys of mappings are names."""
-    for name, hint in typing.get_type_hints(kind).items():
+    hints = typing.get_type_hints(kind)
+    for name in (field.name for field in dataclasses.fields(kind)):
+        hint = hints[name]
         if typing.get_origin(hint) is not dict:
             if str in (hint, *typing.get_args(hint)):
                 yield name
