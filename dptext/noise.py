@@ -171,14 +171,14 @@ class Lookup:
     ) -> Ints:
         """Return what np.searchsorted does: (n,) uint64 -> (n,)."""
         first_bits = (numbers >> _REST).view(np.int64)
-        places = self._firsts[first_bits].astype(np.int64)
+        indices = self._firsts[first_bits].astype(np.int64)
         # Of the table, with the same first bits.
-        alike = self._firsts[first_bits + 1] - places
-        one = self._ordered[np.minimum(places, len(self._ordered) - 1)]
-        places += (alike > 0) & (one < numbers if side == "left" else one <= numbers)
+        alike = self._firsts[first_bits + 1] - indices
+        one = self._ordered[np.minimum(indices, len(self._ordered) - 1)]
+        indices += (alike > 0) & (one < numbers if side == "left" else one <= numbers)
         several = np.flatnonzero(alike > 1)
-        places[several] = np.searchsorted(self._ordered, numbers[several], side=side)
-        return places
+        indices[several] = np.searchsorted(self._ordered, numbers[several], side=side)
+        return indices
 
 
 @cache

@@ -79,13 +79,13 @@ def command(
         table = views.readers_table(reading)
         blocks: list[Block] = [Paragraph(said), table, Paragraph(AT_LEAST, "note")]
     else:
-        found: Iterable[calibration.Calibration] = (
+        calibrations: Iterable[calibration.Calibration] = (
             calibration.every_mechanism(profile, over, opened)
             if every
             else [calibration.calibrated(recipe, opened)]
         )
         rows = []
-        for row in found:
+        for row in calibrations:
             progress.say(calibration.line(row))
             rows.append(row)
         data["rows"] = rows

@@ -140,8 +140,8 @@ def ngrams(
     model = counts.model(min_count, meta)
     digest = models.save(model, folder)
     faults.say("the corpus must be public: its pairs of words show in decoded texts")
-    made = {"name": name, "digest": digest, **meta, "pairs": len(model.gains)}
-    _deliver(made, as_json)
+    model_data = {"name": name, "digest": digest, **meta, "pairs": len(model.gains)}
+    _deliver(model_data, as_json)
 
 
 def adapt(

@@ -207,16 +207,16 @@ def _divided(
     text: str, words: list[tuple[str, list[str]]], most: int
 ) -> Iterator[_Part]:
     """Divide a text into parts of about most words, and what stands between them."""
-    places, at = [], 0
+    candidates, at = [], 0
     for word, others in words:
         begin = text.find(word, at)
         if begin >= 0:
             at = begin + len(word)
             others = [other for other in others if other.lower() != word.lower()]
-            places.append((begin, f"{word}: {', '.join(others)}"))
+            candidates.append((begin, f"{word}: {', '.join(others)}"))
     done = 0
     for begin, end in _spans(text, most):
-        lines = [line for place, line in places if begin <= place < end]
+        lines = [line for start, line in candidates if begin <= start < end]
         yield _Part(text[done:begin])
         part = text[begin:end]
         yield _Part(part, _question(part, lines) if lines else None)

@@ -166,11 +166,11 @@ def _readers(readings: Sequence[Reading], known: PublicTextUse | None) -> Sectio
     readings = sorted(readings, key=lambda each: -each.success)
     about = "; ".join(f"{each.reader}: {each.assumes}" for each in readings)
     tables = (readers_table(reading) for reading in readings)
-    note = Paragraph(f"{_found_by_readers(known)} {about}.", "note")
+    note = Paragraph(f"{_readers_note(known)} {about}.", "note")
     return Section("Readers of whole texts", (*tables, note))
 
 
-def _found_by_readers(known: PublicTextUse | None) -> str:
+def _readers_note(known: PublicTextUse | None) -> str:
     """Say what readers see, and what the one of the kind has counted."""
     note = (
         "Readers see whole texts, drawn anew from the originals with the same "
@@ -407,7 +407,7 @@ def comparison(rows: Sequence[CellRow], originals: Sequence[str] = ()) -> Page:
         _table(_FIGURES, values, *figures.legend("risk", *KEPT)),
         _table(_CHANCE, values, *chance),
         _table(_LEARNED, learned, _ACCURACY),
-        *_found(done, values),
+        *_whole_text_readers(done, values),
         Section("Curves", [*_charts(values)]),
         _table(_COST, values),
         Section(
@@ -435,21 +435,21 @@ def _table(title: str, values: Sequence[dict[str, Any]], *notes: str) -> Section
     return Section(title, (table, *paragraphs(*notes, kind="note")) if rows else ())
 
 
-def _found(
+def _whole_text_readers(
     rows: Sequence[CellRow], values: Sequence[dict[str, Any]]
 ) -> Iterator[Section]:
     """Yield what readers of whole texts found under each mechanism, if any did."""
     results = [row.result for row in rows if row.result]
     names = ("mechanism", "level", "reader")
-    found = [
+    readings = [
         (value["name"], value["level"], each.reader, each.success, each.assumes)
         for result, value in zip(results, values, strict=True)
         for each in result.in_context
     ]
-    if found:
+    if readings:
         columns = [*map(Column, names), Column("success", share, full=1.0)]
-        table = Table([*columns, Column("knowledge and cost")], found)
-        note = _found_by_readers(next((r.public_text for r in results), None))
+        table = Table([*columns, Column("knowledge and cost")], readings)
+        note = _readers_note(next((r.public_text for r in results), None))
         note += (
             " A mechanism without an output distribution gives them nothing to read."
         )

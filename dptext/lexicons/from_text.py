@@ -138,8 +138,8 @@ def _elisions(pieces: Iterable[str]) -> dict[str, int]:
     behind: dict[str, set[str]] = defaultdict(set)
     for piece in pieces:
         for mark in ("'", "’"):
-            head, found, rest = piece.partition(mark)
-            if found and rest and is_elision(head + mark):
+            head, apostrophe, rest = piece.partition(mark)
+            if apostrophe and rest and is_elision(head + mark):
                 behind[key_of(head + mark)].add(key_of(rest))
     return {head: 0 for head, rest in behind.items() if len(rest) >= _ELIDED}
 

@@ -367,10 +367,10 @@ class Speller:
         By the public frequencies of words that begin with the same token: what a word
         of several tokens is worth before the model has seen the first.
         """
-        place = Piece(0, spaced=spaced, capital=capital)
-        shown = [place.written(word) for word in self.words]
+        piece = Piece(0, spaced=spaced, capital=capital)
+        shown = [piece.written(word) for word in self.words]
         self._learn(shown)
-        spelled = [self._known[piece] for piece in shown]
+        spelled = [self._known[word] for word in shown]
         first = np.array([tokens[0] for tokens in spelled])
         several = np.array([len(tokens) > 1 for tokens in spelled])
         together = np.bincount(first, self._prior)[first]

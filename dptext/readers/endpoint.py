@@ -142,7 +142,7 @@ class Chooser:
     def _windows(self, released: Released) -> Iterator[_Window]:
         for text, pieces in enumerate(layout.texts_of(released)):
             index = [piece.drawn for piece in pieces if piece.drawn >= 0]
-            at = [place for place, piece in enumerate(pieces) if piece.drawn >= 0]
+            at = [number for number, piece in enumerate(pieces) if piece.drawn >= 0]
             for begin in range(0, len(index), self._words):
                 end = min(begin + self._words, len(index))
                 start = at[begin - _AROUND] if begin > _AROUND else 0

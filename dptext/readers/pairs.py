@@ -389,5 +389,5 @@ def largest(weights: Singles, count: int) -> Ints:
     keys = np.ascontiguousarray(weights, np.float32).view(np.int32).astype(np.int64)
     keys = keys * width + np.arange(width - 1, -1, -1)
     top = np.partition(keys, width - count, axis=1)[:, width - count :]
-    places: Ints = np.sort(width - 1 - top % width, axis=1)
-    return places
+    columns: Ints = np.sort(width - 1 - top % width, axis=1)
+    return columns

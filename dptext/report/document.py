@@ -306,8 +306,8 @@ def _without_defaults(value: object) -> object:
     if is_dataclass(value) and not isinstance(value, type):
         written = {}
         for each in fields(value):
-            made = each.default_factory
-            default = each.default if made is MISSING else made()
+            factory = each.default_factory
+            default = each.default if factory is MISSING else factory()
             if (inner := getattr(value, each.name)) != default:
                 written[each.name] = _without_defaults(inner)
         return written

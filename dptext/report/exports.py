@@ -84,12 +84,12 @@ def beside(path: Path) -> Path:
 def inside(folder: Path, policy: ExportPolicy) -> Iterator[Path]:
     """Give the exports in a folder at any depth, and folders that cannot be read."""
     failed: list[OSError] = []
-    for place, folders, names in os.walk(folder, onerror=failed.append):
+    for inner, folders, names in os.walk(folder, onerror=failed.append):
         folders[:] = sorted(each for each in folders if each != ".git")
         yield from (Path(error.filename) for error in failed)
         failed.clear()
         for name in sorted(names):
-            path = Path(place, name)
+            path = Path(inner, name)
             reported = name + SIDECAR in names
             if is_export(path, policy, reported, partial(_beginning, path)):
                 yield path

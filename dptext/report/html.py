@@ -29,6 +29,7 @@ _UNSHOWN = re.compile(
 WIDE, HIGH = 460, 284
 LEFT, RIGHT, TOP, BOTTOM = 56, WIDE - 14, 32, HIGH - 44
 SERIES = 8
+_CHARACTER = 7.5  # of a text of 14 units, on average; only to keep texts inside
 _TICKS = 5
 # Below, floating point loses digits.
 _LEAST = 1e-300
@@ -150,7 +151,13 @@ def drawn(chart: Chart) -> Drawn:
         path = " ".join(f"{x:g},{y:g}" for x, y, _ in marks)
         curves.append(Curve(name, number % SERIES, path, marks, labels))
     axes = _ticks(across, chart.across), _ticks(up, chart.up)
-    return Drawn(*axes, (chart.across.label, chart.up.label), curves)
+    return Drawn(*axes, (_short(chart.across.label), _short(chart.up.label)), curves)
+
+
+def _short(text: str) -> str:
+    """Cut a label to the width of the chart; a table beside it has all."""
+    most = int(RIGHT / _CHARACTER)
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def _ticks(scale: Scale, axis: Axis) -> list[tuple[float, str]]:

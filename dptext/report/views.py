@@ -163,8 +163,8 @@ def _loss(promise: Statement) -> Iterator[Block]:
 def _words(words: WordSection) -> Iterator[Section]:
     """Yield what is measured of released words, by public data alone."""
     bands = () if words.risk is None else _bands(words.risk)
-    found = *reader_tables(words.risk, words.readers), *bands
-    yield Section("What readers find", (*found, Paragraph(words.risk_note, "note")))
+    tables = *reader_tables(words.risk, words.readers), *bands
+    yield Section("What readers find", (*tables, Paragraph(words.risk_note, "note")))
     if words.deniability is not None:
         deny = words.deniability
         chance = f" {figures.DRAWN_BY_CHANCE}" * (deny.n_w_by_chance is not None)

@@ -186,7 +186,7 @@ def _digits(text: str) -> str:
     return "".join(filter(str.isdigit, text))
 
 
-def _places(text: str) -> str:
+def _shape(text: str) -> str:
     """Return 1 for each digit, A for each letter, and other characters as they are."""
     return re.sub("[A-Za-z]", "A", re.sub("[0-9]", "1", text))
 
@@ -240,8 +240,8 @@ def _iban(shown: str, draws: Integers) -> str:
 
 
 def _phone_shown(text: str) -> str:
-    places = _places(text)
-    return places.replace("1", "0", 1) if _digits(text)[0] == "0" else places
+    shape = _shape(text)
+    return shape.replace("1", "0", 1) if _digits(text)[0] == "0" else shape
 
 
 def _phone(shown: str, draws: Integers) -> str:
@@ -264,7 +264,7 @@ RULES = {
     Form.CARD: FormRule(
         "payment card numbers (13 to 19 digits, the last one right by Luhn's rule)",
         "how many digits it has, and the spaces or hyphens between groups of them",
-        _places,
+        _shape,
         _card,
         is_card,
         (
@@ -276,7 +276,7 @@ RULES = {
         "IBANs (with the length of their country and right check digits)",
         "which of its characters are letters, which are digits, and the spaces between "
         "them",
-        _places,
+        _shape,
         _iban,
         is_iban,
         (
