@@ -315,18 +315,18 @@ def _parse(data: Mapping[str, object], location: str) -> Profile:
         if key not in _KEYS:
             hint = registry.suggest(str(key), _KEYS)
             raise UsageError(f"{location}: unknown key {key!r}; {hint}")
-    given = {key: value for key, value in data.items() if value is not None}
+    present = {key: value for key, value in data.items() if value is not None}
     for key in ("mechanism", "budget"):
-        if key not in given:
+        if key not in present:
             raise UsageError(f"{location}: {key} is missing")
-    strategy = str(given.get("strategy", Strategy.TOKEN))
+    strategy = str(present.get("strategy", Strategy.TOKEN))
     if strategy not in STRATEGIES:
         hint = registry.suggest(strategy, STRATEGIES)
         raise UsageError(f"{location}: strategy: unknown value {strategy!r}; {hint}")
-    named = {**DEFAULTS, **given}
+    named = {**DEFAULTS, **present}
     parts: dict[str, Any] = {key: _part(key, named[key], location) for key in STAGES}
     if parts["mechanism"].params.family != "noise":
-        if "mapping" in given:
+        if "mapping" in present:
             raise UsageError(
                 f"{location}: mapping: {parts['mechanism'].name} draws words itself; "
                 "remove the mapping"

@@ -163,9 +163,9 @@ class Command(_Fitted, TyperCommand):
         ctx.meta[_EVERY] = "--help-all" in args
         if self.name in configuration.COMMANDS and not ctx.resilient_parsing:
             parsed = self.make_parser(ctx).parse_args(list(args))[0]
-            given = {name for name in parsed if isinstance(parsed[name], _GIVEN)}
+            typed = {name for name in parsed if isinstance(parsed[name], _GIVEN)}
             file = of_run(ctx)
-            set_ = configuration.settings_of(self.name, self.params, given, file)
+            set_ = configuration.settings_of(self.name, self.params, typed, file)
             ctx.meta[_SETTINGS], ctx.meta[_FILE] = set_, file.path
             ctx.default_map = {name: each.value for name, each in set_.items()}
         return super().parse_args(ctx, args)

@@ -53,7 +53,7 @@ _SIZE = re.compile("[0-9]{1,5}")
 
 
 def escape(text: str, pattern: re.Pattern[str] = _UNSAFE) -> str:
-    r"""Write out characters that a terminal would obey, each as \uXXXX."""
+    r"""Write out characters that a terminal would obey, as in \u001b."""
     return pattern.sub(_written_out, text)
 
 

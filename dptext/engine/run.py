@@ -193,8 +193,8 @@ class Manifest:
     """Which outputs of a folder are done: a hidden file in it, for its owner only.
 
     A line says of one output its digest, and a keyed digest of all that its bytes
-    follow from: the input, the settings and the records before it. Whoever lacks the
-    key can try no input out, and writes no line that counts.
+    follow from: the input, the settings and the records before it. Without the
+    key nobody can test a guess of an input, or write a line that counts.
     """
 
     def __init__(self, folder: Path, pipeline: Pipeline, key: RunKey) -> None:

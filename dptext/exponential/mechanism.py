@@ -121,14 +121,16 @@ class DistanceEstimate:
         # t of all in single precision; its truncation is left to each epsilon.
         far = np.minimum(distribution.lists.far[:size], _MOST).astype(np.float32)
         self._far = distribution.measure(far, np.inf)
-        rows = np.arange(size).repeat(self._listed.shape[1])
-        squares = geometry.squared_single(space, rows, self._listed.ravel())
-        near = np.sqrt(squares).astype(np.float32)
-        self._near = near.reshape(self._listed.shape)
-        columns = geometry.to_words(space, self._frequent, 0, size)
-        self._columns = columns.astype(np.float32)
-        sampled = geometry.to_words(space, sample, 0, size)
-        self._sampled = sampled.T.astype(np.float32, order="C")
+        self._near = np.empty(self._listed.shape, np.float32)
+        self._columns = np.empty((len(self._frequent), size), np.float32)
+        self._sampled = np.empty((size, len(sample)), np.float32)
+        for part in blocks(size, _ROWS):  # doubles of all would take gigabytes
+            span, listed = (part.start, part.stop), self._listed[part]
+            rows = np.arange(*span).repeat(listed.shape[1])
+            squares = geometry.squared_single(space, rows, listed.ravel())
+            self._near[part] = np.sqrt(squares).reshape(listed.shape)
+            self._columns[:, part] = geometry.to_words(space, self._frequent, *span)
+            self._sampled[part] = geometry.to_words(space, sample, *span).T
         for table in (self._near, self._sampled, self._columns):
             distribution.measure(table, np.inf)
         # Nearer than far are only the listed words, which are counted by themselves.

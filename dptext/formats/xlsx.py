@@ -341,13 +341,13 @@ def _parts(used: Sequence[str]) -> dict[str, str]:
     """Return the parts of a workbook beside its sheet, by their names."""
     codes = styles = ""
     for number, code in enumerate(used):
-        given = _FIRST + number if number else 0
+        format_id = _FIRST + number if number else 0
         styles += (
-            f'<xf numFmtId="{given}" fontId="0" fillId="0" borderId="0" xfId="0" '
+            f'<xf numFmtId="{format_id}" fontId="0" fillId="0" borderId="0" xfId="0" '
             'applyNumberFormat="1"/>'
         )
-        if given:
-            codes += f'<numFmt numFmtId="{given}" formatCode={quoteattr(code)}/>'
+        if format_id:
+            codes += f'<numFmt numFmtId="{format_id}" formatCode={quoteattr(code)}/>'
     if codes:
         codes = f'<numFmts count="{len(used) - 1}">{codes}</numFmts>'
     parts = tomllib.loads(_PARTS.read_text(encoding="utf-8"))

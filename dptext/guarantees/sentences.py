@@ -274,7 +274,7 @@ def shown(policy: Policy) -> tuple[str, ...]:
         line = said(
             "shown.form",
             Which=rule.named[:1].upper() + rule.named[1:],
-            made=said("shown.layout") * bool(rule.said),
+            layout=said("shown.layout") * bool(rule.said),
             shown=f", and {rule.said}," if rule.said else "",
         )
         lines.append(line)

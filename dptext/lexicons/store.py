@@ -178,14 +178,14 @@ def check(lexicon: Lexicon) -> None:
         _check_shape(where, array, _ARRAYS[name], size)
     words, counts, orders = lexicon.words, lexicon.counts, lexicon.orders
     outputs = lexicon.meta.get("outputs", size)
-    whole = all(words) and "\n" not in "".join(words)
+    one_line = all(words) and "\n" not in "".join(words)
     distinct = len({word.lower() for word in words}) == size
     finite = np.isfinite(counts).all() and (counts > 0).all()
     parts = counts[:outputs], counts[outputs:]
     descending = all((np.diff(part) <= 0).all() for part in parts)
     itself_first = (orders[:size, 0] == np.arange(size)).all()
     for is_kept, reason in (
-        (whole, "a word is empty or holds a line break"),
+        (one_line, "a word is empty or holds a line break"),
         (distinct, "two words are the same in lower case"),
         (NUMBER in words, f"the element {NUMBER} is missing"),
         (finite, "counts must be finite and above 0"),

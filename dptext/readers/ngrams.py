@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import cache, settings
+from dptext import cache, settings, types
 from dptext.errors import LexiconError, UsageError
 from dptext.lexicons import store
 from dptext.lexicons.store import META, WORDS, Kind, save_array
@@ -244,7 +244,7 @@ def shipped(channel: Channel) -> Ngrams | None:
     Raises LexiconError where it is damaged.
     """
     # German manuals, for one, have names of options enough to pass for English.
-    if channel.lexicon.language not in ("en", "unknown"):
+    if channel.lexicon.language not in (types.ENGLISH, "unknown"):
         return None
     return _opened(ENGLISH, channel)[0]
 

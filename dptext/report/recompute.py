@@ -306,8 +306,8 @@ def _last(path: str) -> str:
 
 
 def _same(wanted: object, actual: object, room: float) -> bool:
-    whole = isinstance(wanted, int) and isinstance(actual, int)
-    if _is_number(wanted) and _is_number(actual) and not whole:
+    integers = isinstance(wanted, int) and isinstance(actual, int)
+    if _is_number(wanted) and _is_number(actual) and not integers:
         room = max(room, 1e-15)
         return math.isclose(wanted, actual, rel_tol=_ROUNDING, abs_tol=room)
     return type(wanted) is type(actual) and bool(wanted == actual)

@@ -257,12 +257,12 @@ def _edited(
     plain is the report as this version has it.
     """
     if same_version:
-        whole = plain == msgspec.json.decode(encode(report))
+        complete = plain == msgspec.json.decode(encode(report))
     else:
-        whole = written(plain, report)
+        complete = written(plain, report)
     if _has_twice(data):
         yield "its report holds a key twice"
-    elif not whole:
+    elif not complete:
         yield "its report holds keys that dptext does not write, or lacks some"
     run = report.run
     if digest_of_data(run.settings) != run.settings_digest:
