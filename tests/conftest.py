@@ -9,12 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from dptext.types import Lexicon
     from tools.english.wordnet import WordNet
 
-
+# Equal commits give equal results; --hypothesis-profile=default draws new examples, and
+# `python -m benchmarks fuzz` as many as one likes.
+settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.load_profile("repeatable")
 # Tests that run at once have a thread each: more of them than processors wait for one
 # another, many times as long as they compute.
 if "PYTEST_XDIST_WORKER" in os.environ:

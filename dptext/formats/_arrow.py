@@ -271,7 +271,8 @@ class RowPage:
 
     @classmethod
     def of(cls, head: TableHead, batch: Batch, location: str) -> RowPage:
-        """Take the selected values of rows. Raises InputError for broken UTF-8."""
+        """Take the selected values of rows. Raises InputError for damaged ones."""
+        import pyarrow as pa
 
         def taken(column: ArrowColumn | None) -> Any:
             if column is None:
@@ -279,13 +280,14 @@ class RowPage:
             return values(batch.column(column.index), column.steps)
 
         try:
-            texts, named = list(map(taken, head.columns)), (head.identity, head.subject)
-            return cls(head, batch, texts, *map(taken, named))
-        except UnicodeDecodeError:
+            batch.validate(full=True)
+        except pa.ArrowException:
             raise InputError(
-                f"{location}: not valid UTF-8; write the file again with strings as "
-                "UTF-8"
+                f"{location}: damaged, or not valid UTF-8; write the file again with "
+                "strings as UTF-8"
             ) from None
+        texts, named = list(map(taken, head.columns)), (head.identity, head.subject)
+        return cls(head, batch, texts, *map(taken, named))
 
     def record(self, row: int, selection: Selection, ordinal: int) -> Record:
         """Return a row as a record. Raises Unreadable, for a null too."""

@@ -13,7 +13,8 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import BinaryIO, ClassVar
+from itertools import chain, islice
+from typing import Any, BinaryIO, ClassVar
 
 from dptext import formats
 from dptext.errors import InputError, MissingExtra
@@ -160,12 +161,15 @@ class Format(formats.Format):
         """Read one record per row."""
         stream, selection, location, start, _ = source
         file = _open(stream, location)
+        batches = _batches(file, location)
+        # Before the metadata of columns, at which pyarrow ends the process where its
+        # reader refuses them.
+        first = list(islice(batches, 1))
         head = _head(file, selection, location)
-        schema = file.schema_arrow
-        copied = tuple(_arrow.other_paths(schema, selection.fields))
+        copied = tuple(_arrow.other_paths(file.schema_arrow, selection.fields))
         yield Verbatim(head, header=True, copied=copied)
         number = 0
-        for batch in _batches(file, location):
+        for batch in chain(first, batches):
             page = RowPage.of(head, batch, f"{location}: rows from {number + 1}")
             for row in range(batch.num_rows):
                 try:
@@ -207,7 +211,7 @@ def _open(stream: BinaryIO, location: str) -> _arrow.File:
     stream = seekable(stream, location, _MAGIC)
     try:
         return pq.ParquetFile(stream, pre_buffer=False, buffer_size=2**20)
-    except (pa.ArrowException, OSError):
+    except (pa.ArrowException, OSError, UnicodeDecodeError):
         raise InputError(
             f"{location}: not a Parquet file, or cut off; choose with --format"
         ) from None
@@ -231,19 +235,23 @@ def seekable(stream: BinaryIO, location: str, magic: bytes) -> BinaryIO:
 
 
 def _head(file: _arrow.File, selection: Selection, location: str) -> TableHead:
-    schema, metadata, codec = file.schema_arrow, file.metadata, "SNAPPY"
     private = {_fields.parse(path)[0] for path in selection.fields}
-    if metadata.num_row_groups:
-        group = metadata.row_group(0)
-        for leaf in map(group.column, range(group.num_columns)):
-            path = leaf.path_in_schema
-            if not any(f"{path}.".startswith(f"{name}.") for name in private):
-                codec = leaf.compression.replace("UNCOMPRESSED", "NONE")
+    leaves = [file.schema.column(i) for i in range(file.metadata.num_columns)]
+    codec = "SNAPPY"
+    if (group := _first_group(file)) is not None:
+        for index, leaf in enumerate(leaves):
+            if not any(f"{leaf.path}.".startswith(f"{name}.") for name in private):
+                codec = group.column(index).compression.replace("UNCOMPRESSED", "NONE")
                 break
-    leaves = (file.schema.column(i) for i in range(metadata.num_columns))
     int96 = any(leaf.physical_type == "INT96" for leaf in leaves)
-    head = TableHead.of(schema, selection, location)
+    head = TableHead.of(file.schema_arrow, selection, location)
     return replace(head, codec=codec, int96=int96)
+
+
+def _first_group(file: _arrow.File) -> Any:
+    """Return the metadata of the first row group with rows; None where none has any."""
+    groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
+    return next((group for group in groups if group.num_rows), None)
 
 
 def _batches(file: _arrow.File, location: str) -> Iterator[_arrow.Batch]:

@@ -12,13 +12,15 @@ bytes. Needs the extra "xlsx".
 from __future__ import annotations
 
 import datetime
+import lzma
 import re
 import tomllib
 import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, ClassVar, NamedTuple, cast
 from xml.etree.ElementTree import ParseError
@@ -36,7 +38,8 @@ if TYPE_CHECKING:
 
 _MAGIC = b"PK\x03\x04"
 _GENERAL = "General"
-_LONGEST = 32_767  # characters that Excel takes in one cell
+_ROWS = 2**20  # that Excel takes in a sheet
+_LONGEST = 32_767  # and characters in a cell
 # A cell with a formula and without its result; of a string it may be empty.
 _NO_RESULT = re.compile(
     rb'<c(?=[ >])(?![^>]*\bt="str")[^>]*>\s*<f(?:[^>]*/>|[^>]*>[^<]*</f>)\s*'
@@ -222,9 +225,10 @@ def _opened(stream: BinaryIO, location: str) -> Iterator[Workbook]:
     stream = seekable(stream, location, _MAGIC)
     with _reported(location):
         _check(stream, location)
-        workbook = openpyxl.load_workbook(
-            stream, read_only=True, data_only=True, keep_links=False
-        )
+        with redirect_stdout(StringIO()):  # it prints style numbers out of range
+            workbook = openpyxl.load_workbook(
+                stream, read_only=True, data_only=True, keep_links=False
+            )
     if not workbook.worksheets:
         raise InputError(f"{location}: the workbook has no sheet of cells")
     try:
@@ -241,8 +245,9 @@ def _reported(location: str) -> Iterator[None]:
     except InputError:
         raise
     except (
-        *(zipfile.BadZipFile, zlib.error, ParseError, EOFError, OSError),
+        *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, ParseError, EOFError),
         *(KeyError, ValueError, TypeError, AttributeError, IndexError),
+        *(OSError, RuntimeError),
     ):
         raise InputError(
             f"{location}: not a workbook (.xlsx), damaged, or with a password; save it "
@@ -279,7 +284,12 @@ def _rows(
     sheet = workbook.worksheets[0]
     with _reported(location):
         sheet.reset_dimensions()  # those of some programs are wrong
-        for number, row in enumerate(sheet.iter_rows(), 1):
+        for number, row in enumerate(sheet.iter_rows(max_row=_ROWS + 1), 1):
+            if number > _ROWS:
+                raise InputError(
+                    f"{location}: damaged, or over {_ROWS:,} rows; save the "
+                    "sheet as CSV"
+                )
             cells = list(map(_cell, row))
             while cells and cells[-1] is None:
                 cells.pop()

@@ -94,7 +94,7 @@ def _unpacked(file: io.BufferedReader) -> io.BufferedReader:
 
 def _unzipped(file: io.BufferedReader) -> io.BufferedReader:
     archive = zipfile.ZipFile(file)
-    names = [each.filename for each in archive.infolist() if not each.is_dir()]
+    names = [name for name in archive.namelist() if not name.endswith("/")]
     if any(name.endswith(".npy") for name in names):  # an .npz stays as it is
         file.seek(0)
         return file

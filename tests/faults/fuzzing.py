@@ -6,6 +6,7 @@ Each target takes bytes, and either reads them or refuses them with an error of 
 
 from __future__ import annotations
 
+import datetime
 import gzip
 import io
 import json
@@ -56,14 +57,21 @@ def split(data: bytes) -> None:
         assert len(words.flags) == len(words.pieces)
 
 
-def read(name: str) -> Target:
-    """Return what reads a format: records, what is between them, and faults."""
+def rewrite(name: str) -> Target:
+    """Return what reads a format, and writes back what is no fault."""
 
     def target(data: bytes) -> None:
         module = formats.find(None, name)
         selection = Selection(max_record_bytes=200)
+        writer = module.writer(io.BytesIO(), selection)
         for item in module.read(formats.Input(io.BytesIO(data), selection, "in")):
             assert isinstance(item, Record | Verbatim | Fault)
+            if isinstance(item, Record):
+                assert all(path for path, _ in module.others(item, selection))
+                writer.write(item, item.texts)
+            elif isinstance(item, Verbatim):
+                writer.verbatim(item)
+        writer.close()
 
     return target
 
@@ -137,8 +145,23 @@ def _npz() -> bytes:
 def _parquet() -> bytes:
     pyarrow = __import__("pyarrow.parquet")
     out = io.BytesIO()
-    table = pyarrow.table({"text": ["the film", None, "a"], "id": [1, 2, 3]})
+    columns = {
+        "text": ["the film", None, "a"],
+        "id": [1, 2, 3],
+        "deep": [{"a": ["b", ""], "when": _DAY}, None, {"a": [], "when": _DAY}],
+        "kind": pyarrow.array(["x", "y", "x"]).dictionary_encode(),
+    }
+    table = pyarrow.table(columns).replace_schema_metadata({"pandas": '{"columns":[]}'})
     pyarrow.parquet.write_table(table, out)
+    return out.getvalue()
+
+
+def _xlsx() -> bytes:
+    out = io.BytesIO()
+    workbook = __import__("openpyxl").Workbook()
+    for row in (("text", "id", "day"), ("the film", 1, _DAY), ("a", 2.5, None)):
+        workbook.active.append(row)
+    workbook.save(out)
     return out.getvalue()
 
 
@@ -161,6 +184,7 @@ def _report() -> bytes:
         return Path(folder, "o.jsonl.dptext.json").read_bytes()
 
 
+_DAY = datetime.datetime(2024, 5, 6, tzinfo=None)
 _TEXT = "The dog-3 paid 4111 1111 1111 1111 on 5 May 2024, 日本 😀 cafe\u0301 x@y.org\n"
 _ROWS = b"".join(
     json.dumps({"id": n, "text": "the film " * n, "deep": [{"a": [n]}]}).encode()
@@ -171,12 +195,13 @@ _CSV = b'id,text\n1,"the ""film"", good"\r\n2,bad\n'
 # Targets, and bytes that they read.
 TARGETS: dict[str, tuple[Target, Callable[[], bytes]]] = {
     "split": (split, _TEXT.encode),
-    "jsonl": (read("jsonl"), lambda: _ROWS),
-    "json": (read("json"), lambda: b"[" + _ROWS.replace(b"}\n{", b"},\n{") + b"]"),
-    "csv": (read("csv"), lambda: _CSV),
-    "tsv": (read("tsv"), lambda: _CSV.replace(b",", b"\t")),
-    "text": (read("text"), _TEXT.encode),
-    "parquet": (read("parquet"), _parquet),
+    "jsonl": (rewrite("jsonl"), lambda: _ROWS),
+    "json": (rewrite("json"), lambda: b"[" + _ROWS.replace(b"}\n{", b"},\n{") + b"]"),
+    "csv": (rewrite("csv"), lambda: _CSV),
+    "tsv": (rewrite("tsv"), lambda: _CSV.replace(b",", b"\t")),
+    "text": (rewrite("text"), _TEXT.encode),
+    "parquet": (rewrite("parquet"), _parquet),
+    "xlsx": (rewrite("xlsx"), _xlsx),
     "gz": (unpack(".gz"), lambda: gzip.compress(_ROWS, mtime=0)),
     "zst": (unpack(".zst"), lambda: __import__("zstandard").compress(_ROWS)),
     "bz2": (unpack(".bz2"), lambda: __import__("bz2").compress(_ROWS)),

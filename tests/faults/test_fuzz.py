@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from dptext import models
 from tests.faults import fuzzing
 
-_EXTRAS = {"parquet": "pyarrow", "zst": "zstandard"}
+_EXTRAS = {"parquet": "pyarrow", "xlsx": "openpyxl", "zst": "zstandard"}
 
 
 @pytest.mark.parametrize("name", fuzzing.TARGETS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import io
 import json
 import os
@@ -357,6 +358,30 @@ def test_damaged_pages_are_an_input_error() -> None:
     data[100:4000] = b"\xff" * 3900
     with pytest.raises(InputError, match="damaged"):
         items("parquet", bytes(data))
+
+
+def test_a_damaged_footer_is_an_input_error() -> None:
+    """A flipped byte of the footer never ends the process, as pyarrow alone would."""
+    data = spelled(pa.table({"text": ["a", "b"]}), compression="NONE")
+    footer = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    for at in range(footer, len(data)):
+        for bits in (0x01, 0x32, 0x80):
+            broken = bytearray(data)
+            broken[at] ^= bits
+            with contextlib.suppress(InputError):
+                items("parquet", bytes(broken))
+
+
+@pytest.mark.parametrize("name", ["text", "copied"])
+def test_strings_that_are_not_utf8_are_an_input_error(name: str) -> None:
+    """In a private column, and in one that is copied and searched for identifiers."""
+    columns = {"text": pa.array(["a"]), "copied": pa.array(["b"])}
+    bad = pa.py_buffer(b"\xff")
+    columns[name] = pa.Array.from_buffers(
+        pa.string(), 1, [None, columns[name].buffers()[1], bad]
+    )
+    with pytest.raises(InputError, match="rows from 1: damaged, or not valid UTF-8"):
+        items("parquet", spelled(pa.table(columns)))
 
 
 def test_inputs_of_one_schema_make_one_file() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import io
+import re
 import zipfile
 from collections.abc import Sequence
 from typing import Any
@@ -41,6 +42,21 @@ def back(data: bytes) -> list[list[Any]]:
     """Read the values of the first sheet."""
     book = openpyxl.load_workbook(io.BytesIO(data))
     return [[cell.value for cell in row] for row in book.worksheets[0].iter_rows()]
+
+
+def parts(data: bytes) -> dict[str, bytes]:
+    """Return the parts of a workbook by name."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def packed(data: dict[str, bytes]) -> bytes:
+    """Return a workbook of these parts."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, part in data.items():
+            archive.writestr(name, part)
+    return out.getvalue()
 
 
 def test_only_texts_change() -> None:
@@ -152,6 +168,36 @@ def test_a_damaged_workbook_is_refused() -> None:
         for broken in (data[:cut], data[:cut] + b"\xff" + data[cut + 1 :]):
             with contextlib.suppress(InputError):
                 items("xlsx", broken)
+
+
+def test_rows_beyond_those_of_a_sheet_are_refused() -> None:
+    """A row number of a damaged workbook does not make rows without end."""
+    data = parts(spelled([1, DAY, "the film", 2, True, LATE]))
+    sheet = "xl/worksheets/sheet1.xml"
+    data[sheet] = data[sheet].replace(b'<row r="2"', b'<row r="99999999999"')
+    with pytest.raises(InputError, match="over 1,048,576 rows; save the sheet as CSV"):
+        items("xlsx", packed(data))
+
+
+def test_a_style_that_is_missing_prints_nothing(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Standard output is for data alone."""
+    data = parts(spelled([1, DAY, "the film", 2, True, LATE]))
+    styles = data["xl/styles.xml"]
+    data["xl/styles.xml"] = styles.replace(b'xfId="0"', b'xfId="99"')
+    with pytest.raises(InputError, match="not a workbook"):
+        items("xlsx", packed(data))
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_workbook_with_a_password_is_refused() -> None:
+    """Not with a traceback of the archive."""
+    data = bytearray(spelled([1, DAY, "the film", 2, True, LATE]))
+    for entry in re.finditer(b"PK\x01\x02", bytes(data)):
+        data[entry.start() + 8] |= 1
+    with pytest.raises(InputError, match="with a password"):
+        items("xlsx", bytes(data))
 
 
 def test_equal_inputs_give_equal_bytes() -> None:

@@ -151,6 +151,18 @@ def test_a_zip_of_one_file(tmp_path: Path) -> None:
         sources.read(path, None, None)
 
 
+def test_a_name_without_characters_is_that_of_a_file(tmp_path: Path) -> None:
+    """An archive whose one file has no name is read like any other."""
+    path = tmp_path / "v.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        entry = zipfile.ZipInfo("v")
+        entry.filename = ""
+        with archive.open(entry, "w") as file:
+            file.write(files.text())
+    raw, _ = sources.read(path, None, None)
+    assert tuple(raw.words) == files.WORDS
+
+
 @pytest.mark.parametrize(
     ("at", "value"), [(6, b"\x54"), (8, b"\x01")], ids=["version", "password"]
 )
