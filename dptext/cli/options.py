@@ -484,7 +484,7 @@ def keys_of(
     example: str = "tokens.number=mask",
 ) -> JsonObject:
     """Return the keys and values that an option gives. Raises UsageError."""
-    import yaml
+    from dptext.settings import read_value
 
     keys: JsonObject = {}
     for setting in settings or ():
@@ -498,8 +498,5 @@ def keys_of(
             if not isinstance(part, dict):
                 raise UsageError(f"{option} {setting}: {parent} has no keys of its own")
             inner = part
-        try:
-            inner[key] = yaml.safe_load(text)
-        except (yaml.YAMLError, RecursionError):
-            inner[key] = text
+        inner[key] = read_value(text)
     return keys

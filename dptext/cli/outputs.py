@@ -69,6 +69,9 @@ def check_named(
             "--html FILE"
         )
     streams.check_distinct([*files, *reads], *names)
+    for each in names:
+        if each != str(params.get("output")) and not Path(each).parent.is_dir():
+            raise OutputError(f"{each}: No such file or directory")
     return tuple(reads)
 
 

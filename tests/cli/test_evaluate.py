@@ -72,6 +72,18 @@ def test_tables_for_people(files: tuple[str, str], tmp_path: Path) -> None:
     assert "owner of the text" in shown
 
 
+@pytest.mark.parametrize("option", ["--report", "--html"])
+def test_an_output_in_no_folder_is_found_first(
+    option: str, files: tuple[str, str], tmp_path: Path
+) -> None:
+    """Before anything is read: a file of private texts that is broken is not told."""
+    Path(files[1]).write_text("broken\n")
+    there = str(tmp_path / "no" / "file")
+    ran = here("evaluate", *files, *small(tmp_path)[:2], option, there)
+    assert (ran.code, ran.out) == (1, b"")
+    assert ran.err == f"dptext: {there}: No such file or directory\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
