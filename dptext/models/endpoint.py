@@ -323,7 +323,7 @@ class Server:
         dialect: _Dialect,
         reminder: str,
     ) -> str | None:
-        """Return the text of an answer, "" for none; None for a reply of another kind."""
+        """Return the text of an answer, "" for none; None for any other reply."""
         said = [*question.messages, *([("user", reminder)] if reminder else [])]
         body: JsonObject = {
             "model": self.model,
