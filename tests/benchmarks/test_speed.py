@@ -50,8 +50,8 @@ def a_run() -> dict[str, Any]:
 def test_the_page_is_that_of_its_runs() -> None:
     """docs/speed.md is what `speed.page` makes of docs/results/speed.json."""
     runs = json.loads((ROOT / "docs" / "results" / "speed.json").read_text("utf-8"))
-    made = page.page(runs)
-    assert made == (ROOT / "docs" / "speed.md").read_text("utf-8")
+    written = page.page(runs)
+    assert written == (ROOT / "docs" / "speed.md").read_text("utf-8")
 
 
 def test_the_tables_of_a_run() -> None:

@@ -64,15 +64,15 @@ def test_settings_and_content_change_what_is_written(
         params(folder, mode="posterior", ngrams=str(tmp_path / "pairs")),
         params(other, mode="posterior"),
     ]
-    made = [each.prepare(channel) for each in several]
-    written = {tuple(each.decode(batch).tolist()) for each in made}
-    assert len(written) == len(made)
-    assert made[0].content == made[1].content
-    assert set(made[2].content) == {"model", "ngrams"}
-    assert made[0].content["model"] != made[3].content["model"]
-    assert made[0].note
-    assert made[0].reader.name == "causal-lm"
-    assert made[0].reader.guess(batch).max() < SIZE
+    decoders = [each.prepare(channel) for each in several]
+    written = {tuple(each.decode(batch).tolist()) for each in decoders}
+    assert len(written) == len(decoders)
+    assert decoders[0].content == decoders[1].content
+    assert set(decoders[2].content) == {"model", "ngrams"}
+    assert decoders[0].content["model"] != decoders[3].content["model"]
+    assert decoders[0].note
+    assert decoders[0].reader.name == "causal-lm"
+    assert decoders[0].reader.guess(batch).max() < SIZE
 
 
 def test_a_run_is_the_same_whatever_the_batch(folder: str) -> None:

@@ -539,10 +539,10 @@ def test_commands_that_release_nothing_send_nothing(tmp_path: Path) -> None:
         base = (*small(tmp_path), *options(server.url, "ngrams=''"))
         plan = here("plan", str(path), *base, "--json")
         assert plan.code == 0, plan.err
-        told = json.loads(plan.out)["third_party"]
-        assert told["host"] == server.url[7:-3]
-        assert told["requests"] >= 1
-        assert told["tokens_sent"] > 20
+        sent_out = json.loads(plan.out)["third_party"]
+        assert sent_out["host"] == server.url[7:-3]
+        assert sent_out["requests"] >= 1
+        assert sent_out["tokens_sent"] > 20
         assert not server.requests
         ran = here("sanitize", str(path), *base, "-o", str(tmp_path / "out.txt"))
         assert ran.code == 0, ran.err

@@ -167,10 +167,10 @@ def test_the_command(folder: Path) -> None:
     )
     ran = here(*arguments)
     assert (ran.code, ran.err) == (0, "")
-    found = json.loads(ran.out)
-    assert "owner" in found["audience"]
-    assert found["texts"] == 60
-    assert [row["mechanism"] for row in found["rows"]] == ["rank:k=5", "gumbel"]
+    compared = json.loads(ran.out)
+    assert "owner" in compared["audience"]
+    assert compared["texts"] == 60
+    assert [row["mechanism"] for row in compared["rows"]] == ["rank:k=5", "gumbel"]
     rows = list(csv.DictReader(io.StringIO(table.read_text())))
     assert [row["reason"] == "" for row in rows] == [True, False]
     assert float(rows[0]["epsilon"]) == 2.0
@@ -178,7 +178,7 @@ def test_the_command(folder: Path) -> None:
     for name in ("utility", "attack"):
         assert 0.0 <= float(rows[0][f"{name}_original"]) <= 1.0
         assert 0.5 <= float(rows[0][f"{name}_chance"]) <= 1.0
-    (task,) = found["rows"][0]["result"]["utility"]
+    (task,) = compared["rows"][0]["result"]["utility"]
     assert task["chance"] == float(rows[0]["utility_chance"])
     texts = Texts()
     texts.feed(page.read_text())
@@ -191,7 +191,7 @@ def test_the_command(folder: Path) -> None:
     assert "http" not in page.read_text().replace("http-equiv", "")
     assert len(kept.read_bytes().splitlines()) == 1
     again = here(*arguments)
-    assert json.loads(again.out)["rows"][0] == found["rows"][0]
+    assert json.loads(again.out)["rows"][0] == compared["rows"][0]
 
 
 def test_tables_are_read_as_sanitize_reads_them(folder: Path) -> None:

@@ -78,8 +78,8 @@ def values(frame: Any, name: str) -> list[Any]:
     if hasattr(frame, "to_pylist"):
         return [row[name] for row in frame.to_pylist()]
     column = frame[name]
-    found = column.to_list() if hasattr(column, "to_list") else list(column)
-    return [None if value != value else value for value in found]
+    entries = column.to_list() if hasattr(column, "to_list") else list(column)
+    return [None if value != value else value for value in entries]
 
 
 LIBRARIES = [arrow, record_batch, pandas, polars, data_set]

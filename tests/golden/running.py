@@ -54,11 +54,11 @@ def prepare(home: Path) -> None:
     (home / "inputs").mkdir(parents=True)
     inputs.write(home / "inputs")
     with contextlib.chdir(home):
-        found = run("lexicon", "import", "inputs/gold.vec", "--name", "gold")
-        assert found.code == 0, found.err
+        ran = run("lexicon", "import", "inputs/gold.vec", "--name", "gold")
+        assert ran.code == 0, ran.err
         model = ("--name", "pairs", "--lexicon", "gold", "--field", "text")
-        found = run("lexicon", "ngrams", "inputs/corpus.jsonl", *model)
-        assert found.code == 0, found.err
+        ran = run("lexicon", "ngrams", "inputs/corpus.jsonl", *model)
+        assert ran.code == 0, ran.err
 
 
 def run(*arguments: str, given: bytes = b"") -> Ran:
@@ -180,9 +180,9 @@ def figures(data: Any, *clear: str) -> Entry:
     where figures only move. "_all" is for eyes and not kept.
     """
     data = _flat(data)
-    found = dict(_walk(data, ""))
-    paths = json.dumps(found, sort_keys=True).encode()
-    values = json.dumps(sorted(float(value) for value in found.values())).encode()
+    numbers = dict(_walk(data, ""))
+    paths = json.dumps(numbers, sort_keys=True).encode()
+    values = json.dumps(sorted(float(value) for value in numbers.values())).encode()
     shown = [(path, _found(data, path)) for path in clear or _CLEAR]
     said = (
         f"{path.partition('.')[2] or path}={_short(value)}"
@@ -190,11 +190,11 @@ def figures(data: Any, *clear: str) -> Entry:
         if value is not None
     )
     return {
-        "count": len(found),
+        "count": len(numbers),
         "figures": digest(paths)[:16],
         "values": digest(values)[:16],
         "clear": " ".join(said),
-        "_all": found,
+        "_all": numbers,
     }
 
 
@@ -209,7 +209,7 @@ def checked(path: str, *options: str) -> Entry:
         exports = json.loads(ran.out)["exports"]
     except ValueError:
         return {"exit": ran.code}
-    rules = [found["rule"] for each in exports for found in each["findings"]]
+    rules = [finding["rule"] for each in exports for finding in each["findings"]]
     return {"exit": ran.code, "rules": " ".join(sorted(rules))}
 
 
