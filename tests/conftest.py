@@ -43,6 +43,15 @@ def own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture
+def key(tmp_path: Path) -> str:
+    """Write a key file."""
+    path = tmp_path / "key"
+    path.write_bytes(bytes(range(7, 7 + 64)))
+    path.chmod(0o600)
+    return str(path)
+
+
+@pytest.fixture
 def database(tmp_path: Path) -> WordNet:
     """Return the WordNet of a few synsets."""
     from tests.tools import wordnet_files

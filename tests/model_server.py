@@ -30,8 +30,8 @@ class Reply(NamedTuple):
 def schema(request: Request) -> dict[str, Any]:
     """Return the properties that a request asks for, by whatever means."""
     form = request.get("response_format", {})
-    found = form.get("json_schema", {}).get("schema") or form.get("schema") or {}
-    properties: dict[str, Any] = found.get("properties", {})
+    asked = form.get("json_schema", {}).get("schema") or form.get("schema") or {}
+    properties: dict[str, Any] = asked.get("properties", {})
     return properties
 
 

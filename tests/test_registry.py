@@ -263,10 +263,10 @@ def test_a_component_that_fails_in_a_comparison_is_named(tmp_path: Path) -> None
     source = tmp_path / "in.jsonl"
     source.write_bytes(LINE * 3)
     ran = run(tmp_path, "compare", str(source), *failing(tmp_path, "exception"))
-    told = ran.err + ran.out.decode()
-    assert "package failing failed (ZeroDivisionError at helper.py:2)" in told
-    assert "bug" not in told
-    assert "zqxjkmarker7" not in told
+    printed = ran.err + ran.out.decode()
+    assert "package failing failed (ZeroDivisionError at helper.py:2)" in printed
+    assert "bug" not in printed
+    assert "zqxjkmarker7" not in printed
 
 
 @pytest.mark.slow

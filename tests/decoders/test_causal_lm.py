@@ -168,15 +168,13 @@ def test_a_real_model_reads_english() -> None:
 
 
 def test_a_keyed_run_says_what_may_differ_elsewhere(
-    folder: str, tmp_path: Path
+    folder: str, key: str, tmp_path: Path
 ) -> None:
-    """Who repeats a run is told that another machine may round otherwise."""
-    (tmp_path / "key").write_bytes(bytes(range(32)))
-    (tmp_path / "key").chmod(0o600)
+    """The end of a keyed run says that another machine may round otherwise."""
     options = (*small(tmp_path), "--decode", "causal-lm")
     options += ("--set", f"decoder.model={folder}", "-o", str(tmp_path / "out.txt"))
     line = b"the film was good\n"
-    keyed = here("sanitize", *options, "--key-file", str(tmp_path / "key"), given=line)
+    keyed = here("sanitize", *options, "--key-file", key, given=line)
     assert keyed.code == 0, keyed.err
     assert "other versions of torch" in " ".join(keyed.err.split())
     fresh = here("sanitize", *options, given=line)

@@ -603,14 +603,11 @@ def test_draws_are_charged_before_they_leave(tmp_path: Path) -> None:
         assert b"24" in spent.out
 
 
-def test_the_statement_names_the_third_party(tmp_path: Path) -> None:
+def test_the_statement_names_the_third_party(key: str, tmp_path: Path) -> None:
     """Report and statement say to whom draws went, and that answers are not repeatable.
 
     With a key the promise of equal output is not made.
     """
-    key = tmp_path / "key"
-    key.write_bytes(bytes(range(32)))
-    key.chmod(0o600)
     out = tmp_path / "out.txt"
     with serving() as server:
         for mode in ("choose", "rewrite"):
@@ -621,7 +618,7 @@ def test_the_statement_names_the_third_party(tmp_path: Path) -> None:
                 "-o",
                 str(out),
                 "--key-file",
-                str(key),
+                key,
                 "--report",
                 str(tmp_path / "r.json"),
                 given=b"the film was good\n",
@@ -872,11 +869,8 @@ def test_compare_refuses_what_names_no_server(
     assert ran.err.count("\n") == 1
 
 
-def test_a_folder_goes_on_where_a_server_failed(tmp_path: Path) -> None:
+def test_a_folder_goes_on_where_a_server_failed(key: str, tmp_path: Path) -> None:
     """With --resume, files that are done are not asked about again."""
-    key = tmp_path / "key"
-    key.write_bytes(bytes(range(32)))
-    key.chmod(0o600)
     source = tmp_path / "in"
     source.mkdir()
     for name in "ab":
@@ -888,7 +882,7 @@ def test_a_folder_goes_on_where_a_server_failed(tmp_path: Path) -> None:
 
     count = 0
     with serving(lambda request: answer(request)) as server:
-        base = ("sanitize", str(source), *small(tmp_path), "--key-file", str(key))
+        base = ("sanitize", str(source), *small(tmp_path), "--key-file", key)
         base += ("--out-dir", str(tmp_path / "out"), "--resume")
         first = here(*base, *options(server.url, "ngrams=''"))
         assert first.code == 0, first.err

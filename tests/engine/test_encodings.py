@@ -18,15 +18,6 @@ from tests.cli.running import MARKER, here, small
 ROWS = "id;name;body\r\n7;Jérôme – Ünal;the film was good\r\n8;Ça;it is bad\r\n"
 
 
-_KEY = ("--key-file", "key")
-
-
-def key() -> None:
-    """Write a key file."""
-    Path("key").write_bytes(bytes(range(64)))
-    Path("key").chmod(0o600)
-
-
 @pytest.fixture
 def options(
     tmp_path_factory: pytest.TempPathFactory,
@@ -48,12 +39,11 @@ def options(
     ],
 )
 def test_excel_files_come_back_in_their_encoding(
-    name: str, python: str, options: tuple[str, ...]
+    name: str, python: str, key: str, options: tuple[str, ...]
 ) -> None:
     """Copied columns keep their bytes; report, check and several processes know."""
     Path("in.csv").write_bytes(ROWS.encode(python))
-    run = ("sanitize", "in.csv", *options, "--encoding", name, *_KEY)
-    key()
+    run = ("sanitize", "in.csv", *options, "--encoding", name, "--key-file", key)
     ran = here(*run, "-o", "o.csv")
     assert ran.code == 0, ran.err
     assert "in.csv: read with --delimiter ';', by its header" in ran.err

@@ -113,13 +113,11 @@ def test_each_kind_comes_back_as_it_was(
 
 
 def test_the_texts_are_those_of_the_file(
-    settings: dict[str, Any], tmp_path: Path
+    settings: dict[str, Any], key: str, tmp_path: Path
 ) -> None:
     """A table and its Parquet file get the same texts from the same key."""
-    source, target, key = (tmp_path / name for name in ("in.pq", "out.pq", "key"))
+    source, target = (tmp_path / name for name in ("in.pq", "out.pq"))
     pq.write_table(table(), source)
-    key.write_bytes(KEY)
-    key.chmod(0o600)
     ran = here(
         *(
             "sanitize",
@@ -127,7 +125,7 @@ def test_the_texts_are_those_of_the_file(
             "-o",
             str(target),
             "--key-file",
-            str(key),
+            key,
             "-q",
         ),
         *("--lexicon", settings["lexicon"], "--epsilon", "3", "--missing", "pass"),

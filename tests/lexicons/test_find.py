@@ -55,7 +55,7 @@ def test_a_file_is_imported_once(
 ) -> None:
     """The second use of a file, under any name, comes from the cache."""
     steps: list[str] = []
-    first = lexicons.find(str(source), progress=lambda what, _: steps.append(what))
+    first = lexicons.find(str(source), progress=lambda step, _: steps.append(step))
     assert "reading" in steps
     assert first.name == "v.txt"
     monkeypatch.setattr(importing, "make", None)

@@ -35,10 +35,10 @@ INFLECTED = {
 def inflected() -> Lexicon:
     """Make a lexicon of English forms."""
     listed = [(word, part) for part in INFLECTED for word in INFLECTED[part].split()]
-    made = small.english(*(word for word, _ in listed))
+    lexicon = small.english(*(word for word, _ in listed))
     parts = [PARTS.index(part) for _, part in listed] + [PARTS.index("number")]
-    meta = {**made.meta, "language": "en"}
-    return replace(made, parts=np.array(parts, np.uint8), meta=meta)
+    meta = {**lexicon.meta, "language": "en"}
+    return replace(lexicon, parts=np.array(parts, np.uint8), meta=meta)
 
 
 FORMS = inflected()
@@ -217,8 +217,8 @@ def form(body: str, flags: int, treatment: str, policy: Policy) -> object:
 
 def layout(body: str, policy: Policy) -> object:
     """Return the form of an identifier, and what the statement says is shown of it."""
-    found = forms.layout_of(body, policy.forms)
-    of = found and found.form
+    shape = forms.layout_of(body, policy.forms)
+    of = shape and shape.form
     if of is Form.EMAIL:
         return of
     month = next((word for word in body.split() if word.strip(",").isalpha()), "")
