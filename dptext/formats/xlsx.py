@@ -11,15 +11,16 @@ bytes. Needs the extra "xlsx".
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import lzma
+import math
 import re
 import tomllib
 import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
 from io import StringIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, ClassVar, NamedTuple, cast
@@ -40,22 +41,18 @@ _MAGIC = b"PK\x03\x04"
 _GENERAL = "General"
 _ROWS = 2**20  # that Excel takes in a sheet
 _LONGEST = 32_767  # and characters in a cell
-# A cell with a formula and without its result; of a string it may be empty.
-_NO_RESULT = re.compile(
-    rb'<c(?=[ >])(?![^>]*\bt="str")[^>]*>\s*<f(?:[^>]*/>|[^>]*>[^<]*</f>)\s*'
-    rb"(?:<v\s*/>|<v>\s*</v>)?\s*</c>"
-)
-_CHUNK, _OVERLAP = 2**20, 2**16  # bytes searched at once, and again for what is cut
+_DAYS_1904 = 1462  # from the first day of 1900 to that of 1904, from which some count
 # What XML cannot hold; Excel reads _x000B_ in its place, openpyxl leaves that as it is.
 _ESCAPED = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]")
 
-_Value = str | int | float | bool | datetime.date | datetime.time | datetime.timedelta
-
 
 class SheetCell(NamedTuple):
-    """A value that is not empty, with its number format and whether it is an error."""
+    """A value that is not empty, with its number format.
 
-    value: _Value
+    Of a date the value is the number that Excel keeps for it, in days from 1900.
+    """
+
+    value: str | int | float | bool
     format: str = _GENERAL
     is_error: bool = False
 
@@ -193,16 +190,7 @@ class Writer(formats.Writer):
             )
         if isinstance(value, bool):
             return f'{head} t="b"><v>{value:d}</v></c>'
-        return f"{head}><v>{_serial(value)!r}</v></c>"
-
-
-def _serial(value: _Value) -> int | float:
-    """Return a number, or the number that Excel keeps for a date or time."""
-    from openpyxl.utils import datetime as dates
-
-    if isinstance(value, int | float):
-        return value
-    return cast(float, dates.to_excel(value))  # type: ignore[no-untyped-call]
+        return f"{head}><v>{value!r}</v></c>"
 
 
 def _entry(name: str) -> zipfile.ZipInfo:
@@ -213,7 +201,7 @@ def _entry(name: str) -> zipfile.ZipInfo:
     return entry
 
 
-@contextmanager
+@contextlib.contextmanager
 def _opened(stream: BinaryIO, location: str) -> Iterator[Workbook]:
     """Open a workbook for its values. Raises InputError and MissingExtra."""
     try:
@@ -225,19 +213,24 @@ def _opened(stream: BinaryIO, location: str) -> Iterator[Workbook]:
     stream = seekable(stream, location, _MAGIC)
     with _reported(location):
         _check(stream, location)
-        with redirect_stdout(StringIO()):  # it prints style numbers out of range
+        with contextlib.redirect_stdout(
+            StringIO()
+        ):  # it prints style numbers out of range
             workbook = openpyxl.load_workbook(
                 stream, read_only=True, data_only=True, keep_links=False
             )
     if not workbook.worksheets:
-        raise InputError(f"{location}: the workbook has no sheet of cells")
+        raise InputError(
+            f"{location}: no sheet of cells that can be read; save it as an Excel "
+            "workbook (.xlsx), not as a strict one"
+        )
     try:
         yield workbook
     finally:
         workbook.close()
 
 
-@contextmanager
+@contextlib.contextmanager
 def _reported(location: str) -> Iterator[None]:
     """Say in one line that a workbook cannot be read, without its content."""
     try:
@@ -256,52 +249,82 @@ def _reported(location: str) -> Iterator[None]:
 
 
 def _check(stream: BinaryIO, location: str) -> None:
-    """Refuse a table of strings beyond memory, and formulas without results."""
+    """Refuse a table of strings beyond memory."""
     with zipfile.ZipFile(stream) as archive:
         for entry in archive.infolist():
-            name = entry.filename.lower()
-            if name.endswith("sharedstrings.xml") and entry.file_size > IN_MEMORY:
+            is_table = entry.filename.lower().endswith("sharedstrings.xml")
+            if is_table and entry.file_size > IN_MEMORY:
                 raise InputError(
                     f"{location}: over {IN_MEMORY >> 30} GiB of strings; save the "
                     "sheet as CSV"
                 )
-            if "worksheets/" in name and name.endswith(".xml"):
-                with archive.open(entry) as part:
-                    data = b""
-                    while chunk := part.read(_CHUNK):
-                        data = data[-_OVERLAP:] + chunk
-                        if _NO_RESULT.search(data):
-                            raise InputError(
-                                f"{location}: a formula has no saved result; open the "
-                                "workbook in Excel or LibreOffice and save it"
-                            )
 
 
 def _rows(
     workbook: Workbook, location: str
 ) -> Iterator[tuple[int, tuple[SheetCell | None, ...]]]:
-    """Give the rows of the first sheet that are not empty, with their numbers."""
-    sheet = workbook.worksheets[0]
-    with _reported(location):
-        sheet.reset_dimensions()  # those of some programs are wrong
-        for number, row in enumerate(sheet.iter_rows(max_row=_ROWS + 1), 1):
+    """Give the rows of the first sheet that are not empty, with their numbers.
+
+    openpyxl reads each row, and not the sheet: it leaves out rows and cells that are
+    not in order.
+    """
+    from openpyxl.worksheet import _reader
+    from openpyxl.xml.functions import iterparse
+
+    sheet: Any = workbook.worksheets[0]
+    with _reported(location), sheet._get_source() as source:
+        parser = _reader.WorkSheetParser(source, sheet._shared_strings, data_only=True)
+        last = 0
+        for _, element in iterparse(source):
+            if element.tag != _reader.ROW_TAG:
+                continue
+            number, parsed = parser.parse_row(element)
+            where = f"{location}: row {number}"
+            columns = [cell["column"] for cell in parsed]
+            if number <= last or columns != sorted(set(columns)):
+                raise InputError(
+                    f"{where} is out of order, or its cells are; save the workbook "
+                    "again in Excel or LibreOffice"
+                )
             if number > _ROWS:
                 raise InputError(
-                    f"{location}: damaged, or over {_ROWS:,} rows; save the "
-                    "sheet as CSV"
+                    f"{location}: damaged, or over {_ROWS:,} rows; save the sheet as "
+                    "CSV"
                 )
-            cells = list(map(_cell, row))
-            while cells and cells[-1] is None:
-                cells.pop()
+            for cell, part in zip(parsed, element, strict=True):
+                is_formula = part.find(_reader.FORMULA_TAG) is not None
+                if is_formula and cell["value"] is None and cell["data_type"] != "str":
+                    raise InputError(
+                        f"{where}: a formula has no saved result; open the workbook in "
+                        "Excel or LibreOffice and save it"
+                    )
+            element.clear()
+            last = number
+            cells: list[SheetCell | None] = []
+            for column, cell in zip(columns, parsed, strict=True):
+                if cell["value"] not in (None, ""):
+                    cells += [None] * (column - 1 - len(cells))
+                    cells.append(_cell(sheet, cell))
             if cells:
                 yield number, tuple(cells)
 
 
-def _cell(cell: Any) -> SheetCell | None:
-    """Return what is kept of a cell of openpyxl, if it is not empty."""
-    if cell.value is None or cell.value == "":
-        return None
-    return SheetCell(cell.value, cell.number_format, cell.data_type == "e")
+def _cell(sheet: Any, parsed: dict[str, Any]) -> SheetCell:
+    """Return what is kept of a cell that is not empty. Raises ValueError."""
+    from openpyxl.cell.read_only import ReadOnlyCell
+    from openpyxl.styles import numbers
+    from openpyxl.utils import datetime as dates
+
+    value, kind = parsed["value"], parsed["data_type"]
+    code = ReadOnlyCell(sheet, **parsed).number_format
+    if kind == "d":
+        value = dates.to_excel(value)  # type: ignore[no-untyped-call]
+    elif kind == "n" and not abs(value) < math.inf:
+        raise ValueError
+    elif kind == "n" and sheet.parent.epoch == dates.MAC_EPOCH and value >= 1:
+        is_day = numbers.is_date_format(code) and not numbers.is_timedelta_format(code)
+        value += _DAYS_1904 * is_day
+    return SheetCell(value, code, kind == "e")
 
 
 def _record(
@@ -327,15 +350,30 @@ def _text(cell: SheetCell | None) -> str:
     """Return the text of a cell: numbers as Python writes them, dates by ISO 8601."""
     if cell is None:
         return ""
-    value = cell.value
+    value: Any = cell.value
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, int | float):
+        value = _moment(value, cell.format)
     if isinstance(value, datetime.datetime):
         is_day = value.time() == datetime.time()
         return value.date().isoformat() if is_day else value.isoformat(" ")
-    if isinstance(value, datetime.date | datetime.time):
-        return value.isoformat()
-    if isinstance(value, bool):
-        return str(value).upper()
     return str(value)
+
+
+def _moment(value: float, code: str) -> Any:
+    """Return the date, time or length of time that a number format makes of a number.
+
+    The number itself where it makes none.
+    """
+    from openpyxl.styles import numbers
+    from openpyxl.utils import datetime as dates
+
+    if numbers.is_date_format(code):
+        with contextlib.suppress(OverflowError, ValueError):
+            is_length = numbers.is_timedelta_format(code)
+            return dates.from_excel(value, timedelta=is_length)
+    return value
 
 
 _XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'

@@ -21,6 +21,7 @@ openpyxl = pytest.importorskip("openpyxl")
 DAY = datetime.datetime(2026, 3, 1)
 HEAD = ["id", "day", "text", "paid", "ok", "late"]
 LATE = datetime.time(12, 30)
+SHEET = "xl/worksheets/sheet1.xml"
 
 
 def spelled(*rows: Sequence[Any], head: Sequence[Any] = HEAD) -> bytes:
@@ -111,15 +112,89 @@ def test_the_result_of_a_formula_is_read() -> None:
         kind = b' t="str"' if value is None else b""
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             parts = {name: archive.read(name) for name in archive.namelist()}
-        sheet = parts["xl/worksheets/sheet1.xml"]
+        sheet = parts[SHEET]
         begin, end = sheet.index(b'<c r="D2"'), sheet.index(b'<c r="E2"')
         cell = b'<c r="D2"%b><f>1+1</f>%b</c>' % (kind, given)
-        parts["xl/worksheets/sheet1.xml"] = sheet[:begin] + cell + sheet[end:]
+        parts[SHEET] = sheet[:begin] + cell + sheet[end:]
         out = io.BytesIO()
         with zipfile.ZipFile(out, "w") as archive:
             for name, content in parts.items():
                 archive.writestr(name, content)
         assert back(through("xlsx", out.getvalue()))[1][3] == value
+
+
+def test_formulas_of_other_sheets_need_no_result() -> None:
+    """Only the first sheet is read; there names of any prefix are known."""
+    book = openpyxl.load_workbook(io.BytesIO(spelled(["x"], head=["text"])))
+    book.create_sheet("other").append(["=1+1"])
+    data = parts(saved(book))
+    assert texts("xlsx", packed(data)) == [("x",)]
+    data[SHEET] = (
+        b'<x:worksheet xmlns:x="http://schemas.openxmlformats.org/spreadsheetml/2006/'
+        b'main"><x:sheetData><x:row><x:c><x:f>1</x:f></x:c></x:row></x:sheetData>'
+        b"</x:worksheet>"
+    )
+    with pytest.raises(InputError, match="row 1: a formula has no saved result"):
+        items("xlsx", packed(data))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b'<row r="3"', b'<row r="2"'),
+        (b'<row r="2"', b'<row r="9"'),
+        (b'r="A3"', b'r="B3"'),
+        (b'r="A3"', b'r="C3"'),
+    ],
+)
+def test_rows_and_cells_out_of_order_are_refused(old: bytes, new: bytes) -> None:
+    """None is left out without a word, as readers do that go by row numbers."""
+    data = parts(spelled(["x", "y"], ["z", "w"], head=["text", "b"]))
+    data[SHEET] = data[SHEET].replace(old, new)
+    with pytest.raises(InputError, match=r"row [23] is out of order, or its cells are"):
+        items("xlsx", packed(data))
+
+
+def test_copied_dates_keep_their_numbers() -> None:
+    """To the last digit, and those that are no dates; of 1904 on they are moved."""
+    book = openpyxl.Workbook()
+    given = (-5, 0.5, 1.25, 60, 45000.123456789, 3e6)
+    for row in (["text", "n"], *(["x", number] for number in given)):
+        book.active.append(row)
+    for number in range(2, len(given) + 2):
+        code = "[h]:mm" if number == 4 else "yyyy-mm-dd hh:mm"
+        book.active[f"B{number}"].number_format = code
+
+    def kept() -> list[float]:
+        sheet = parts(through("xlsx", saved(book)))[SHEET]
+        return [float(value) for value in re.findall(rb"<v>(.*?)</v>", sheet)]
+
+    assert kept() == list(given)
+    book.epoch = openpyxl.utils.datetime.CALENDAR_MAC_1904
+    moved = [number + 1462 * (number > 2) for number in given]
+    assert kept() == moved
+
+
+def test_a_number_that_no_cell_can_hold_is_refused() -> None:
+    """It would be no number in the output."""
+    data = parts(spelled(["x", 1], head=["text", "n"]))
+    data[SHEET] = data[SHEET].replace(
+        b"<v>1</v></c></row></sheet", b"<v>1e999</v></c></row></sheet"
+    )
+    with pytest.raises(InputError, match="not a workbook"):
+        items("xlsx", packed(data))
+
+
+def test_a_strict_workbook_is_refused() -> None:
+    """Excel can save one, whose sheets the reader does not see."""
+    data = {
+        name: part.replace(
+            b"schemas.openxmlformats.org/spread", b"purl.oclc.org/ooxml/s"
+        ).replace(b"schemas.openxmlformats.org/officeD", b"purl.oclc.org/ooxml/officeD")
+        for name, part in parts(spelled(["x"], head=["text"])).items()
+    }
+    with pytest.raises(InputError, match="not as a strict one"):
+        items("xlsx", packed(data))
 
 
 def test_columns_are_named_by_the_first_row() -> None:
@@ -173,8 +248,7 @@ def test_a_damaged_workbook_is_refused() -> None:
 def test_rows_beyond_those_of_a_sheet_are_refused() -> None:
     """A row number of a damaged workbook does not make rows without end."""
     data = parts(spelled([1, DAY, "the film", 2, True, LATE]))
-    sheet = "xl/worksheets/sheet1.xml"
-    data[sheet] = data[sheet].replace(b'<row r="2"', b'<row r="99999999999"')
+    data[SHEET] = data[SHEET].replace(b'<row r="2"', b'<row r="99999999999"')
     with pytest.raises(InputError, match="over 1,048,576 rows; save the sheet as CSV"):
         items("xlsx", packed(data))
 
