@@ -18,7 +18,7 @@ from rich.console import Console
 from dptext import profile
 from dptext.report import answer, terminal
 from tests.cli.running import WORDS, Ran, command, environment, here, lexicon
-from tests.report.test_document import made
+from tests.report.test_document import internal_report
 
 LINES = 12
 COLUMNS = 80
@@ -201,7 +201,7 @@ def test_long_paths_and_many_warnings_fit(tmp_path: Path) -> None:
 
 def test_an_answer_is_a_part_of_a_page(tmp_path: Path) -> None:
     """Notebooks show the same sentences, with text of others made harmless."""
-    document = made("rank", tmp_path)
+    document = internal_report("rank", tmp_path)
     document = replace(document, run=replace(document.run, profile="<script>"))
     part = answer.to_html(document)
     for line in answer.answer(document):

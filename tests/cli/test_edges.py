@@ -319,10 +319,10 @@ def test_columns_that_repeat_private_text_are_named(
     source = _table(kind, rows, tmp_path)
     target = str(tmp_path / f"o.{kind}")
     run = ("sanitize", "-f", "text", str(source), *options, "-o", target)
-    told = " ".join(here(*run).err.partition(" warning ")[2].split())
-    assert "copies of 'title'" in told
-    assert "topic" not in told
-    assert not any(str(row["title"]) in told for row in rows)
+    warning = " ".join(here(*run).err.partition(" warning ")[2].split())
+    assert "copies of 'title'" in warning
+    assert "topic" not in warning
+    assert not any(str(row["title"]) in warning for row in rows)
     assert "copies of" not in here(*run, "-f", "text", "-f", "title").err
     assert here(*run, "-q").err == ""
 
@@ -372,10 +372,10 @@ def test_too_few_file_handles(
         check=False,
         timeout=60,
     )
-    told = done.stderr.decode()
-    assert done.returncode in (1, 2), told
-    assert told.count("\n") == 1
-    assert "Too many open files" in told
+    message = done.stderr.decode()
+    assert done.returncode in (1, 2), message
+    assert message.count("\n") == 1
+    assert "Too many open files" in message
     assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
 
 

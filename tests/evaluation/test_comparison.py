@@ -142,11 +142,11 @@ class Texts(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[str] = []
+        self.texts: list[str] = []
 
     def handle_data(self, data: str) -> None:
         """Take in a text."""
-        self.found.append(data)
+        self.texts.append(data)
 
 
 def test_the_command(folder: Path) -> None:
@@ -182,7 +182,7 @@ def test_the_command(folder: Path) -> None:
     assert task["chance"] == float(rows[0]["utility_chance"])
     texts = Texts()
     texts.feed(page.read_text())
-    shown = " ".join(texts.found)
+    shown = " ".join(texts.texts)
     for part in ("rank:k=5", "too small for gumbel", "Utility", "owner of the text"):
         assert part in shown
     for part in ("on originals", "by chance", "how often the best"):

@@ -164,7 +164,7 @@ def _flat(data: Any) -> Any:
     return top | {"run": run, "private": private}
 
 
-def _found(node: object, path: str) -> object:
+def _value_at(node: object, path: str) -> object:
     for name in path.split("."):
         if isinstance(node, list):
             node = node[int(name)] if int(name) < len(node) else None
@@ -183,7 +183,7 @@ def figures(data: Any, *clear: str) -> Entry:
     numbers = dict(_walk(data, ""))
     paths = json.dumps(numbers, sort_keys=True).encode()
     values = json.dumps(sorted(float(value) for value in numbers.values())).encode()
-    shown = [(path, _found(data, path)) for path in clear or _CLEAR]
+    shown = [(path, _value_at(data, path)) for path in clear or _CLEAR]
     said = (
         f"{path.partition('.')[2] or path}={_short(value)}"
         for path, value in shown
