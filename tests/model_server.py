@@ -17,7 +17,7 @@ Request = dict[str, Any]
 
 
 class Reply(NamedTuple):
-    """What is sent back: raw bytes where body is bytes, else the text of an answer."""
+    """A response: raw bytes where body is bytes, else the text of an answer."""
 
     body: str | bytes | None
     status: int = 200
@@ -54,7 +54,7 @@ Answer = Callable[[Request], Reply | str]
 
 
 class Recorded:
-    """What a server was sent: whole requests, and how many were under way at most."""
+    """The requests to a server, and the largest number at a time."""
 
     def __init__(self, url: str) -> None:
         self.url = url

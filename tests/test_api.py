@@ -126,7 +126,7 @@ def test_keys(settings: dict[str, Any], key: str) -> None:
     ids=str,
 )
 def test_wrong_settings(given: dict[str, Any], said: str) -> None:
-    """What is wrong with a setting is said in one line, under the name it has here."""
+    """A wrong setting is one line, under its name in Python."""
     with pytest.raises((UsageError, dptext.errors.LexiconError)) as raised:
         dptext.privatize(TEXT, **given)
     assert said in str(raised.value)

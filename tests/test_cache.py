@@ -1,4 +1,4 @@
-"""What is kept in the cache folder is never trusted beyond what can be seen of it."""
+"""Entries of the cache folder are checked before use."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def forge(path: Path, content: Any) -> None:
 def test_damaged_entries_are_computed_anew(
     damage: Callable[[Path], None], folder: Path
 ) -> None:
-    """Whatever is wrong with all entries, results are those of an empty folder."""
+    """With any damage to all entries, results are those of an empty folder."""
     first = use()
     entries = [path for path in folder.iterdir() if path.is_file()]
     assert {path.suffix for path in entries} == {".numbers", ".arrays"}

@@ -50,7 +50,7 @@ def test_the_default_profile_ships() -> None:
 
 
 def test_defaults_are_filled_in(tmp_path: Path) -> None:
-    """What a profile leaves out is the documented default."""
+    """A setting that a profile leaves out has its documented default."""
     recipe = profile.load(write(tmp_path, SOUND))
     assert (recipe.lexicon, recipe.space.name, recipe.mapping) == (
         "builtin",

@@ -275,7 +275,7 @@ def test_a_key_is_never_waited_for(tmp_path: Path) -> None:
 @pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="needs /dev/fd")
 @pytest.mark.parametrize("folder", ["/dev/fd", "/proc/self/fd"])
 def test_a_key_may_come_through_an_open_pipe(folder: str) -> None:
-    """What a shell gives for `<(...)` holds a key as a file does."""
+    """A pipe, as a shell gives for `<(...)`, holds a key as a file does."""
     if not os.path.exists(folder):
         pytest.skip(f"needs {folder}")
     reader, writer = os.pipe()

@@ -45,7 +45,7 @@ def refused(ran: Ran, *said: str) -> None:
 
 @pytest.mark.parametrize("stage", registry.STAGES)
 def test_members_that_are_asked_for_are_those_of_dptext(stage: str) -> None:
-    """What an outside module must have, every component of dptext has."""
+    """Every component of dptext has the members required of outside modules."""
     for name in registry.names(stage):
         assert not registry._unfit(stage, registry.find(stage, name)), name
 
@@ -186,7 +186,7 @@ def test_a_metric_of_another_package_is_measured(tmp_path: Path) -> None:
 def test_a_metric_without_its_parts_is_refused(
     base: str, said: str, tmp_path: Path
 ) -> None:
-    """What could not be measured in several processes is refused by name."""
+    """A metric that several processes cannot measure is refused by name."""
     text = METRIC.replace("(Base)", base).replace("def merge", "def add")
     install(tmp_path, "oldpack", "dptext.metrics", "old = oldpack", oldpack=text)
     small = ("--lexicon", lexicon(tmp_path), "--epsilon", "3", "-q")

@@ -1,4 +1,4 @@
-"""What ships with the package is complete: nobody waits for a result that is known."""
+"""The shipped results are complete: no known result is computed again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the benchmark speed measures, and the page that is made of it."""
+"""The cells of the benchmark `speed`, and its page."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_the_tables_of_a_run() -> None:
 
 
 def test_the_last_run_counts() -> None:
-    """What a later run measures again is shown once, and is no refusal any more."""
+    """A cell measured again is shown once, by its last run, and not as a refusal."""
     first, again = a_run(), a_run()
     again["limits"] = {"200x4": 5000.0}
     again["cells"] = [

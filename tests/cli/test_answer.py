@@ -180,7 +180,7 @@ def test_many_and_strange_names_stay_on_two_lines(
 
 
 def test_long_paths_and_many_warnings_fit(tmp_path: Path) -> None:
-    """Whatever is long is cut, warnings least: their number is said."""
+    """Long lines are cut; many warnings are counted."""
     lines = [answer.Line(name, f"{name} " * 60) for name in NAMES]
     lines[0] = answer.Line("private", f"3 records: {'x' * 200}")
     for count in (0, 1, 3, 9):

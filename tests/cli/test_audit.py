@@ -64,7 +64,7 @@ def test_a_mechanism_is_audited_by_its_name(tmp_path: Path) -> None:
 def test_a_wrong_name_is_one_line(
     options: tuple[str, ...], wanted: str, tmp_path: Path
 ) -> None:
-    """What is wrong and what to do, with exit code 2."""
+    """The mistake and its remedy, with exit code 2."""
     ran = here("audit", *options, "--lexicon", lexicon(tmp_path))
     assert ran.code == 2
     assert ran.err.count("\n") == 1

@@ -1,4 +1,4 @@
-"""What doctor finds, and that completion of the shell can be installed."""
+"""`dptext doctor`, and installing completion of the shell."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def test_outputs_in_a_folder_without_rights(
 def test_full_disk_under_one_output(
     kind: str, options: tuple[str, ...], tmp_path: Path
 ) -> None:
-    """What cannot be written to the end leaves none of the others."""
+    """One output that cannot be finished leaves none of the others."""
     (tmp_path / "in.jsonl").write_bytes(LINE + b"broken\n")
     ran = _run(tmp_path, options, **{kind: "/dev/full"})
     assert ran.code == 1
@@ -360,7 +360,7 @@ def test_a_report_says_in_how_many_records_each_field_is(
 def test_too_few_file_handles(
     jobs: str, options: tuple[str, ...], tmp_path: Path
 ) -> None:
-    """What the system does not lend is one line, not a bug."""
+    """Missing file handles are one line, not a bug."""
     source = tmp_path / "in.jsonl"
     source.write_bytes(LINE)
     run = command("sanitize", "-f", "text", str(source), *options, "-q", "--jobs", jobs)

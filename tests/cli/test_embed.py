@@ -89,7 +89,7 @@ def test_the_same_bytes_for_any_batch(
 def test_the_same_bytes_for_one_and_two_processes(
     pool: str, suffix: str, source: str, tmp_path: Path, key: str
 ) -> None:
-    """Whichever process draws, the vectors are the same."""
+    """The vectors do not depend on the process that draws them."""
     written = set()
     for jobs in ("1", "2"):
         path = tmp_path / f"{jobs}{suffix}"

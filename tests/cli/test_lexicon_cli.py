@@ -40,7 +40,7 @@ def _source(tmp_path: Path, name: str = "v.txt") -> str:
 
 
 def test_import_then_list_and_info(tmp_path: Path) -> None:
-    """What is imported is listed and described under its name, with its digest."""
+    """An imported lexicon is listed and described by its name, with its digest."""
     imported = _json("import", _source(tmp_path), "--name", "mine")
     listed = {entry["name"]: entry for entry in _json("list")}
     info = _json("info", "mine")

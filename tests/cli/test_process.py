@@ -1,4 +1,4 @@
-"""What only a process of its own can show: pipes, signals, terminals, imports."""
+"""Commands in processes of their own: pipes, signals, terminals, imports."""
 
 from __future__ import annotations
 
@@ -555,7 +555,7 @@ def test_full_standard_error_changes_no_outcome(
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of memory")
 @pytest.mark.parametrize("megabytes", [40, 60, 200])
 def test_too_little_memory_is_no_bug(megabytes: int, tmp_path: Path) -> None:
-    """Whatever runs out of memory, one line says so, with exit code 1."""
+    """Any lack of memory is one line, with exit code 1."""
     (tmp_path / "in.jsonl").write_bytes(LINE)
     done = subprocess.run(
         [

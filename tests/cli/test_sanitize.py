@@ -62,7 +62,7 @@ def test_standard_input_is_the_default(options: tuple[str, ...]) -> None:
 def test_report_goes_to_stderr_and_quiet_silences_it(
     source: str, options: tuple[str, ...]
 ) -> None:
-    """What is for people is on standard error only; --quiet leaves nothing there."""
+    """The answer for people is on standard error only; --quiet leaves nothing there."""
     ran = here("sanitize", "-f", "text", source, *options, "--verbose")
     assert "Privacy report" in ran.err
     assert b"privacy report" not in ran.out.lower()

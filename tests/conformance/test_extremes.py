@@ -171,7 +171,7 @@ def test_every_space_holds_or_refuses_at_the_ends(name: str) -> None:
 
 @pytest.mark.parametrize("name", BUDGETS)
 def test_every_budget_of_tiny_epsilons_is_refused_in_one_line(name: str) -> None:
-    """What cannot be drawn exactly is refused before a text is read."""
+    """An epsilon that cannot be drawn exactly is refused before a text is read."""
     module: Any = registry.find("budgets", name)
 
     def tiny(value: Any) -> Any:

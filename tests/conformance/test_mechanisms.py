@@ -29,7 +29,7 @@ EVERY = np.array([0, 1, 2, 3, 4, 5, -1], np.int32)
 
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_the_docstring_states_guarantee_source_and_gaps(name: str) -> None:
-    """What a mechanism promises, who says so and what is missing is written down."""
+    """A mechanism documents its promise, its source and its gaps."""
     module = registry.find("mechanisms", name)
     text = module.__doc__ or ""
     for section in ("Guarantee", "Source", "Known gaps"):
@@ -48,7 +48,7 @@ def test_params_are_a_frozen_dataclass_of_defaults(name: str) -> None:
 
 @pytest.mark.parametrize("name", [*CHOICES, *NOISES])
 def test_a_mechanism_is_of_its_family(name: str) -> None:
-    """What Params say of the family, the mechanism is."""
+    """The mechanism belongs to the family of its Params."""
     mapping = components.MAPPINGS[0] if name in NOISES else None
     kind = NoiseMechanism if name in NOISES else WordMechanism
     assert isinstance(built("SIX", name, mapping).mechanism, kind)

@@ -1,4 +1,4 @@
-"""Whatever decides an output enters the nonces: every setting, every byte it names."""
+"""All causes of an output enter the nonces: every setting, every byte it names."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def says_content(stage: str, module: Any) -> bool:
 
 @pytest.mark.parametrize(("stage", "name"), COMPONENTS)
 def test_a_setting_of_text_names_content_or_nothing(stage: str, name: str) -> None:
-    """What a text of the settings names outside of them is known; a new one shows."""
+    """Every setting of text is listed: it names content, or it does not."""
     module: Any = registry.find(stage, name)
     if registry.code(stage, name):
         pytest.skip("another package's component counts with its code")
@@ -354,7 +354,7 @@ def test_every_setting_of_every_component_enters_the_identity(
 
 
 def test_policy_strategy_and_lexicon_enter_the_nonces() -> None:
-    """What is done with each kind of token, how often is drawn, and the vocabulary."""
+    """The treatment of each kind of token, the strategy and the vocabulary."""
     base: dict[str, Any] = {
         "mechanism": "rank",
         "budget": {"name": "uniform", "epsilon": 3.0},

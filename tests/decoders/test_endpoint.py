@@ -98,7 +98,7 @@ def options(url: str, *more: str) -> tuple[str, ...]:
 
 
 def test_the_chosen_words_are_written() -> None:
-    """Whatever option the server names for a word stands in the text, in its place."""
+    """Any option that the server names for a word is written in its position."""
 
     def last(request: Request) -> str:
         return json.dumps({k: v["enum"][-1] for k, v in schema(request).items()})
@@ -207,7 +207,7 @@ def _changed(request: Request, change: Callable[[dict[str, Any]], object]) -> st
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_server_changes_nothing_but_words_of_the_mechanism(name: str) -> None:
-    """What is no answer is asked for again once; then the decoder ngram writes."""
+    """An unusable answer is requested once more; then the decoder ngram writes."""
     with serving(HOSTILE[name]) as server:
         timeout = 0.3 if name in ("slow", "drips") else 30.0
         pipeline = ready(server.url, timeout=timeout, concurrency=3)
@@ -582,7 +582,7 @@ def test_a_policy_names_who_may_receive_draws(tmp_path: Path) -> None:
 
 
 def test_draws_are_charged_before_they_leave(tmp_path: Path) -> None:
-    """What a failed run sent stays charged; what the ledger refuses is not sent."""
+    """A failed run stays charged for sent draws; refused draws are not sent."""
     lines = b"".join(
         json.dumps({"text": "the film was good", "who": "ann"}).encode() + b"\n"
         for _ in range(2)

@@ -96,7 +96,7 @@ def test_no_encoding_of_what_is_no_text(options: tuple[str, ...]) -> None:
 
 @given(st.text(), st.sampled_from(["cp1252", "utf-16-le", "shift_jis", "utf-32-be"]))
 def test_any_text_comes_back(text: str, encoding: str) -> None:
-    """What can be written in an encoding is read, and written, as it is."""
+    """Text that an encoding holds is read and written unchanged."""
     data = text.encode(encoding, "ignore")
     plain = io.BytesIO(data)
     sink = io.BytesIO()
@@ -137,7 +137,7 @@ def test_other_bytes_are_refused(
 
 @pytest.mark.parametrize("name", ["", "nope", "base64", "rot13", "hex", "idna\0"])
 def test_names_of_no_encoding(name: str) -> None:
-    """What is not an encoding of characters is refused; UTF-8 is none to be named."""
+    """Codecs other than encodings of characters are refused; UTF-8 needs no name."""
     with pytest.raises(UsageError, match="is not an encoding"):
         streams.known_encoding(name)
     assert streams.known_encoding("UTF8") is None

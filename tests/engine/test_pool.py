@@ -165,7 +165,7 @@ def test_a_worker_refuses_settings_whose_files_have_changed(lexicon: str) -> Non
 def test_an_error_of_a_worker_is_that_of_one_process(
     lexicon: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a worker cannot begin with is said as it is, not as a process that died."""
+    """An error at a worker's start is reported as itself, not as a dead process."""
     monkeypatch.setattr(pool, "_can_copy", lambda: False)
     sanitizer = replace(built(lexicon), identity="another")
     batches = [Task([Record(0, ("one two",), None)], 0)]

@@ -94,7 +94,7 @@ def test_a_row_says_what_the_mechanism_does(folder: Path) -> None:
 
 
 def test_rows_are_kept_and_not_computed_again(folder: Path, tmp_path: Path) -> None:
-    """What is done is not run; a changed sample or measure is another row."""
+    """Finished rows are not run again; a changed sample or measure is another row."""
     planned = cells(folder, "rank:k=5")[:1]
     given, kept = sample(folder), tmp_path / "rows"
     first = list(comparison.run(planned, given, SETTINGS, resume=kept))

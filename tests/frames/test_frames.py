@@ -195,7 +195,7 @@ def test_dtypes_of_pandas(settings: dict[str, Any]) -> None:
 def test_what_is_refused(
     columns: Any, others: Any, said: str, settings: dict[str, Any]
 ) -> None:
-    """What holds no texts is said in one line, without any of them."""
+    """A wrong column or option is named in one line, without values of the table."""
     pd = pytest.importorskip("pandas")
     data = {"text": ["film", None], "number": [1, 2], "mixed": ["film", 5], "x": 0}
     frame = pd.concat([pd.DataFrame(data), pd.DataFrame({"twice": [1, 2]})], axis=1)

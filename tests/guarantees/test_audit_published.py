@@ -1,4 +1,4 @@
-"""What papers claim where dptext claims nothing, and what every mechanism claims."""
+"""Audits of the claims of papers, and of the claims of every mechanism."""
 
 from __future__ import annotations
 

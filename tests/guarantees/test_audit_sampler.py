@@ -116,7 +116,7 @@ FAULTS = {
 @pytest.mark.parametrize("name", ["rank", "santext"])
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
 def test_a_planted_fault_is_refuted(name: str, fault: Fault) -> None:
-    """Whatever the formula promises, the program does something else."""
+    """The formula holds, and the program departs from it."""
     effort = dict(QUICK, number=1_000_000) if fault is wider else QUICK
     result = audited(planted(small_one(name), fault), **effort)
     assert not result.refuted

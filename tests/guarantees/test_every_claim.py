@@ -454,7 +454,7 @@ TIGHT = [each for each in COMBINATIONS if each[0] != "syntf" and promises(*each)
 
 @pytest.mark.parametrize(("mechanism", "budget"), TIGHT)
 def test_no_bound_is_needlessly_large(mechanism: str, budget: str) -> None:
-    """What is printed for a word, and for a text, is near what can be lost."""
+    """The bounds of a word and of a text are near the exact losses."""
     said = configured(mechanism, budget).said
     worst = {1: 0.0, 2: 0.0}
     for pair in pairs(mechanism, budget):

@@ -1,4 +1,4 @@
-"""What people read: every sentence is whole, and none contradicts another."""
+"""The printed sentences: each is whole, and none contradicts another."""
 
 from __future__ import annotations
 

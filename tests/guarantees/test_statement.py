@@ -207,7 +207,7 @@ def _check_numbers(case: Case, said: Statement) -> None:
 
 @pytest.mark.slow
 def test_every_combination_of_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the CLI accepts, each part of the statement follows the settings.
+    """For all settings of the CLI, each part of the statement follows them.
 
     Every seventh combination: 7 divides no number of choices, so all pairs of settings
     are among them.

@@ -266,7 +266,7 @@ def test_noise_promises_nothing_when_epsilon_tells_words_apart(
 
 @pytest.mark.parametrize("kind", ["position", "past", "class"])
 def test_noise_keeps_its_metric_when_epsilon_is_public(kind: str) -> None:
-    """What both texts share does not tell them apart."""
+    """A public epsilon, equal for both texts, adds no loss."""
     said = statement_for(
         {"name": "laplace"},
         BudgetDescription(BudgetKind(kind), 0.5, 2.0, total=4.0, first=0.3),

@@ -141,7 +141,7 @@ def test_a_metric_is_the_same_whatever_it_is_called() -> None:
 
 
 def test_other_packages_may_write_a_notion_as_text() -> None:
-    """What is no notion is refused when the guarantee is made."""
+    """An unknown notion is refused when the guarantee is built."""
     promise = Guarantee("none", ONE, "nats", 1.0, "test")  # type: ignore[arg-type]
     assert promise.notion is Notion.NONE
     with pytest.raises(ValueError, match="LPD"):

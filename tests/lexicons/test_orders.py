@@ -147,7 +147,7 @@ def test_with_outputs_only_the_first_words_are_listed() -> None:
 
 
 def test_far_of_any_orders_is_a_tight_bound() -> None:
-    """Whatever is listed, the bound is the nearest word that is not."""
+    """For any list, the bound is the distance of the nearest unlisted word."""
     rows = vectors(120)
     rng = np.random.default_rng(8)
     listed = np.array([rng.permutation(120)[:20] for _ in range(121)], np.uint16)

@@ -206,7 +206,7 @@ def test_readers_are_asked_for_by_name(tmp_path: Path) -> None:
 
 
 def test_a_share_for_readers_sets_the_epsilon() -> None:
-    """What readers find under the settings is at most that; the next risk is above."""
+    """Readers find at most the target under the settings; the next risk is above."""
     over = {"budget": {"risk": None, "reader_risk": "25%"}}
     ready = open_pipeline("balanced", over)
     limits = [

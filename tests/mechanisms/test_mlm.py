@@ -255,7 +255,7 @@ def test_nothing_and_marks_alone_are_no_words(folder: str) -> None:
 
 @pytest.mark.parametrize("context", CONTEXTS)
 def test_a_long_text_is_read_through_a_window(folder: str, context: str) -> None:
-    """What lies far from the mask does not matter, what is near does."""
+    """Words far from the mask do not matter, near ones do."""
     mechanism = ready(folder, context=context, max_length=40)
     text = " ".join(["the cat saw the dog of Paris"] * 30)
     middle = 105

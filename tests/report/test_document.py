@@ -206,7 +206,7 @@ def test_losses_of_a_seeded_run_are_not_shown_as_bounds(tmp_path: Path) -> None:
 def test_a_report_of_another_version_is_refused_by_name(
     version: int, said: str, tmp_path: Path
 ) -> None:
-    """Whatever else stands in it, its version is what is wrong, and what to do."""
+    """The message names the version and the remedy, for any other content."""
     data = json.loads(document.encode(internal_report("rank", tmp_path)))
     data["version"] = version
     data["guarantee"] = {"resolution": 1e-12}

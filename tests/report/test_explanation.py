@@ -1,4 +1,4 @@
-"""What is said of one text: epsilons add up, probabilities are the law's."""
+"""The explanation of one text: epsilons add up, probabilities are the law's."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_scores_stand_beside_their_words() -> None:
 
 @pytest.mark.parametrize("name", ["class-first", "released-past"])
 def test_an_epsilon_that_rests_on_draws_is_said_to(name: str) -> None:
-    """What is shown is one of many ways."""
+    """A note calls the epsilons shown one of many ways."""
     from dptext import registry
 
     module: Any = registry.find("budgets", name)

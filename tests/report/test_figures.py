@@ -44,7 +44,7 @@ def planned(whole: plan.Plan) -> dict[str, str]:
     ],
 )
 def test_a_share_is_a_percentage(value: float | None, shown: str) -> None:
-    """What is neither 0 nor 1 is not rounded to it."""
+    """A share between 0 and 1 is not rounded to either."""
     assert figures.share(value) == shown
     assert figures.measure("PP", value) in (shown, "no words")
 

@@ -37,7 +37,7 @@ def test_results_are_kept_by_parameters() -> None:
 
 
 def test_a_space_without_parameters_is_known_by_its_name() -> None:
-    """What is shipped for such a space stays valid."""
+    """Shipped results of such a space stay valid."""
     assert placed("identity").identity == "identity"
     assert placed("unit").identity == "unit"
 

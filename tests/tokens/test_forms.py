@@ -252,7 +252,7 @@ def test_equal_layouts_and_bits_give_equal_texts(
 
 
 def test_may_is_a_name_of_three_letters() -> None:
-    """What is written for May tells it from no other name of three letters."""
+    """May is replaced as any other name of three letters."""
     for seed in range(40):
         may, mar = (anew(f"{m} 3, 2020", iter(integers(seed))) for m in ("May", "Mar"))
         assert may == mar

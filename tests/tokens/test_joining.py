@@ -190,7 +190,7 @@ def test_texts_of_a_batch_do_not_touch_each_other() -> None:
 
 @dataclass(frozen=True)
 class Seen:
-    """What a statement lets a reader of the output see of a text, read off its words.
+    """The properties of a text that its statement names as shown.
 
     A gap is kept between two words only when both are copied as they stand.
     """
@@ -526,7 +526,7 @@ def test_every_mark_is_kept_and_nothing_else_of_its_neighbours(policy: Policy) -
 @given(st.lists(st.text(max_size=12), min_size=20, max_size=20))
 @pytest.mark.parametrize("punctuation", ["keep", "drop"])
 def test_any_characters_at_all_are_covered(punctuation: str, texts: list[str]) -> None:
-    """Whatever characters texts hold, alike texts give the same text."""
+    """With any characters, alike texts give the same text."""
     hold(texts, Policy(punctuation=punctuation))  # type: ignore[arg-type]
 
 

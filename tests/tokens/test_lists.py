@@ -49,7 +49,7 @@ def test_words_phrases_and_patterns_are_found(text: str, expected: list[str]) ->
 
 
 def test_the_mask_list_goes_first_and_forms_before_the_keep_list() -> None:
-    """What a mask names inside a kept phrase is masked, and the phrase is not kept."""
+    """A masked word inside a kept phrase is masked, and the phrase is not kept."""
     assert named_in("New York") == [("York", kinds.MASKED)]
     assert named_in("ACME") == [("ACME", kinds.MASKED)]
     assert named_in("to acme@acme.com") == [("acme@acme.com", kinds.FORMED)]
@@ -64,7 +64,7 @@ def test_the_longest_of_several_is_taken() -> None:
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from([*KEEP.words, *MASK.words, " ", "\n", "x", "."])))
 def test_pieces_are_the_text(parts: list[str]) -> None:
-    """Whatever is named, the pieces joined are the text."""
+    """For any lists, the pieces joined are the text."""
     named_in("".join(parts))
 
 

@@ -1,4 +1,4 @@
-"""What is said of vectors is true, and its figures are those of the mechanism."""
+"""Statements about vectors are true, with the mechanism's figures."""
 
 from __future__ import annotations
 
