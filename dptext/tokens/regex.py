@@ -34,7 +34,8 @@ _DOMAIN = (
     r"(?:[A-Za-z0-9\-]{1,63}\.){1,8}(?:com|org|net|edu|gov|mil|info|biz|io|co|uk|de|fr)"
     r"(?![\w\-])(?:/[^\s<>\"]*[^\s<>\".,;:!?'’)\]}])?"
 )
-_ABBREVIATION = r"(?:[A-Za-z]\.){2,}(?![^\W_])"
+# Not within a row of letters and dots that was tried from its beginning.
+_ABBREVIATION = rf"(?<![^{LETTERS}'’\-][A-Za-z]\.)(?:[A-Za-z]\.){{2,}}+(?![^\W_])"
 _ORDINAL = "st|nd|rd|th|ST|ND|RD|TH"
 _NUMBER = rf"\d+(?:[.,:/\-]\d+)*(?:{_ORDINAL}|(?<=0)s)?(?![^\W_{_CJK}])"
 _CLITIC = r"['’](?:s|re|ve|ll|d|m|em|S|RE|VE|LL|D|M|EM)(?![^\W_])"
@@ -53,6 +54,8 @@ _PIECE = re.compile(rf" ?(?:{_PLAIN}|{_BODY})|\s+")
 # Compiled by the first piece that is no plain word.
 _ANY_WORD = rf"{_ABBREVIATION}|{_WORD}|{_CLITIC}|[{_CJK}]"
 _ENDING = re.compile(r"(?:n['’]t|['’](?:s|re|ve|ll|d|m|em)?)$", re.IGNORECASE)
+# So many are looked at, so that the time of a long word grows with its length.
+_ENDINGS = 16
 _ELISION = re.compile(r"(?:[^\W\d_]{1,2}|[^\W\d_]{1,6}(?:qu|ll))['’]", re.IGNORECASE)
 _ASCII_MARKS = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 
@@ -115,40 +118,30 @@ def segment(word: str, lookup: Callable[[str], int]) -> list[tuple[str, int]]:
     whole word as unknown. Returns (part, id) pairs, id -1 for unknown; the parts joined
     are the word. lookup takes a key (`key_of`) and returns an id or -1.
     """
-    row = _known(word, lookup)
+    tails: list[tuple[str, int]] = []
+    while (row := _known(word, lookup)) < 0 and len(tails) < _ENDINGS:
+        ending = _ENDING.search(word, max(1, len(word) - 3))
+        if ending is None or (tail := lookup(key_of(ending[0]))) < 0:
+            break
+        tails.insert(0, (ending[0], tail))
+        word = word[: ending.start()]
     if row >= 0:
-        return [(word, row)]
-    ending = _ENDING.search(word)
-    if ending and 0 < ending.start():
-        tail = lookup(key_of(ending.group()))
-        if tail >= 0:
-            head = segment(word[: ending.start()], lookup)
-            return [*head, (ending.group(), tail)]
-    heads, begin = _elisions(word, lookup)
-    if heads:
-        return [*heads, *segment(word[begin:], lookup)]
-    parts = re.split(r"([\-_'’])", word)
-    if len(parts) > 1:
-        ids = [_known(part, lookup) for part in parts[::2]]
-        if max(ids) >= 0:
-            rows = chain.from_iterable((row, MARK) for row in ids)
-            return [pair for pair in zip(parts, rows, strict=False) if pair[0]]
-    return [(word, -1)]
-
-
-def _elisions(
-    word: str, lookup: Callable[[str], int]
-) -> tuple[list[tuple[str, int]], int]:
-    """Return the known elisions that a word begins with, and where they end."""
-    heads: list[tuple[str, int]] = []
-    begin = 0
+        return [(word, row), *tails]
+    heads, begin = [], 0
     while (match := _ELISION.match(word, begin)) and match.end() < len(word):
-        row = lookup(key_of(match.group()))
+        row = lookup(key_of(match[0]))
         if row < 0:
             break
-        heads.append((match.group(), row))
+        heads.append((match[0], row))
         begin = match.end()
-    return heads, begin
+    if heads:
+        return [*heads, *segment(word[begin:], lookup), *tails]
+    parts = re.split(r"([\-_'’])", word)
+    ids = [_known(part, lookup) for part in parts[::2]] if len(parts) > 1 else [-1]
+    if max(ids) < 0:
+        return [(word, -1), *tails]
+    rows = chain.from_iterable((row, MARK) for row in ids)
+    return [*(pair for pair in zip(parts, rows, strict=False) if pair[0]), *tails]
 
 
 def _known(word: str, lookup: Callable[[str], int]) -> int:
