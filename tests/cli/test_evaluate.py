@@ -36,7 +36,7 @@ def test_all_figures(files: tuple[str, str], tmp_path: Path) -> None:
     ran = here(
         *("evaluate", *files, "--label", "label", "--attribute", "label", "--id", "id"),
         *("-p", "balanced", *options, "--alpha", "0.3", "--json", "--splits", "2"),
-        *("--report", str(report), "--html", str(page)),
+        *("--report", str(report), "--html", str(page), "-q"),
     )
     assert (ran.code, ran.err) == (0, "")
     result = json.loads(ran.out)
