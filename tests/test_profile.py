@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dptext import profile
+from dptext import profile, settings
 from dptext.budgets import uniform
 from dptext.errors import UsageError
 from dptext.mechanisms import rank
@@ -275,6 +275,20 @@ def test_numbers_that_are_equal_have_equal_digests(tmp_path: Path) -> None:
     other = profile.load(write(tmp_path, SOUND.replace("epsilon: 4", "epsilon: 4.0")))
     assert one.digest() == other.digest()
     assert one.digest() == one.with_epsilon(4).digest()
+
+
+@pytest.mark.parametrize("number", ["1e-3", "1.0e-3", "0.001", ".1E-2", "+1e-03"])
+def test_numbers_with_an_exponent(tmp_path: Path, number: str) -> None:
+    """1e-3 is a number, in a file and in a setting of the command line."""
+    found = profile.load(write(tmp_path, SOUND.replace("k: 20", f"c: {number}")))
+    assert found.mechanism.params.c == 0.001  # type: ignore[attr-defined]
+    assert settings.read_value(number) == 0.001
+
+
+@pytest.mark.parametrize("text", ["2001-99-99", "[", "1e", "e5", "a: b: c", "[" * 3000])
+def test_what_is_no_yaml_is_text(text: str) -> None:
+    """A value that cannot be read otherwise is taken as it is."""
+    assert settings.read_value(text) == text
 
 
 @pytest.mark.parametrize(

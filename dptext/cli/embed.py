@@ -102,6 +102,5 @@ def command(
             sidecar.stream.write(signatures.signed(encoded, reports.key))
         write(result)
         opened.commit()
-    copied = [name for name in (records.id,) if name is not None]
-    released = outputs.released([task], reports, copied)
+    released = outputs.released([task], reports, ())
     answer.show(result, released, counts.identifying)

@@ -294,10 +294,9 @@ class Answer:
         if copied:
             self._waiting[survey.warning(copied)] = None
         if self._work.verbose:
-            from dptext.report import signatures, views
+            from dptext.report import views
 
-            signed = released.signed or signatures.UNSIGNED
-            show(views.report(document, signed), on=self.console)
+            show(views.report(document, released=released), on=self.console)
             return
         lines = answer.answer(document, released)
         warnings, self._waiting = list(self._waiting), {}

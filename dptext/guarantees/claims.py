@@ -73,8 +73,8 @@ def factor(nats: float) -> str:
 
 
 def first_beyond(each: float, limit: float) -> int:
-    """Return the least n for which n times each is above the limit."""
-    return max(math.floor(limit / each) + 1, 1)
+    """Return the least n for which n times each is above the limit, at most 1e15."""
+    return math.floor(min(limit / each, 1e15)) + 1
 
 
 @dataclass(frozen=True, slots=True)

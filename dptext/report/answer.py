@@ -19,9 +19,11 @@ import msgspec
 
 from dptext.guarantees.claims import (
     MAX_MEANINGFUL_TEXT_LOSS,
+    Loss,
     Strength,
     above,
     first_beyond,
+    judge,
     number,
 )
 from dptext.guarantees.statement import Statement
@@ -131,7 +133,7 @@ def verdict(promise: Statement) -> Badge:
     if word is Strength.NOT_MEANINGFUL:
         return Badge("No meaningful protection", Tone.BAD)
     if word is Strength.VARIES:
-        near = "Similar words are protected from each other"
+        near = f"Similar words are {_near(promise)} from each other"
         return Badge(f"{near}; very different words and texts are not", Tone.FAIR)
     if word is Strength.GROWS:
         return Badge("The longer a text, the less its words are protected", Tone.FAIR)
@@ -268,6 +270,9 @@ def _name(name: str) -> str:
 def _copied(document: Document, released: RunOutputs) -> Line:
     """Name what is copied as it is: fields, and parts of the texts."""
     names, inside = released.copied, _inside(document)
+    if document.vectors is not None:  # of all fields, only ids go beside vectors
+        columns = () if document.output is None else document.output.columns or ()
+        names = [document.run.layout.id_field or "id"] if "id" in columns else []
     parts = []
     if names:
         listed: list[str] = []
@@ -318,7 +323,7 @@ def protected(promise: Statement, document: Document | None = None) -> list[Line
 
     document holds what is known of a run beside its promise.
     """
-    of_text = document is not None and _is_of_texts(document)
+    of_text = document is not None and is_of_texts(document)
     of = "text" if of_text else "word"
     figures: JsonObject = {
         "notion": str(promise.notion),
@@ -337,7 +342,7 @@ def protected(promise: Statement, document: Document | None = None) -> list[Line
     proves = "hardly ever proves a" if promise.delta else "proves no"
     worth = {
         Strength.NOT_MEANINGFUL: "no meaningful protection",
-        Strength.VARIES: f"protected from similar {of}s only, not from very "
+        Strength.VARIES: f"{_near(promise)} from similar {of}s, not from very "
         "different ones",
         Strength.GROWS: f"the longer its text, the less the {of} is protected",
         **{
@@ -354,7 +359,14 @@ def protected(promise: Statement, document: Document | None = None) -> list[Line
     return [Line(f"one {of}", sentence, figures), _person(promise, document)]
 
 
-def _is_of_texts(document: Document) -> bool:
+def _near(promise: Statement) -> str:
+    """Say how well a word is protected from its nearest one, at the median."""
+    near = Loss.even(promise.loss.nearest)
+    worth = judge(promise.notion, promise.level, near, promise.text_loss).word
+    return _WORDS.get(worth, "not meaningfully protected")
+
+
+def is_of_texts(document: Document) -> bool:
     """Tell whether a released vector is one of a whole text."""
     return document.vectors is not None and document.guarantee.level is Level.TEXT
 
@@ -501,11 +513,15 @@ def _third_party(document: Document) -> Iterator[Line]:
 
 def _send(document: Document) -> Line:
     """Say under which conditions the output may leave, and what to do first."""
-    if document.guarantee.notion is Notion.NONE:
+    worth = document.guarantee.strength.word
+    if worth in (Strength.NONE, Strength.NOT_MEANINGFUL):
         return Line("send it", "no, unless the original could be sent as well")
-    unit = "texts" if _is_of_texts(document) else "words"
+    unit = "texts" if is_of_texts(document) else "words"
+    kept = f"single {unit}"
+    if worth is Strength.VARIES:
+        kept = f"similar {unit} from each other"
     first = "run dptext check" if document.vectors else "read some records"
-    sentence = f"if what is copied may leave and protecting single {unit} is enough; "
+    sentence = f"if what is copied may leave and protecting {kept} is enough; "
     sentence += f"first {first}; publish only output and public report"
     return Line("send it", sentence)
 

@@ -23,6 +23,7 @@ from dptext.measures.context_risk import AT_LEAST, InContext
 from dptext.measures.public import Deniability
 from dptext.metrics import Figure
 from dptext.report import answer, figures
+from dptext.report.answer import RunOutputs
 from dptext.report.blocks import (
     Axis,
     Badge,
@@ -67,9 +68,8 @@ from dptext.types import Level, Notion
 OWNER = "For the owner of the text only"
 _AUDIENCE = {
     "internal": (
-        "Internal report, for the owner of the text only: counts, the line 'kept' and "
-        "the marked parts are computed from the private text. Do not release this "
-        "page."
+        "Internal report, for the owner of the text only: counts{kept} and the marked "
+        "parts are computed from the private text. Do not release this page."
     ),
     "public": (
         "Public report: nothing in it depends on the private text except what it "
@@ -88,37 +88,48 @@ _READERS = {
 }
 
 
-def report(document: Document, signed: str = UNSIGNED) -> Page:
-    """Return a report as a page; signed says who signed (dptext.report.signatures)."""
+def report(
+    document: Document, signed: str = UNSIGNED, released: RunOutputs | None = None
+) -> Page:
+    """Return a report as a page; signed says who signed (dptext.report.signatures).
+
+    released is of the run that ends, which then says who signs.
+    """
+    if released is not None and released.signed:
+        signed = released.signed
     if document.words is not None:
         name, sections = document.run.profile, [*_words(document.words)]
+        kept = ", the line 'kept'"
     else:
         assert document.vectors is not None
-        name, sections = "vectors", [_vectors(document.vectors)]
+        name, sections, kept = "vectors", [_vectors(document.vectors)], ""
     failed = () if document.success else ("This run did not succeed.",)
-    lines = answer.answer(document)
+    lines = answer.answer(document, released)
     return Page(
         f"Privacy report: {name}",
         [
-            *guarantee(document.guarantee),
+            *guarantee(document.guarantee, of_texts=answer.is_of_texts(document)),
             *sections,
-            *_private(document.private),
+            *_private(document.private, document.guarantee.delta),
             _run(document),
             _check(document, signed),
         ],
-        lead=(*failed, _AUDIENCE[document.audience]),
+        lead=(*failed, _AUDIENCE[document.audience].format(kept=kept)),
         footer=f"Written by dptext {document.run.dptext}. This page has no scripts and "
         "loads nothing.",
         first=(answer.rows(lines), *trade(document)),
     )
 
 
-def guarantee(promise: Statement) -> list[Section]:
-    """Return what is promised, what is not, and under which conditions."""
+def guarantee(promise: Statement, *, of_texts: bool = False) -> list[Section]:
+    """Return what is promised, what is not, and under which conditions.
+
+    of_texts: it is about vectors, each of a whole text.
+    """
     lines = paragraphs(
         promise.text_level, promise.translation, promise.decoding, promise.subjects
     )
-    blocks = (Paragraph(promise.sentence, "lead"), *lines, *_loss(promise))
+    blocks = (Paragraph(promise.sentence, "lead"), *lines, *_loss(promise, of_texts))
     held = (Bullets(promise.conditions),) if promise.conditions else ()
     return [
         Section("Guarantee", blocks, (answer.verdict(promise),)),
@@ -127,7 +138,7 @@ def guarantee(promise: Statement) -> list[Section]:
     ]
 
 
-def _loss(promise: Statement) -> Iterator[Block]:
+def _loss(promise: Statement, of_texts: bool) -> Iterator[Block]:
     """Yield bounds of nats as factors; none where there is no guarantee."""
     loss = promise.loss
     if promise.notion is Notion.NONE:
@@ -138,7 +149,9 @@ def _loss(promise: Statement) -> Iterator[Block]:
     elif promise.equal_parts:
         name = "one word differs, in a text of one word (in longer ones no more)"
     rows, largest = [("any two words", loss.farthest)], None
-    if promise.notion is Notion.METRIC:
+    if of_texts:
+        name, rows = "one text differs", [("any two texts", loss.farthest)]
+    elif promise.notion is Notion.METRIC:
         rows = [
             ("half of the words, nearest other word", loss.nearest),
             ("half of all pairs of words, about", loss.median),
@@ -243,7 +256,7 @@ def deniability(deny: Deniability) -> Rows:
     ]
 
 
-def _private(private: Private | None) -> Iterator[Section]:
+def _private(private: Private | None, delta: float) -> Iterator[Section]:
     """Yield functions of the private texts, each marked."""
     if private is None:
         return
@@ -271,6 +284,7 @@ def _private(private: Private | None) -> Iterator[Section]:
         if vectors.most_of_one is not None:
             nats = vectors.epsilon_of_one
             lost = "" if nats is None else f", together at most {above(nats)} nats"
+            lost += f" with delta {number(delta)}" * bool(lost and delta)
             most = f"{count(vectors.most_of_one)}{lost}"
             rows.append(("Most vectors of one subject", most))
     yield Section("What was read", (Figures([*rows, ("Time", seconds)]),), mark)
@@ -369,6 +383,7 @@ def _vectors(section: VectorSection) -> Section:
 def _run(document: Document) -> Section:
     run, promise, layout = document.run, document.guarantee, document.run.layout
     words, vectors, output = document.words, document.vectors, document.output
+    flat = dict(figures.flat(run.settings))
     head: Rows = [("dptext", run.dptext), ("Profile", run.profile)]
     if words is not None:
         size = f"{count(words.vocabulary)} words, {words.dimensions} dimensions"
@@ -376,8 +391,11 @@ def _run(document: Document) -> Section:
         more: Rows = [("Word frequencies", words.prior)]
     else:
         assert vectors is not None
-        name, pool = run.settings["mechanism"]["name"], run.settings["embed"]["pool"]
-        head += [("Mechanism", f"{name}, {pool}"), ("Vectors of", run.lexicon)]
+        head += [
+            ("Mechanism", flat.get("mechanism.name", "not stated")),
+            ("Pool", flat.get("embed.pool", "not stated")),
+            ("Vectors of", run.lexicon),
+        ]
         more = [("Digest of the vectors", Code(vectors.table_digest))]
     if output is not None and output.columns is not None:
         head.append(("Columns", ", ".join(output.columns)))
@@ -391,11 +409,11 @@ def _run(document: Document) -> Section:
         *more,
         ("Settings digest", Code(run.settings_digest)),
         ("Notion", str(promise.notion)),
-        ("Metric", promise.distance),
+        *[("Metric", promise.distance)] * (promise.notion is Notion.METRIC),
         ("Epsilon", epsilon),
         ("Source of the guarantee", promise.source),
     ]
-    settings = [(Code(name), each) for name, each in figures.flat(run.settings)]
+    settings = [(Code(name), each) for name, each in flat.items()]
     details = More((Figures(facts), Heading("Settings"), Figures(settings)))
     return Section("Versions and settings", (Figures(head), details))
 

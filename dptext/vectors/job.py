@@ -107,11 +107,11 @@ def run(
         source.check_read(fields.records)
         fields.check()
         language.close()
-        id_field = job.selection.id_field
-        counts.identifying = fields.identifying([] if id_field is None else [id_field])
         if not counts.records:
             none = ready.rows([], ready.randomness(key))
             writer.write(_columns(job, [], none))
+        if job.selection.id_field is not None and "id" in writer.names:
+            counts.identifying = fields.identifying([job.selection.id_field])
         writer.close()
     output.complete()
     counts.faults, counts.seconds = source.faults, time.monotonic() - began

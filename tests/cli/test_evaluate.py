@@ -36,9 +36,10 @@ def test_all_figures(files: tuple[str, str], tmp_path: Path) -> None:
     ran = here(
         *("evaluate", *files, "--label", "label", "--attribute", "label", "--id", "id"),
         *("-p", "balanced", *options, "--alpha", "0.3", "--json", "--splits", "2"),
-        *("--report", str(report), "--html", str(page), "-q"),
+        *("--report", str(report), "--html", str(page)),
     )
-    assert (ran.code, ran.err) == (0, "")
+    assert ran.code == 0, ran.err
+    assert all("so far)" in line for line in ran.err.splitlines())
     result = json.loads(ran.out)
     assert json.loads(report.read_bytes()) == result
     assert result["kept"]["texts"] == 60
@@ -70,6 +71,18 @@ def test_tables_for_people(files: tuple[str, str], tmp_path: Path) -> None:
     assert re.search(r"PP 0.0% \(by chance .*\): share of the replaceable words", shown)
     assert "original trained and tested on originals" in shown
     assert "owner of the text" in shown
+
+
+@pytest.mark.parametrize("option", ["--report", "--html"])
+def test_an_output_in_no_folder_is_found_first(
+    option: str, files: tuple[str, str], tmp_path: Path
+) -> None:
+    """Before anything is read: a file of private texts that is broken is not told."""
+    Path(files[1]).write_text("broken\n")
+    there = str(tmp_path / "no" / "file")
+    ran = here("evaluate", *files, *small(tmp_path)[:2], option, there)
+    assert (ran.code, ran.out) == (1, b"")
+    assert ran.err == f"dptext: {there}: No such file or directory\n"
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,7 @@ def _refused(ran: Ran, code: int, *said: str) -> None:
         (("--set", "=x"), "KEY=VALUE"),
         (("--set", "mechanism.k=0"), "mechanism"),
         (("--set", "mechanism.k=x"), "mechanism"),
+        (("--set", "mechanism.k=2001-99-99"), "mechanism.k"),
         (("--set", "budget.name=nothing"), "nothing"),
         (("--set", "colour=red"), "colour"),
         (("--set", "mapping=nearest"), "remove the mapping"),

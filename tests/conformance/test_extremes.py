@@ -153,6 +153,26 @@ def test_lexicons_of_very_long_and_very_short_vectors(name: str, factor: float) 
             hold(sanitizer, epsilon)
 
 
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_words_that_all_lie_at_one_point(name: str) -> None:
+    """All are drawn alike, or the refusal says why, and not to change epsilon."""
+    same = dataclasses.replace(
+        SIX,
+        vectors=np.ones_like(SIX.vectors),
+        far=np.zeros_like(SIX.far),
+        digest=f"{SIX.digest} at one point",
+        meta={"prior": "made for tests"},
+    )
+    mapping = {"mapping": MAPPINGS[0]} if name in NOISES else {}
+    budget = {"name": "uniform", "epsilon": 2.0}
+    recipe = profile.parse({"mechanism": name, "budget": budget, **mapping}, "test")
+    if name in ("laplace", "privemb", "santext", "tem"):
+        with pytest.raises(UsageError, match=r"lie at one point .* take another"):
+            pipeline.build(recipe, same)
+    elif name not in ("gumbel", "mlm"):
+        hold(pipeline.build(recipe, same), 2.0)
+
+
 @pytest.mark.parametrize("name", SPACES)
 def test_every_space_holds_or_refuses_at_the_ends(name: str) -> None:
     """Numbers of a space at an end give finite vectors, at once, or one line."""

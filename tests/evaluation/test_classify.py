@@ -47,6 +47,13 @@ def test_it_learns_what_can_be_learnt(name: str) -> None:
     assert blind.static.accuracy <= blind.chance + 0.12
 
 
+def test_labels_as_long_as_texts_take_no_memory_of_their_own() -> None:
+    """Labels of 10 million letters, 40 GB were each text to hold one."""
+    long = "x" * 10_000_000
+    with pytest.raises(UsageError, match="cannot be a label"):
+        learn("label", [long] + ["a"] * 999, [], [], "tfidf", Linear, 1)
+
+
 def test_scores() -> None:
     """Accuracy and macro-F1 of five guesses."""
     truth, guess = np.array([0, 0, 0, 1, 2]), np.array([0, 0, 1, 1, 1])

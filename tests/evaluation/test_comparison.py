@@ -133,7 +133,7 @@ def test_nothing_is_computed_for_all_words_of_the_lexicon(
     assert json.loads(ran.out)["rows"][0]["reason"] == ""
     assert not (tmp_path / "cache").exists()
     first, last = ran.err.splitlines()
-    assert "comparing 1 cells" in first
+    assert "a mechanism at a level: 1; texts: 3" in first
     assert "1 of 1: santext, risk 0.2: epsilon 14.36, risk 20.0%, N_w" in last
 
 

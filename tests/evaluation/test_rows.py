@@ -151,5 +151,7 @@ def test_what_has_no_fields(tmp_path: Path) -> None:
         list(records(plain, TEXT, ["stars"]))
     with pytest.raises(UsageError, match="has no field 'id'"):
         list(pairs(plain, plain, BY_ID))
+    with pytest.raises(UsageError, match="'text' cannot be both a text and a label"):
+        list(records(written(tmp_path, "a.jsonl"), TEXT, ["text"]))
     with pytest.raises(UsageError, match="read twice"):
         list(records("-", TEXT))

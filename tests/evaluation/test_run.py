@@ -11,7 +11,7 @@ import pytest
 
 from dptext import pipeline, profile
 from dptext.engine.tally import Tally
-from dptext.evaluation import run
+from dptext.evaluation import classify, run
 from dptext.evaluation.rows import Pair
 from dptext.evaluation.run import EvaluationSettings, evaluate
 from dptext.measures.kept import PairMeter
@@ -136,6 +136,20 @@ def test_texts_without_a_value_have_no_part_in_its_task() -> None:
     result = evaluate(map(Pair, given, given, values), LEXICON, settings)
     assert result.attribute_attacks[0].texts == 40
     assert result.kept.texts == 60
+
+
+def test_originals_that_teach_nothing_have_no_composite() -> None:
+    """A classifier that is never right on originals leaves nothing to compare with."""
+    pytest.importorskip("sklearn")
+    # In texts to test on, each label has the word of the other.
+    split = classify._split(np.arange(32) % 2, 0)
+    values = [(str(n % 2),) for n in range(32)]
+    given = [(WORDS[(n % 2) ^ (n in split[1])],) for n in range(32)]
+    settings = EvaluationSettings(labels=("label",), splits=1)
+    found = evaluate(map(Pair, given, given, values), LEXICON, settings)
+    assert found.utility[0].original.accuracy == 0.0
+    assert found.kept.low == 1.0
+    assert found.composite == {}
 
 
 def test_a_masked_model_attacks_every_word(tmp_path: Path) -> None:

@@ -100,8 +100,13 @@ def of_text(total: float, word: float) -> dict[str, Any]:
         ({"loss": even(31.0)}, "bad", "No meaningful protection"),
         (
             {"loss": {"nearest": 1.0, "median": 20.0, "farthest": 31.0}},
-            *("fair", "very different words and texts are not"),
+            *("fair", "are well protected from each other; very different words and"),
         ),
+        (
+            {"loss": {"nearest": 12.0, "median": 20.0, "farthest": 31.0}},
+            *("fair", "Similar words are weakly protected from each other; very"),
+        ),
+        ({"text_loss__each": 5e-324}, "fair", "in part; texts of"),
         ({"worst_loss": None, "level": "words"}, "fair", "The longer a text, the less"),
         (of_text(1.0, 1.0), "good", "Whole texts are well protected"),
         (of_text(10.0, 10.0), "fair", "Whole texts are protected in part"),
@@ -141,6 +146,14 @@ def test_copied_fields_are_named(tmp_path: Path) -> None:
     ):
         assert words in closed(rendered(document)).text
         assert words in panel(document, tmp_path)
+
+
+def test_nothing_is_sent_that_is_not_protected(tmp_path: Path) -> None:
+    """The answer does not call single words protected where they are not."""
+    document = made("rank", tmp_path)
+    for nats, words in ((3.0, "if what is copied"), (31.0, "no, unless the original")):
+        other = changed(document, guarantee__loss=even(nats))
+        assert words in closed(rendered(other)).text
 
 
 def test_a_plan_is_a_page() -> None:

@@ -6,6 +6,7 @@ each version wrote them with the lexicon words.vec.
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,12 @@ from typing import Any
 import jsonschema
 import msgspec
 import pytest
+from rich.console import Console
 
 from dptext.errors import UsageError
 from dptext.guarantees import policy
 from dptext.lexicons import find
-from dptext.report import document, exports, verify
+from dptext.report import document, exports, terminal, verify, views
 from dptext.report.exports import SIDECAR
 from dptext.report.recompute import Recomputer
 from dptext.report.verify import Rule
@@ -219,3 +221,24 @@ def test_what_was_not_written_is_found(change: str) -> None:
     else:
         report["guarantee"]["not_covered"].pop()
     assert not verify.written(report, again)
+
+
+@pytest.mark.parametrize("name", ["mean.npy", "word.npz"])
+@pytest.mark.parametrize("settings", [{}, {"mechanism": None, "embed": 3}])
+def test_reports_of_vectors_are_shown_whatever_their_settings(
+    name: str, settings: dict[str, Any]
+) -> None:
+    """An edited report is shown; ids alone are copied, into all files but .npy."""
+    plain = json.loads((SAMPLES / "vectors-4" / (name + SIDECAR)).read_bytes())
+    plain["run"] |= {"settings": settings}
+    plain["run"]["layout"] |= {"id_field": "who"}
+    console = Console(record=True, width=100, file=io.StringIO())
+    read = document.decode(json.dumps(plain).encode(), "x")
+    terminal.show([views.report(read)], console)
+    shown = " ".join(console.export_text().split())
+    ids = "id" in plain["output"]["columns"]
+    assert f"copied {'who' if ids else 'no other field'} " in shown
+    assert "Mechanism not stated" in shown
+    of_text = plain["guarantee"]["level"] == "text"
+    assert ("any two texts" in shown) == of_text
+    assert "the line 'kept'" not in shown
