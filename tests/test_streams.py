@@ -128,7 +128,7 @@ def test_plain_name() -> None:
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_output_round_trip(tmp_path: Path, suffix: str) -> None:
-    """What is written is read back; the digest is that of the file; no rest is left."""
+    """Output is read back; the digest is that of the file; no other file is left."""
     path = str(tmp_path / ("out.txt" + suffix))
     for _ in range(2):
         with open_output(path) as output:
@@ -290,7 +290,7 @@ def test_full_disk_under_a_parquet_writer() -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX pipes")
 def test_closed_pipe_stays_a_closed_pipe() -> None:
-    """Whoever calls learns that the reader is gone, and Python adds nothing."""
+    """The caller learns that the reader is gone, and Python adds nothing."""
     code = (
         "import sys; from dptext.streams.outputs import open_output\n"
         "try:\n"
@@ -572,7 +572,7 @@ def test_what_is_put_aside_is_on_the_disk(
 def test_data_appear_after_their_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a release opens first is renamed last."""
+    """The file that a release opens first is renamed last."""
     renamed: list[str] = []
     replace = os.replace
 

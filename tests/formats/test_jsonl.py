@@ -174,7 +174,7 @@ def test_paths(fields: tuple[str, ...], line: str, expected: tuple[str, ...]) ->
     ],
 )
 def test_faults(line: bytes, reason: str) -> None:
-    """What is not one object with one text is a fault; the next line is read."""
+    """A line other than one object with one text is a fault; the next line is read."""
     data = line + b'\n{"text": "next"}'
     fault, following = items("jsonl", data)
     assert fault in faults("jsonl", data)
