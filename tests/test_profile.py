@@ -280,8 +280,8 @@ def test_numbers_that_are_equal_have_equal_digests(tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", ["1e-3", "1.0e-3", "0.001", ".1E-2", "+1e-03"])
 def test_numbers_with_an_exponent(tmp_path: Path, number: str) -> None:
     """1e-3 is a number, in a file and in a setting of the command line."""
-    found = profile.load(write(tmp_path, SOUND.replace("k: 20", f"c: {number}")))
-    assert found.mechanism.params.c == 0.001  # type: ignore[attr-defined]
+    recipe = profile.load(write(tmp_path, SOUND.replace("k: 20", f"c: {number}")))
+    assert recipe.mechanism.params.c == 0.001  # type: ignore[attr-defined]
     assert settings.read_value(number) == 0.001
 
 

@@ -146,10 +146,10 @@ def test_originals_that_teach_nothing_have_no_composite() -> None:
     values = [(str(n % 2),) for n in range(32)]
     given = [(WORDS[(n % 2) ^ (n in split[1])],) for n in range(32)]
     settings = EvaluationSettings(labels=("label",), splits=1)
-    found = evaluate(map(Pair, given, given, values), LEXICON, settings)
-    assert found.utility[0].original.accuracy == 0.0
-    assert found.kept.low == 1.0
-    assert found.composite == {}
+    result = evaluate(map(Pair, given, given, values), LEXICON, settings)
+    assert result.utility[0].original.accuracy == 0.0
+    assert result.kept.low == 1.0
+    assert result.composite == {}
 
 
 def test_a_masked_model_attacks_every_word(tmp_path: Path) -> None:

@@ -150,7 +150,7 @@ def test_copied_fields_are_named(tmp_path: Path) -> None:
 
 def test_nothing_is_sent_that_is_not_protected(tmp_path: Path) -> None:
     """The answer does not call single words protected where they are not."""
-    document = made("rank", tmp_path)
+    document = internal_report("rank", tmp_path)
     for nats, words in ((3.0, "if what is copied"), (31.0, "no, unless the original")):
         other = changed(document, guarantee__loss=even(nats))
         assert words in closed(rendered(other)).text
