@@ -215,8 +215,8 @@ def _computed(
     from dptext.evaluation import comparison, views
 
     progress.say(
-        f"comparing {len(grid)} cells, each a mechanism at a level, on "
-        f"{len(sample.texts):,} texts"
+        f"comparing cells, each a mechanism at a level: {len(grid)}; "
+        f"texts: {len(sample.texts):,}"
     )
     began = time.monotonic()
     rows: dict[int, CellRow] = {}
