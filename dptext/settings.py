@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import math
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -133,6 +134,16 @@ def decode_yaml(text: bytes, name: str, kind: str) -> JsonObject:
     return data
 
 
+def read_value(text: str) -> object:
+    """Read the value of one setting as YAML has it; what is not YAML is text."""
+    import yaml
+
+    try:
+        return yaml.load(text, Loader=_loader())  # noqa: S506
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return text
+
+
 def _check_size(text: str, loader: Any) -> None:
     """Refuse what is small in the file and large, or endless, when it is read."""
     import yaml
@@ -153,7 +164,7 @@ def _check_size(text: str, loader: Any) -> None:
 
 @cache
 def _loader() -> Any:
-    """Return a safe loader that refuses a key given twice."""
+    """Return a safe loader that refuses a key given twice and reads 1e-3."""
     import yaml
 
     class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
@@ -169,6 +180,9 @@ def _loader() -> Any:
         return dict(loader.construct_mapping(node, deep=True))
 
     Loader.add_constructor("tag:yaml.org,2002:map", mapping)
+    # 1e-3 is a number in JSON and YAML 1.2; YAML 1.1 asks for 1.0e-3.
+    number = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+$")
+    Loader.add_implicit_resolver("tag:yaml.org,2002:float", number, [*"-+.0123456789"])
     return Loader
 
 

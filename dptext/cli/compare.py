@@ -191,7 +191,7 @@ def cells(
 
 def _mechanism(text: str) -> JsonObject:
     """Read NAME:key=value,key=value."""
-    import yaml
+    from dptext.settings import read_value
 
     name, _, rest = text.partition(":")
     settings: JsonObject = {"name": name}
@@ -199,7 +199,7 @@ def _mechanism(text: str) -> JsonObject:
         key, equals, value = part.partition("=")
         if not equals:
             raise UsageError(f"--mechanism {text}: write NAME:key=value,key=value")
-        settings[key] = yaml.safe_load(value)
+        settings[key] = read_value(value)
     return {"mechanism": settings}
 
 
@@ -215,8 +215,8 @@ def _computed(
     from dptext.evaluation import comparison, views
 
     progress.say(
-        f"comparing {len(grid)} cells, each a mechanism at a level, on "
-        f"{len(sample.texts):,} texts"
+        f"comparing cells, each a mechanism at a level: {len(grid)}; "
+        f"texts: {len(sample.texts):,}"
     )
     began = time.monotonic()
     rows: dict[int, CellRow] = {}

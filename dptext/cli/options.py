@@ -480,7 +480,7 @@ def overrides(
 
 def keys_of(settings: Sequence[str] | None) -> JsonObject:
     """Return the keys and values that --set gives. Raises UsageError."""
-    import yaml
+    from dptext.settings import read_value
 
     keys: JsonObject = {}
     for setting in settings or ():
@@ -495,8 +495,5 @@ def keys_of(settings: Sequence[str] | None) -> JsonObject:
             if not isinstance(part, dict):
                 raise UsageError(f"--set {setting}: {parent} has no keys of its own")
             inner = part
-        try:
-            inner[key] = yaml.safe_load(text)
-        except (yaml.YAMLError, RecursionError):
-            inner[key] = text
+        inner[key] = read_value(text)
     return keys

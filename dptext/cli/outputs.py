@@ -56,6 +56,9 @@ def check_named(
     named = [params[name] for name in _OUTPUTS if name in params]
     writes = [str(each) for each in named if isinstance(each, str | Path)]
     streams.check_distinct([*(params.get("files") or ()), *reads], *writes)
+    for each in writes:
+        if each != str(params.get("output")) and not Path(each).parent.is_dir():
+            raise OutputError(f"{each}: No such file or directory")
     return tuple(reads)
 
 

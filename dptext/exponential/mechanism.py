@@ -37,6 +37,8 @@ from dptext.types import Eps, Floats, Guarantee, Ids, Ints, VaryingEpsilon, bloc
 _BLOCK, _LISTED = 128, 4096
 # Bounds on distances are single precision: this much less is surely below.
 _BELOW = 1.0 - 1e-6
+# With all of V listed nothing is far; infinity is no number to reckon with.
+_FAR = 1e15
 
 
 def best_guesses(weights: Weights, prior: Floats, bands: Bands) -> Floats:
@@ -72,8 +74,7 @@ def _search(weights: Weights, worth: Floats, bands: Bands) -> Floats:
 def _try_others(weights: Weights, worth: Floats, best: Floats) -> None:
     """Try all words by falling worth, until no y can gain by one."""
     order = np.argsort(-worth, kind="stable")
-    # With all of V listed nothing is far; infinity is no number to reckon with.
-    far = np.minimum(weights.distribution.lists.far[: weights.size] * _BELOW, 1e150)
+    far = np.minimum(weights.distribution.lists.far[: weights.size] * _BELOW, _FAR)
     slowest = float(weights.rate[worth > 0.0].min())
     most = np.exp(-slowest * weights.measure(far))
     outputs = np.arange(weights.size)
@@ -99,8 +100,6 @@ def _try_others(weights: Weights, worth: Floats, best: Floats) -> None:
 _SAMPLE, _FREQUENT = 128, 128
 _SEED = 1
 _ROWS = 4096
-# With all of V listed nothing is far; infinity is no number to reckon with.
-_MOST = 1e15
 
 
 class DistanceEstimate:
@@ -119,7 +118,7 @@ class DistanceEstimate:
         self._frequent = np.argsort(-prior, kind="stable")[:_FREQUENT]
         self._listed = distribution.lists.listed[:size].astype(np.int64)
         # t of all in single precision; its truncation is left to each epsilon.
-        far = np.minimum(distribution.lists.far[:size], _MOST).astype(np.float32)
+        far = np.minimum(distribution.lists.far[:size], _FAR).astype(np.float32)
         self._far = distribution.measure(far, np.inf)
         self._near = np.empty(self._listed.shape, np.float32)
         self._columns = np.empty((len(self._frequent), size), np.float32)

@@ -53,7 +53,7 @@ Limit = Annotated[float, Meta(ge=0)]
 class ExportPolicy:
     """The strictest values that still pass; None asks nothing."""
 
-    notion: tuple[Accepted, ...] = ("LDP", "metric-DP")
+    notion: Annotated[tuple[Accepted, ...], Meta(min_length=1)] = ("LDP", "metric-DP")
     max_epsilon: Limit | None = None
     max_loss: Limit | None = None
     max_delta: Limit | None = None

@@ -193,6 +193,13 @@ def check(mechanism: Mechanism, budget: BudgetDescription) -> None:
         loss = promise.worst(epsilon)
         if promise.notion is Notion.NONE or loss > MAX_MEANINGFUL_LOSS:
             continue
+        if loss == 0.0:
+            raise UsageError(
+                f"all words of the lexicon {mechanism.space.lexicon.name} lie at one "
+                f"point of the space {mechanism.space.name}, where {mechanism.name} "
+                "tells no word from another; take another lexicon or space, or the "
+                "mechanism rank"
+            )
         exact = _numerical_slack(mechanism, epsilon)
         slack = _FLOATING if exact is None else exact
         if not slack <= _LARGEST_SHARE * loss:

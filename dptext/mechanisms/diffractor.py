@@ -358,28 +358,33 @@ class Diffractor(WordMechanism):
     def best_guesses(self, prior: Floats, epsilon: float, bands: Bands) -> Floats:
         """Return max of prior(x) P(y|x) over the x of each band: (bands, V).
 
-        For one chain in O(V), by running maxima from either end of it; for several row
+        For one chain by maxima of ever more neighbours, in O(V log V); for several row
         by row, from tables by the number of positions.
         """
         eps = np.array([epsilon])
         if self.params.chains > 1:
             return self._best_of_several(prior, eps, bands)
         positions = self.chains.positions[0, :-1].astype(np.int64)
-        line = np.arange(len(positions))
-        slope = float(self.rate(eps)[0])
-        ramp, drop = slope / self.params.scale * line, slope * self.cut(eps)
+        rate, line = float(self.rate(eps)[0]), np.arange(len(positions))
         with np.errstate(divide="ignore"):
             heights = np.log(prior) - self.log_totals(positions, eps)
-        best = np.empty((len(bands), len(positions)))
-        for number, (begin, end) in enumerate(bands):
-            peaks = np.full(len(positions), -np.inf)
-            peaks[positions[begin:end]] = heights[begin:end]
-            before = np.maximum.accumulate(peaks + ramp) - ramp
-            after = np.maximum.accumulate((peaks - ramp)[::-1])[::-1] + ramp
-            top = np.maximum(np.maximum(before, after), peaks.max() - drop)
-            top += self.log_outputs(line, eps)[0]
-            best[number] = np.exp(top)[positions]
-        return best
+        top = np.full((len(bands), len(positions)), -np.inf)
+        for row, (begin, end) in zip(top, bands, strict=True):
+            row[positions[begin:end]] = heights[begin:end]
+        np.maximum(top, top.max(axis=1, keepdims=True) - rate * self.cut(eps), out=top)
+        # A drop is never a difference of heights along the whole chain, which a large
+        # rate would leave without digits.
+        reach = 1
+        while reach < len(positions):
+            drop = rate / self.params.scale * reach
+            for here, there in (
+                (top[:, reach:], top[:, :-reach]),
+                (top[:, :-reach], top[:, reach:]),
+            ):
+                np.maximum(here, there - drop, out=here)
+            reach *= 2
+        top += self.log_outputs(line, eps)
+        return np.asarray(np.exp(top)[:, positions])
 
     def _best_of_several(self, prior: Floats, eps: Eps, bands: Bands) -> Floats:
         size = self.space.size

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dptext import geometry
-from dptext.mechanisms import custext
+from dptext.mechanisms import Mechanism, custext
 from tests import distributions, prepared, small
 
 LINE = small.line(0.0, 1.0, 3.0)
@@ -110,7 +110,7 @@ def test_published_mappings_lose_without_bound(mapping: str) -> None:
 
 @pytest.mark.parametrize("mapping", MAPPINGS)
 def test_inside_a_class_the_loss_is_at_most_epsilon(mapping: str) -> None:
-    """What the published proof shows: words of equal sets lose at most epsilon."""
+    """As in the published proof, words of equal sets lose at most epsilon."""
     mechanism = prepared.ready("custext", small.cloud(60, 10), mapping=mapping, k=5)
     probabilities = prepared.probabilities(mechanism, 4.0)
     classes = mechanism.sets.classes
@@ -184,3 +184,13 @@ def test_a_draw_does_not_depend_on_the_batch(mapping: str) -> None:
     ids = prepared.repeated(30, 9)
     eps = np.linspace(0.5, 9.0, len(ids))
     prepared.hold_batches(mechanism, ids, eps)
+
+
+def test_the_risk_of_words_in_nearly_one_direction() -> None:
+    """Rates beyond all measure are no warning, and the best guesses those of rows."""
+    near = 1e3 + small.cloud(8, 4).vectors[:8].astype(np.float64) * 1e-3
+    mechanism = prepared.ready("custext", small.lexicon(near), distance="cosine")
+    prior = small.zipf(8)
+    quick = mechanism.best_guesses(prior, 7.0, [(0, 8)])
+    slow = Mechanism.best_guesses(mechanism, prior, 7.0, [(0, 8)])
+    np.testing.assert_allclose(quick, slow, rtol=1e-9)

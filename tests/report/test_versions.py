@@ -103,14 +103,14 @@ def judged(path: Path, report: bytes) -> verify.Verdict:
 @pytest.mark.parametrize("path", REPORTS, ids=named)
 def test_an_older_report_is_read_and_shown(path: Path, tmp_path: Path) -> None:
     """It becomes a document of this version that follows its schema."""
-    found = document.decode(path.read_bytes(), "report")
-    data = json.loads(document.encode(found))
+    report = document.decode(path.read_bytes(), "report")
+    data = json.loads(document.encode(report))
     assert data["version"] == document.VERSION
     jsonschema.Draft202012Validator(document.schema()).validate(data)
-    assert (found.words is None) == path.parent.name.startswith("vectors")
+    assert (report.words is None) == path.parent.name.startswith("vectors")
     ran = here("report", str(path))
     assert ran.code == 0, ran.err
-    assert " ".join(found.guarantee.sentence.split()) in " ".join(
+    assert " ".join(report.guarantee.sentence.split()) in " ".join(
         ran.out.decode().replace("│", " ").split()
     )
     ran = here("report", str(path), "--html", str(tmp_path / "page.html"))
@@ -150,18 +150,18 @@ def test_an_older_report_is_judged(path: Path) -> None:
     """It passes as it is, and no longer where a figure was edited."""
     side = path.with_name(path.name + SIDECAR).read_bytes()
     assert judged(path, side).findings == ()
-    for place, value in EDITS[path.parent.name]:
+    for field, value in EDITS[path.parent.name]:
         report = json.loads(side)
-        *way, last = place.split(".")
+        *way, last = field.split(".")
         inner = report
         for name in way:
             inner = inner[name]
         if last in inner and inner[last] is None:
             continue  # neither a copied field nor a risk is named
         inner[last] = value
-        found = judged(path, json.dumps(report).encode()).findings
-        assert found, place
-        assert {each.rule for each in found} <= {Rule.CHANGED, Rule.INVALID}
+        findings = judged(path, json.dumps(report).encode()).findings
+        assert findings, field
+        assert {each.rule for each in findings} <= {Rule.CHANGED, Rule.INVALID}
 
 
 @pytest.mark.parametrize("path", INTERNAL, ids=named)
@@ -173,8 +173,8 @@ def test_an_older_internal_report_is_not_released(path: Path) -> None:
         for each in EXPORTS
         if each.parent == path.parent and each.name.startswith(f"{name}.")
     )
-    found = judged(export, path.read_bytes()).findings
-    assert any("internal" in each.message for each in found)
+    findings = judged(export, path.read_bytes()).findings
+    assert any("internal" in each.message for each in findings)
 
 
 def test_sentences_of_an_older_version_may_differ() -> None:
