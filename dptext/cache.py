@@ -120,14 +120,10 @@ def numbers(
     what: str = "measuring public distances",
 ) -> Numbers:
     """Return the plain numbers of a key, shipped, kept or computed now; as `arrays`."""
-
-    def write(values: Numbers) -> bytes:
-        return json.dumps(values).encode()
-
     return shipped(key) or _entry(
         f"{key}.numbers",
         lambda kept: dict(json.loads(kept)),
-        write,
+        lambda values: json.dumps(values).encode(),
         compute,
         holds,
         what,

@@ -17,6 +17,7 @@ import difflib
 import errno
 import hashlib
 import importlib
+import itertools
 import os
 import pkgutil
 import sys
@@ -125,13 +126,14 @@ def _entries() -> tuple[EntryPoint, ...]:
     """Return the entry points of all packages for dptext, read once."""
     if not any(map(_may_extend, sys.path)):
         return ()
-    from importlib.metadata import entry_points
+    from importlib.metadata import distributions
 
-    try:
-        every = entry_points()
-        return tuple(each for s in STAGES for each in every.select(group=_group(s)))
-    except Exception:  # one package's metadata cannot be read: pass over it
-        return tuple(_readable())
+    entries: dict[str, tuple[EntryPoint, ...]] = {}
+    for package in distributions():
+        with contextlib.suppress(Exception):  # metadata that cannot be read
+            # Of a package that is installed twice the first is in use.
+            entries.setdefault(package.name, tuple(package.entry_points))
+    return tuple(itertools.chain.from_iterable(entries.values()))
 
 
 def _may_extend(folder: str) -> bool:
@@ -154,19 +156,6 @@ def _may_extend(folder: str) -> bool:
                 if b"[dptext." in Path(listed).read_bytes():
                     return True
     return False
-
-
-def _readable() -> Iterator[EntryPoint]:
-    """Yield the entry points of each package whose metadata can be read."""
-    from importlib.metadata import distributions
-
-    known: set[str] = set()
-    for package in distributions():
-        with contextlib.suppress(Exception):
-            # Of a package that is installed twice the first is in use.
-            if package.name not in known:
-                yield from tuple(package.entry_points)
-            known.add(package.name)
 
 
 def name_of(stage: str, module: str) -> str:

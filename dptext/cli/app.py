@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,27 +23,16 @@ NAMES = (
 )
 
 
-class Commands(Mapping[str, Any]):
-    """The commands by their names, each imported when it is asked for."""
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in NAMES:
-            raise KeyError(name)
-        return _command(name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(NAMES)
-
-    def __len__(self) -> int:
-        return len(NAMES)
-
-
 class _Dptext(Program):
     """The command `dptext`, which loads no command but the one that runs."""
 
     def __init__(self, **named: Any) -> None:
         super().__init__(**named)
-        self.commands: Any = Commands()
+        self.commands: Any = dict.fromkeys(NAMES)
+
+    def get_command(self, ctx: Any, name: str) -> Any:
+        """Return a command, imported when it is asked for."""
+        return self.commands.get(name) or (_command(name) if name in NAMES else None)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Show help, which needs no options of commands."""

@@ -210,12 +210,12 @@ def keys_of(
     if paths:
         return tuple(map(signatures.read, paths))
     folder = Path() if configured.path is None else configured.path.parent
-    keys = []
-    for name in accepted.verify_key:
+
+    def key(name: str) -> Key:
         path = folder / Path(name).expanduser()
         staged = None if index is None else index.content(os.path.relpath(path))
         if staged is None:
-            keys.append(signatures.read(path))
-        else:
-            keys.append(signatures.of(staged, f"key file {name}"))
-    return tuple(keys)
+            return signatures.read(path)
+        return signatures.of(staged, f"key file {name}")
+
+    return tuple(map(key, accepted.verify_key))

@@ -451,16 +451,12 @@ class Measured:
         """Return the settings of an evaluation."""
         from dptext.evaluation.run import ALPHAS, EvaluationSettings
 
+        alike: dict[str, Any] = {**asdict(self), **others}
         return EvaluationSettings(
-            labels=tuple(self.label or ()),
-            attributes=tuple(self.attribute or ()),
-            classifier=self.classifier,
-            splits=self.splits,
-            alphas=tuple(self.alpha or ALPHAS),
-            encoder=self.encoder,
-            masked_model=self.masked_model,
-            reader=self.reader,
-            **others,
+            labels=tuple(alike.pop("label") or ()),
+            attributes=tuple(alike.pop("attribute") or ()),
+            alphas=tuple(alike.pop("alpha") or ALPHAS),
+            **alike,
         )
 
 

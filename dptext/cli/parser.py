@@ -319,7 +319,8 @@ def settings_of(
     """
     root = ctx.find_root()
     try:
-        with root.command.commands[command].make_context(command, [], root) as inner:
+        parsed = root.command.get_command(root, command)
+        with parsed.make_context(command, [], root) as inner:
             return inner.params, inner.meta[_SETTINGS]
     except faults.PARSER as error:
         raise UsageError(wrong(error)) from None

@@ -61,7 +61,8 @@ BESIDE = {
 
 def commands(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
     """Yield the names and objects of all commands."""
-    for name, command in group.commands.items():
+    for name in group.commands:
+        command = group.get_command(None, name)
         if hasattr(command, "commands"):
             yield from commands(command, f"{before}{name} ")
         else:
