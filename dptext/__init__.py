@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from dptext.profile import Profile as Profile
 
 __version__ = "0.1.0"
-_API = ("embed", "load_profile", "open_pipeline", "privatize")
-__all__ = ["Pipeline", "__version__", *_API]
+_API = ("Pipeline", "embed", "load_profile", "open_pipeline", "privatize")
+__all__ = ["__version__", *_API]
 
 
 def __getattr__(name: str) -> Any:
@@ -30,10 +30,6 @@ def __getattr__(name: str) -> Any:
         from dptext import api
 
         return getattr(api, name)
-    if name == "Pipeline":
-        from dptext.pipeline import Pipeline
-
-        return Pipeline
     raise AttributeError(f"module 'dptext' has no attribute {name!r}")
 
 

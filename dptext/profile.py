@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
     from dptext import budgets, decoders, mappings, mechanisms, spaces
-    from dptext.types import JsonObject
 
 
 class Choices(TypedDict, total=False):
@@ -261,9 +260,7 @@ def path_of(name: str) -> Path:
         return path
     if name not in shipped():
         hint = registry.suggest(name, shipped())
-        raise UsageError(
-            f"no profile named {name!r}; {hint}, or the path of a .yaml file"
-        )
+        raise UsageError(f"no profile or .yaml file named {name!r}; {hint}")
     return folder() / f"{name}.yaml"
 
 

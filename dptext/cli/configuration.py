@@ -254,11 +254,12 @@ def _located(name: str, value: object, file: Configuration) -> object:
     if not isinstance(value, str) or file.path is None:
         return value
     path = file.path.parent / Path(value).expanduser()
-    is_path = name == "ledger" or (
-        name == "profile" and path.suffix in (".yaml", ".yml")
-    )
-    is_path = is_path or (name == "lexicon" and path.suffix != "" and path.exists())
-    return str(path) if is_path else value
+    is_path = {
+        "ledger": True,
+        "profile": path.suffix in (".yaml", ".yml"),
+        "lexicon": path.suffix != "" and path.exists(),
+    }
+    return str(path) if is_path.get(name) else value
 
 
 def _written(option: Option, value: object, where: str) -> object:

@@ -178,11 +178,12 @@ def _folder() -> Inspection:
     from dptext import cache
 
     folder = cache.folder()
-    if not folder.exists():
-        return Inspection("cache", _OK, f"{folder} will be created when needed")
-    if not os.access(folder, os.W_OK):
+    there = next(each for each in (folder, *folder.parents) if each.exists())
+    if not (there.is_dir() and os.access(there, os.W_OK)):
         seen = f"{folder} cannot be written"
         return Inspection("cache", _ABSENT, seen, "results are recomputed each time")
+    if there != folder:
+        return Inspection("cache", _OK, f"{folder} will be created when needed")
     if os.name != "nt" and folder.stat().st_mode & 0o022:
         seen = f"other users may write to {folder}"
         return Inspection("cache", _WRONG, seen, f"run: chmod -R go-w {folder}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import astuple, fields, replace
+from dataclasses import asdict, astuple, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -184,8 +184,7 @@ def _settings(
 
     selection, usual = job.selection, options.LayoutOptions()
     private = list(selection.fields)
-    sanitize = {each.name: getattr(layout, each.name) for each in fields(layout)}
-    sanitize |= {"field": private or None}
+    sanitize = {**asdict(layout), "field": private or None}
     sanitize = {
         name: value for name, value in sanitize.items() if value != getattr(usual, name)
     }

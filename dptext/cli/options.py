@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 import typer
 
+from dptext import streams
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
@@ -261,13 +262,6 @@ def known_format(name: str) -> str:
     return one_of(*registry.names("formats"))(name)
 
 
-def known_encoding(name: str) -> str | None:
-    """Read the name of an encoding; None is UTF-8. Raises UsageError."""
-    from dptext import streams
-
-    return streams.known_encoding(name)
-
-
 def cores() -> int:
     """Return the number of cores that this process may use."""
     try:
@@ -296,20 +290,15 @@ class LayoutOptions:
     delimiter: Text = None
     quoting: bool = True
     header: bool = True
-    encoding: Annotated[Text, known_encoding] = None
+    encoding: Annotated[Text, streams.known_encoding] = None
 
     def selection(self, *usual: str, **others: Any) -> Selection:
         """Return which parts are texts; usual, the fields where none is named."""
         from dptext.types import Selection
 
-        return Selection(
-            fields=tuple(self.field or usual),
-            delimiter=self.delimiter,
-            quoting=self.quoting,
-            header=self.header,
-            encoding=self.encoding,
-            **others,
-        )
+        alike = ("delimiter", "quoting", "header", "encoding")
+        layout: dict[str, Any] = {name: getattr(self, name) for name in alike}
+        return Selection(tuple(self.field or usual), **layout, **others)
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,9 +96,8 @@ def command(
 
         session.installed()
     job = records.job(files, outs.output, budget.subject, over, work)
-    job = replace(job, flush=outs.line_buffered, resume=outs.resume)
-    if outs.line_buffered:
-        job = replace(job, batch_size=1)
+    size = 1 if outs.line_buffered else work.batch_size
+    job = replace(job, flush=outs.line_buffered, resume=outs.resume, batch_size=size)
     reports = reported.reports(keys.key_file)
     recipe = profiles.load(profile, over)
     lists = *recipe.tokens.keep.files, *recipe.tokens.mask.files

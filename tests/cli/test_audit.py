@@ -58,7 +58,10 @@ def test_a_mechanism_is_audited_by_its_name(tmp_path: Path) -> None:
     [
         (("rank",), "give --epsilon"),
         (("rank", "--epsilon", "3", "--mechanism", "tem"), "leave out --mechanism"),
-        (("rnak", "--epsilon", "3"), "no profile or mechanism named 'rnak'"),
+        (
+            ("rnak", "--epsilon", "3"),
+            "no profile, mechanism or .yaml file named 'rnak'",
+        ),
     ],
 )
 def test_a_wrong_name_is_one_line(

@@ -46,6 +46,15 @@ def test_a_sound_installation() -> None:
     assert lines["wordnet (score ic with source nltk)"][2].startswith("run: ")
 
 
+def test_the_folder_of_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It will be made, or cannot be."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "a" / "b"))
+    assert _lines()[1]["cache"][1].endswith("will be created when needed")
+    (tmp_path / "a").write_text("a file")
+    state, seen, _ = _lines()[1]["cache"]
+    assert (state, seen.endswith("cannot be written")) == ("absent", True)
+
+
 def test_the_kernel_is_named_and_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether words are decoded by compiled code; without it nothing is wrong."""
     monkeypatch.delenv(kernel.VARIABLE, raising=False)
