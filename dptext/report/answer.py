@@ -29,7 +29,7 @@ from dptext.guarantees.claims import (
 from dptext.guarantees.statement import Statement
 from dptext.measures.bayes_risk import Risk
 from dptext.report.blocks import Badge, Block, Figures, Tone
-from dptext.report.document import Document, Private, ReaderFigures
+from dptext.report.document import Document, Private, ReaderFigures, treatment
 from dptext.report.exports import SIDECAR
 from dptext.report.figures import bound, count, of_third_party, short, whole
 from dptext.report.signatures import UNSIGNED
@@ -300,22 +300,20 @@ def _copied(document: Document, released: RunOutputs) -> Line:
 
 def _inside(document: Document) -> list[str]:
     """Name the classes of token that are copied inside of texts, if there were any."""
-    counts = None if document.private is None else document.private.words
-    if counts is not None:
-        names = [
-            name
-            for name, treatment in counts.treatment.items()
-            if treatment == "copied"
-            and name != "space"
-            and (counts.tokens.get(name) or name == "punctuation")
-        ]
+    if document.words is None:
+        return []
+    policy, private = document.policy, document.private
+    if private is not None and private.words is not None:
+        counts, treated = private.words.tokens, private.words.treatment
+        seen = {"punctuation", *(name for name in counts if counts[name])}
+    elif policy is not None:
+        treated = treatment(policy)
+        listed = "keep-list" in document.guarantee.unprotected
+        seen = treated.keys() - ({"kept"} if not listed else set())
     else:
-        settings = document.run.settings.get("tokens")
-        policy = settings if isinstance(settings, dict) else {}
-        classes = ("punctuation", "stop_word", "number", "unknown")
-        names = [name for name in classes if policy.get(name) == "keep"]
-        names += ["kept"] * ("keep-list" in document.guarantee.unprotected)
-    return [_CLASSES.get(name, name.replace("_", " ")) for name in names]
+        return ["parts of a class that is not known"]
+    names = [name for name, how in treated.items() if how == "copied" and name in seen]
+    return [_CLASSES.get(name, name) for name in names if name != "space"]
 
 
 def protected(promise: Statement, document: Document | None = None) -> list[Line]:

@@ -91,15 +91,15 @@ def explain(pipeline: Pipeline, text: str, listed: int) -> Explanation:
         kind = kinds.NAMES[int(words.flags[position]) & kinds.KIND]
         if kind == "space":
             continue
-        number = numbers.get(position)
         token = Token(
             text=piece.strip(" "),
             kind=kind,
             treatment=treated[kind],
-            replaced=number is not None,
+            replaced=position in numbers,
             scores=scores.get(position, {}),
         )
-        if number is not None:
+        if token.replaced:
+            number = numbers[position]
             row, (stays, likeliest) = int(words.ids[number]), outputs[number]
             token = replace(
                 token,
