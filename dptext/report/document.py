@@ -466,7 +466,8 @@ def decode(data: bytes, location: str) -> Document:
         return document
     except ValidationError as error:
         # The library's message may quote a value; the place it names is enough.
-        where = str(error).rpartition(" - at `")[2].rstrip("`") or "$"
+        _, stated, where = str(error).rpartition(" - at `")
+        where = where.rstrip("`") if stated else "$"
         raise UsageError(
             f"{location}: not a dptext report of version {VERSION} (wrong or missing "
             f"at {where})"
