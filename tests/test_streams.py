@@ -398,6 +398,24 @@ def test_compression_is_recognised_without_a_name(suffix: str, pieces: int) -> N
         assert process.stdout.read() == DATA
 
 
+@pytest.mark.parametrize(
+    "packed",
+    [
+        bz2.compress(b""),
+        bz2.compress(b"") + bz2.compress(DATA),
+        # A frame that readers skip, which parallel compressors write first.
+        b"\x50\x2a\x4d\x18\x04\0\0\0abcd" + PACK[".zst"](DATA),
+    ],
+)
+def test_compressed_data_may_begin_with_an_empty_frame(
+    packed: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is no text, whatever comes after it."""
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(packed)))
+    with open_input("-") as stream:
+        assert stream.read() in (b"", DATA)
+
+
 @pytest.mark.parametrize("data", [b"", b"B", b"(a)", b"BZ is no magic", b"\x1f\x8b"])
 def test_what_only_begins_like_compressed_data_is_plain(
     data: bytes, monkeypatch: pytest.MonkeyPatch

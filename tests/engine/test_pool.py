@@ -7,6 +7,8 @@ import os
 import signal
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
+from multiprocessing import connection
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +52,7 @@ def spread(sanitizer: Pipeline, tasks: Iterable[Task]) -> Iterator[Any]:
     """Do tasks in two processes."""
     recipe, meters = Recipe.of(sanitizer, KEY), Meters(sanitizer.lexicon)
     with pool.started(recipe.worker, 2, Worker(sanitizer, KEY, meters)) as workers:
-        yield from pool.spread(workers, tasks, 2)
+        yield from pool.spread(workers, tasks)
 
 
 def rows(lexicon: str) -> list[dict[str, str]]:
@@ -121,15 +123,30 @@ def _stop(task: Task) -> Any:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def _half(task: Task) -> Any:
+    """Have the process be killed in the middle of its answer."""
+
+    def send(self: Any, data: bytes) -> None:
+        os.write(self.fileno(), data[: len(data) // 2])
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    connection.Connection._send = send  # type: ignore[attr-defined]
+    return bytes(10**6)
+
+
+@pytest.mark.parametrize("work", [_stop, _half])
+@pytest.mark.parametrize("copies", [True, False], ids=["fork", "spawn"])
 def test_a_killed_worker_is_an_error(
-    lexicon: str, monkeypatch: pytest.MonkeyPatch
+    work: Any, copies: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is said, and nothing is taken for the end of the input."""
-    sanitizer = built(lexicon)
-    monkeypatch.setattr(pool, "_work", _stop)
+    """It is said, and nothing is taken for the end of the input, or waited for."""
+    monkeypatch.setattr(pool, "_can_copy", lambda: copies)
     batches = (Task([Record(row, ("one two",), None)], row) for row in range(9))
-    with pytest.raises(DptextError, match="worker process stopped"):
-        list(spread(sanitizer, batches))
+    with (
+        pytest.raises(DptextError, match="worker process stopped"),
+        pool.started(partial(partial, work), 2, work) as workers,
+    ):
+        list(pool.spread(workers, batches))
 
 
 def test_memory_is_bounded(lexicon: str) -> None:
