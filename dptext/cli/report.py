@@ -39,10 +39,7 @@ def command(
     elif file.suffix != ".json":
         name += f" (there is no report {beside.name} beside it)"
     streams.check_file(file, "report")
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise UsageError(f"{file}: {error.strerror}") from None
+    data = file.read_bytes()
     configured = parser.of_run(context)
     accepted = policy.of(configured.policy, configured.shown)
     keys = check.keys_of(None, accepted, configured, None)
