@@ -98,10 +98,8 @@ class Call:
         *,
         counts: bool = True,
     ) -> None:
-        named: dict[str, Any] = {"lexicon": None, **(chosen or {})}
+        named: dict[str, Any] = {**(chosen or {})}
         self.key = open_key(named.pop("key", None))
-        if named["lexicon"] is not None:
-            named["lexicon"] = os.fspath(named["lexicon"])
         over = overrides_of(overrides, **named)
         self.pipeline = open_pipeline(profile, over)
         tokenizer = None if is_asked_for(over) else self.pipeline.tokenizer
@@ -318,7 +316,7 @@ def embed(
         epsilon=epsilon,
         risk=risk,
         mechanism=mechanism,
-        lexicon=None if lexicon is None else os.fspath(lexicon),
+        lexicon=lexicon,
     )
     options = {"pool": pool, "model": model}
     ready = release.of(release.parse(over, options, clip=clip, mu=mu))

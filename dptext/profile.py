@@ -20,6 +20,7 @@ tokens: {unknown: perturb, number: perturb, stop_word: perturb,
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
@@ -51,7 +52,7 @@ class Choices(TypedDict, total=False):
     reader_risk: str | float | None
     mechanism: str | None
     decode: str | None
-    lexicon: str | None
+    lexicon: str | os.PathLike[str] | None
     keep_list: Sequence[str] | None
     mask_list: Sequence[str] | None
 
@@ -71,6 +72,7 @@ def overrides_of(
         raise TypeError(f"no choice {', '.join(sorted(unknown))}: there are {known}")
     if not isinstance(settings, Mapping | None):
         raise TypeError("overrides: give a dictionary of keys and values")
+    wanted: dict[str, Any]
     wanted = {name: value for name, value in chosen.items() if value is not None}
     spent = [name for name in ("epsilon", "risk", "reader_risk") if name in wanted]
     if len(spent) > 1:
@@ -79,7 +81,7 @@ def overrides_of(
     if "mechanism" in wanted:
         over |= {"mechanism": {"name": wanted["mechanism"]}, "mapping": None}
     if "lexicon" in wanted:
-        over["lexicon"] = wanted["lexicon"]
+        over["lexicon"] = os.fspath(wanted["lexicon"])
     if "decode" in wanted:
         over["decoder"] = {"name": wanted["decode"]}
     named = {key: wanted.get(f"{key}_list") for key in ("keep", "mask")}
@@ -214,8 +216,7 @@ class Profile:
 
     def parts(self) -> dict[str, Part[DataclassInstance]]:
         """Return the components by their keys."""
-        parts = {key: getattr(self, key) for key in STAGES}
-        return {key: part for key, part in parts.items() if part is not None}
+        return {key: part for key in STAGES if (part := getattr(self, key)) is not None}
 
     def settings(self) -> JsonObject:
         """Return everything that decides the output, as plain data."""

@@ -79,7 +79,6 @@ def shares() -> Iterator[Shares]:
         return
     token = object()
     _steps.append(token)
-    current = ""
     try:
         if not sys.stderr.isatty():
             said = time.monotonic()
@@ -103,11 +102,9 @@ def shares() -> Iterator[Shares]:
             task = bars.add_task("starting", total=None)
 
             def show(what: str, share: float) -> None:
-                nonlocal current
                 total = 1.0 if share else None  # None: only known to go on
-                if what != current:
+                if what != bars.tasks[0].description:
                     bars.reset(task, description=what, total=total)
-                    current = what
                 bars.update(task, completed=share, total=total)
 
             yield show
