@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from dptext.cli import configuration
+from tests.cli.commands import ALL
 from tests.cli.running import here, lexicon
-from tests.cli.test_boundary import ALL
 
 RECORD = '{"id": 1, "body": "the film was good"}\n'
 
