@@ -139,8 +139,7 @@ class Joiner:
         """Tell which drawn words get a space in front: (n,) bool."""
         spaced: Mask = ~self._clitic[drawn]
         if self._policy.punctuation == "drop":
-            written = self._written[words.flags & kinds.KIND]
-            return spaced & self._follows(words, written)[words.positions]
+            return spaced & ~self._sentence_starts(words)[words.positions]
         wordlike = kinds.WORDLIKE[words.flags & kinds.KIND]
         beside = _beside(words, wordlike)[words.positions]
         lead = (words.flags[words.positions] & kinds.LEAD) != 0
@@ -185,12 +184,6 @@ class Joiner:
             pieces[position] = piece[: len(piece) - len(body)] + word
         return np.asarray(ids[free])
 
-    def _follows(self, words: Words, wordlike: Mask) -> Mask:
-        """Tell which pieces are words with another word before them in their text."""
-        before = np.concatenate(([0], np.cumsum(wordlike)))
-        begins = np.concatenate(([0], words.ends[:-1]))
-        return wordlike & (before[1:] - before[begins[_texts(words)]] > 1)
-
     def _space_copied(self, words: Words, pieces: NDArray[np.object_]) -> None:
         """Rewrite the gap of each copied or masked word that stands after a word.
 
@@ -214,9 +207,9 @@ class Joiner:
         """Blank marks and spaces; one space goes before every word but the first."""
         written = self._written[words.flags & kinds.KIND]
         pieces[~written] = ""
-        follows = self._follows(words, written)
+        starts = self._sentence_starts(words)
         for position in np.flatnonzero(written).tolist():
-            space = " " if follows[position] else ""
+            space = "" if starts[position] else " "
             pieces[position] = space + pieces[position].lstrip(" ")
 
     def _capitalize(self, words: Words, out: NDArray[np.object_]) -> None:
