@@ -137,7 +137,7 @@ def read_meta(folder: Path) -> Described:
     except OSError as error:
         msg = f"{folder}: not a lexicon ({META}: {error.strerror})"
         raise LexiconError(msg) from None
-    except ValueError:
+    except (ValueError, RecursionError):
         msg = f"{folder / META}: not valid JSON; import the lexicon again"
         raise LexiconError(msg) from None
     format = document.get("format") if isinstance(document, dict) else None

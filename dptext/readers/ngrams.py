@@ -165,7 +165,7 @@ def _load(folder: Path, state: object) -> Ngrams:
     try:
         document = json.loads((folder / META).read_bytes())
         format, digest, meta = (document[key] for key in ("format", "digest", "meta"))
-    except (OSError, ValueError, LookupError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
         raise LexiconError(
             f"{folder}: not an n-gram model; make one with dptext lexicon ngrams"
         ) from None
