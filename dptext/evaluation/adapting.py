@@ -166,7 +166,12 @@ def _pipelines(lexicon: Lexicon) -> dict[float, Pipeline]:
             pipelines[risk] = _ready(lexicon, risk, name="none")
         except UsageError:
             if risk == max(_RISKS):
-                raise
+                much = (
+                    f"one word is too large a part of these texts for risk {risk:.0%}"
+                )
+                raise UsageError(
+                    f"{much}; give texts of more different words"
+                ) from None
     return pipelines
 
 
