@@ -455,6 +455,8 @@ def survey(job: Job) -> list[FieldSummary]:
                 values[path].add(text)
     with streams.open_input(name, selection.encoding) as stream:
         names = dict.fromkeys([*values, *module.copied(stream, selection)])
+    if not names:
+        raise InputError(f"{name}: no records in it, so nothing tells what is private")
     columns = []
     for path in names:
         each, kind = values[path], values[path].kind(path)
@@ -492,6 +494,6 @@ def _records(
     """Give the records of a file. Raises InputError for one that cannot be read."""
     for item in module.read(Input(stream, selection, name)):
         if isinstance(item, Fault):
-            raise InputError(f"{item.location}: {item.reason}")
+            raise InputError(item.described())
         if not isinstance(item, Verbatim):
             yield item
