@@ -456,7 +456,7 @@ def survey(job: Job) -> list[FieldSummary]:
     with streams.open_input(name, selection.encoding) as stream:
         names = dict.fromkeys([*values, *module.copied(stream, selection)])
     if not names:
-        raise InputError(f"{name}: no records in it, so nothing tells what is private")
+        raise InputError(f"{name}: no record with a field")
     columns = []
     for path in names:
         each, kind = values[path], values[path].kind(path)

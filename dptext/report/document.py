@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass, replace
 from importlib import import_module
-from typing import Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta, ValidationError
@@ -25,16 +25,26 @@ from dptext.guarantees.claims import SubjectLimit
 from dptext.guarantees.statement import Statement
 from dptext.measures.bayes_risk import Risk, Share
 from dptext.measures.context_risk import ALL, CONTENT, RARE, SAME_KIND, InContext
-from dptext.measures.public import Deniability, NoRisk
+from dptext.measures.public import Deniability, NoRisk, PublicMeasures
 from dptext.report.signatures import Signature
-from dptext.types import JsonObject, ServerUse
+from dptext.tokens import kinds, lists
+from dptext.tokens.policy import Policy
+from dptext.types import JsonObject, Selection, ServerUse
 from dptext.vectors import Measures
+
+if TYPE_CHECKING:
+    from dptext.engine.tally import Tally
+    from dptext.pipeline import Pipeline
+    from dptext.vectors.job import Counts
+    from dptext.vectors.release import VectorRelease
 
 VERSION: Final = 5
 Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 Count = Annotated[int, Meta(ge=0)]
 _WIDEST = 240  # characters of a line of JSON that holds several values
 _Key = Literal["system", "key-file", "seed"]
+# What a layout has from a selection as it is.
+_OF_SELECTION = ("id_field", "missing", "delimiter", "quoting", "header", "encoding")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +66,20 @@ class Layout:
     header: bool = True
     detected: bool = False
     encoding: str | None = None
+
+    @classmethod
+    def of(cls, selection: Selection, formats: Collection[str]) -> Layout:
+        """Say how the records of outputs in these formats were read."""
+        return cls(
+            format=next(iter(formats)) if len(formats) == 1 else None,
+            fields=None if set(formats) == {"text"} else selection.fields,
+            **{name: getattr(selection, name) for name in _OF_SELECTION},
+        )
+
+    def selection(self, longest: int) -> Selection:
+        """Return how to read such records, of at most so many bytes."""
+        named = {name: getattr(self, name) for name in _OF_SELECTION}
+        return Selection(self.fields or (), max_record_bytes=longest, **named)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +180,23 @@ class WordSection:
     decoder_files: dict[str, str] = field(default_factory=dict)
     list_files: dict[str, str] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, pipeline: Pipeline, measures: PublicMeasures) -> WordSection:
+        """Return what public data alone say of a pipeline."""
+        lexicon = pipeline.lexicon
+        return cls(
+            risk=measures.risk,
+            risk_note=measures.risk_note,
+            vocabulary=len(lexicon.words),
+            dimensions=lexicon.vectors.shape[1],
+            prior=str(lexicon.meta.get("prior", "not stated")),
+            no_risk=measures.no_risk,
+            deniability=measures.deniability,
+            readers=ReaderFigures.of(measures.in_context),
+            decoder_files=dict(pipeline.decoder.content),
+            list_files=lists.digests(pipeline.profile.tokens),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class VectorSection:
@@ -171,6 +212,29 @@ class VectorSection:
     epsilon_each: float
     step: float
     table_digest: Digest
+
+    @classmethod
+    def of(cls, release: VectorRelease, measures: Measures | None) -> VectorSection:
+        """Return what public data alone say of a release."""
+        return cls(
+            measures=measures,
+            dimensions=release.dimensions,
+            epsilon_each=release.epsilon,
+            step=release.mechanism.step(release.epsilon),
+            table_digest=release.lexicon.digest,
+        )
+
+
+# By the codes of treatments (dptext.tokens.policy).
+_TREATED = (
+    *("replaced", "copied", "masked", "left out", "random digits"),
+    "random of its form",
+)
+
+
+def treatment(policy: Policy) -> dict[str, str]:
+    """Say for each class of token what happens to it."""
+    return {n: _TREATED[policy.treatment(kind)] for kind, n in enumerate(kinds.NAMES)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +257,32 @@ class WordCounts:
     words_per_second: float
     fields: dict[str, int] = field(default_factory=dict)
     used: ServerUse | None = None
+
+    @classmethod
+    def of(cls, pipeline: Pipeline, tally: Tally) -> WordCounts:
+        """Return what a run counted."""
+        counted, meters = tally.counted, tally.meters
+        tokens = dict(zip(kinds.NAMES, counted.tokens.tolist(), strict=False))
+        treated = treatment(pipeline.profile.tokens)
+        wordlike = tokens.keys() - {"punctuation", "space"}
+        total = sum(tokens[name] for name in wordlike)
+        copied = sum(tokens[name] for name in wordlike if treated[name] == "copied")
+        describes = "drawn words"
+        if pipeline.rewrites:
+            describes = "rewritten texts"
+        elif pipeline.profile.decoder.params.reads:
+            describes = "decoded words"
+        return cls(
+            tokens=tokens,
+            treatment=treated,
+            share_copied=copied / total if total else 0.0,
+            metrics={} if pipeline.rewrites else meters.results(counted),
+            describes=describes,  # type: ignore[arg-type]
+            epsilon_per_text=meters.epsilons.result(counted.epsilons),
+            words_per_second=counted.words / tally.seconds if tally.seconds else 0.0,
+            fields=dict(tally.fields),
+            used=pipeline.decoder.used,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +313,22 @@ class Private:
     seconds: float
     words: WordCounts | None
     vectors: VectorCounts | None
+
+    @classmethod
+    def of(
+        cls,
+        inputs: Sequence[str],
+        counts: Tally | Counts,
+        words: WordCounts | None = None,
+        vectors: VectorCounts | None = None,
+    ) -> Private:
+        """Return counts; paths as JSON can hold them: what is no UTF-8 is escaped."""
+        shown = tuple(
+            path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+            for path in inputs
+        )
+        numbers = counts.records, counts.faults, counts.texts, counts.seconds
+        return cls(shown, *numbers, words, vectors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +373,14 @@ class Document:
         """Return how often the best guess of one word is right, None if not known."""
         risk = None if self.words is None else self.words.risk
         return None if risk is None else risk.success
+
+    @property
+    def policy(self) -> Policy | None:
+        """Return what its settings say of tokens, None where they are not valid."""
+        try:
+            return msgspec.convert(self.run.settings.get("tokens"), Policy)
+        except ValidationError:
+            return None
 
     def to_json(self) -> str:
         """Return it as JSON, private figures included: see `public`."""
@@ -352,13 +466,16 @@ def decode(data: bytes, location: str) -> Document:
         return document
     except ValidationError as error:
         # The library's message may quote a value; the place it names is enough.
-        where = str(error).rpartition(" - at `")[2].rstrip("`") or "$"
+        _, stated, where = str(error).rpartition(" - at `")
+        where = where.rstrip("`") if stated else "$"
         raise UsageError(
             f"{location}: not a dptext report of version {VERSION} (wrong or missing "
             f"at {where})"
         ) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise UsageError(f"{location}: not JSON") from None
+        raise UsageError(
+            f"{location}: not JSON; name a report, or a file with its report beside it"
+        ) from None
 
 
 def plain_of(data: bytes) -> tuple[Any, bool]:

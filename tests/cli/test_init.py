@@ -151,13 +151,13 @@ def test_layout_and_missing_fields_are_kept(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "options", "code", "said"),
     [
-        ("in.jsonl", '{"id":1}\n', (), 2, "no field looks like text"),
+        ("in.jsonl", '{"id":1}\n', (), 2, "no private field: name one"),
         ("in.jsonl", '{"id":1}\n', ("-f", "idd"), 2, "did you mean 'id'"),
+        ("in.jsonl", "", (), 4, "in.jsonl: no record with a field"),
         ("in.jsonl", "zqxjkmarker7\n", (), 4, "in.jsonl:1: not valid JSON"),
         ("in.xyz", "\0", (), 2, "choose one with --format"),
         ("-", "", (), 2, "save standard input to a file"),
         ("absent.csv", None, (), 2, "absent.csv"),
-        ("in.csv", "", (), 4, "no records in it"),
         ("in.csv", "id,text\n1,\xe9\n", (), 4, "; give --encoding"),
     ],
 )

@@ -35,7 +35,7 @@ from tests.cli.running import MARKER, here, small
 from tests.conformance.test_decoders import channel_of
 from tests.model_server import Reply, Request, chosen, schema, serving
 from tests.readers import models as pairs
-from tests.tokens.test_joining import ENGLISH, ITEMS, POLICIES, mixed, seen_of_each
+from tests.tokens.texts import ENGLISH, ITEMS, POLICIES, mixed, seen_of_each
 
 if not models.has("httpx"):
     pytest.skip("httpx is not installed", allow_module_level=True)
@@ -227,6 +227,8 @@ FREE = {
     "spaces": " \n\t ",
     "overlong": "The cat sat on the mat. " * 500,
     "one long word": "a" * 100_000,
+    "a wide formula": "\uff1d1+1 the cat sat on the mat as cats do",
+    "a hidden formula": "\u200c=1+1 the cat sat on the mat as cats do",
     "a formula": '=HYPERLINK("http://example.org","the cat sat on a mat as cats do")',
     "no text": 7,
 }
@@ -329,6 +331,23 @@ def test_a_server_that_answers_no_test_is_asked_a_few_times(
         with pytest.raises(error, match=said):
             written(ready(server.url), LINES[:1])
         assert len(server.requests) == most
+        assert not server.asked
+
+
+@pytest.mark.parametrize("reply", [b"<html>log in</html>", b'{"error": "busy"}', b""])
+def test_what_is_no_language_model_gets_no_draws(reply: bytes) -> None:
+    """A web page in place of answers ends the run before anything is sent."""
+    with serving(test=lambda request: Reply(reply)) as server:
+        with pytest.raises(UsageError, match="no chat completion"):
+            written(ready(server.url), LINES[:1])
+        assert not server.asked
+
+
+def test_a_server_out_of_reach_gets_no_draws() -> None:
+    """The message says that nothing has left."""
+    with serving(test=lambda request: Reply(b"", closes=True)) as server:
+        with pytest.raises(DptextError, match="; no draws were sent"):
+            written(ready(server.url), LINES[:1])
         assert not server.asked
 
 
@@ -683,7 +702,12 @@ def test_a_key_comes_from_the_environment_and_stays_there(
     [
         *("", "localhost:8000", "ftp://host/v1", "http://", "http://h:x/v1"),
         *(f"http://user:{MARKER}@host/v1", f"https://host/v1?key={MARKER}"),
-        *(f"https://host/v1#{MARKER}", "http://h\u00f6st/v1", "http://host/\x00"),
+        *(
+            f"https://host/v1#{MARKER}",
+            "http://h\u00f6st/v1",
+            "http://host/\x00",
+            "http://a b/v1",
+        ),
     ],
 )
 def test_what_is_no_address_is_refused_without_repeating_it(url: str) -> None:

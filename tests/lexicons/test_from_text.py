@@ -128,6 +128,16 @@ def test_a_text_without_words_is_refused() -> None:
         vectors_from_text(lambda: [["one two three"]], 3)
 
 
+@pytest.mark.parametrize("text", ["", "\n\n", "the cat\n", "the cat\n" * 50])
+def test_too_few_texts_are_refused(text: str, tmp_path: Path) -> None:
+    """Nothing, or one text, is no public text to adapt a lexicon to."""
+    public = tmp_path / "tickets.txt"
+    public.write_text(text)
+    ran = here("lexicon", "adapt", str(public), "--name", "mine")
+    assert ran.code == 2
+    assert "too few different texts" in ran.err
+
+
 def test_an_adapted_lexicon_is_measured_and_stated(
     tickets: tuple[Lexicon, Lexicon], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,6 +16,7 @@ import msgspec
 import pytest
 from rich.console import Console
 
+from dptext import __version__
 from dptext.errors import UsageError
 from dptext.guarantees import policy
 from dptext.lexicons import find
@@ -184,6 +185,18 @@ def test_sentences_of_an_older_version_may_differ() -> None:
     verdict = judged(path, json.dumps(report).encode())
     assert verdict.findings == ()
     assert any("another version" in note for note in verdict.notes)
+
+
+def test_a_report_of_another_version_may_lack_a_figure() -> None:
+    """One that a later version added; in a report of this version it is missing."""
+    path = SAMPLES / "words-4" / "rank.jsonl"
+    older = document.decode(path.with_name(path.name + SIDECAR).read_bytes(), "report")
+    report = json.loads(document.encode(document.public(older)))
+    assert report["words"].pop("deniability")
+    for version, passes in (("0.0.9", True), (__version__, False)):
+        report["run"]["dptext"] = version
+        found = judged(path, json.dumps(report).encode()).findings
+        assert (found == ()) == passes
 
 
 @pytest.mark.parametrize("sections", [(False, False), (True, True)])
