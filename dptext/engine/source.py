@@ -321,7 +321,7 @@ class Source:
         """Leave out a record. Raises InputError when on_error is "fail"."""
         if self._job.on_error == "fail":
             raise InputError(
-                _described(fault, " (go on with --on-error skip, or --quarantine FILE)")
+                fault.described(" (go on with --on-error skip, or --quarantine FILE)")
             )
         self._first_fault = self._first_fault or fault
         self.faults += 1
@@ -344,7 +344,7 @@ class Source:
         if not records and self._first_fault is not None:
             raise InputError(
                 "no record could be read, so there is no output; the first of "
-                f"{self.faults} is {_described(self._first_fault)}"
+                f"{self.faults} is {self._first_fault.described()}"
             )
         if not records:
             names = ", ".join(map(location, self._job.inputs))
@@ -357,6 +357,16 @@ def first_records(job: Job, number: int) -> list[Record]:
     with contextlib.ExitStack() as stack:
         source.open(stack)
         return list(islice(source.records(), number))
+
+
+def subject_of(record: Record, name: str) -> str:
+    """Return whom a record is about. Raises UsageError where records have no fields."""
+    if record.subject is None:
+        raise UsageError(
+            f"--subject {name}: the input has no fields, so nothing says which person "
+            "a record is about; give JSON, CSV, TSV or Parquet"
+        )
+    return record.subject
 
 
 def _status(path: str | None) -> tuple[int, ...] | None:
@@ -385,9 +395,3 @@ class _Counted:
         line = self._stream.readline(size)
         self.lines += line.endswith(b"\n")
         return line
-
-
-def _described(fault: Fault, otherwise: str = "") -> str:
-    """Say what is wrong with a record, and the better advice of two."""
-    advice = f"; {fault.advice}" if fault.advice else otherwise
-    return f"{fault.location}: {fault.reason}{advice}"

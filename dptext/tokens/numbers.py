@@ -30,12 +30,10 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.randomness import RandomBits
+from dptext.randomness import NUMBER_LANE, RandomBits
 from dptext.tokens import language_data
 from dptext.types import ENGLISH, NUMBER, Floats, Ids, Ints, Lexicon, Rows
 
-# Far above any lane of a mechanism.
-_LANE = 1 << 31
 _LANES = 3  # 128 bits each: one half chooses the form, the others fill up to 5 ranges
 _RANGE = re.compile(r"\{(\d+)-(\d+)\}")
 _DIGITS = re.compile(r"\d+")
@@ -181,10 +179,7 @@ def element_of(text: str) -> int:
     text = text.lower()
     for pattern, ranges, position in _by_shape().get(_shape(text), ()):
         match = pattern.fullmatch(text)
-        if match and all(
-            one.holds(number)
-            for one, number in zip(ranges, match.groups(), strict=True)
-        ):
+        if match and all(map(NumberPart.holds, ranges, match.groups())):
             return position
     return _LAST_OF.get(_kind(text), 0)
 
@@ -216,14 +211,11 @@ def _by_shape() -> dict[str, list[tuple[re.Pattern[str], list[NumberPart], int]]
         # What NUMBER is written as has elements of its own.
         for form in element.forms if position else ():
             ranges = [part for part in form if not part.text]
+            parts = (re.escape(part.text) if part.text else r"(\d+)" for part in form)
+            entry = (re.compile("".join(parts)), ranges, position)
             for widths in product(*(part.widths for part in ranges)):
-                wide, groups = iter(widths), iter(widths)
+                wide = iter(widths)
                 text = "".join(part.text or "0" * next(wide) for part in form)
-                pattern = "".join(
-                    re.escape(part.text) if part.text else rf"(\d{{{next(groups)}}})"
-                    for part in form
-                )
-                entry = (re.compile(pattern), ranges, position)
                 shapes.setdefault(_shape(text), []).append(entry)
     return shapes
 
@@ -262,7 +254,7 @@ class Numbers:
     def written(self, ids: Ids, bits: RandomBits) -> list[str]:
         """Write drawn elements (m,) as random numbers of their forms."""
         out = [""] * len(ids)
-        integers = bits.integers(_LANE, _LANES)
+        integers = bits.integers(NUMBER_LANE, _LANES)
         for row in np.unique(ids).tolist():
             element = ELEMENTS[self._index[row]]
             forms = element.forms

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dptext import lexicons
+from dptext import lexicons, progress
 from dptext.errors import LexiconError, UsageError
 from dptext.lexicons import importing, store
 from dptext.lexicons.importing import Settings, make
@@ -49,7 +49,8 @@ def test_a_file_is_imported_once(
 ) -> None:
     """The second use of a file, under any name, comes from the cache."""
     steps: list[str] = []
-    first = lexicons.find(str(source), progress=lambda step, _: steps.append(step))
+    monkeypatch.setattr(progress, "share", lambda step, _: steps.append(step))
+    first = lexicons.find(str(source))
     assert "reading" in steps
     assert first.name == "v.txt"
     monkeypatch.setattr(importing, "make", None)
@@ -146,7 +147,7 @@ def test_folders_follow_xdg(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
 
 @pytest.mark.skipif(not packaged_folder().is_dir(), reason="not built yet")
 def test_the_built_in_lexicon_opens() -> None:
-    """Both names open the lexicon of the package, whatever the folder."""
+    """Both names open the lexicon of the package, in any folder."""
     assert lexicons.find("builtin").digest == lexicons.find("english").digest
 
 
