@@ -20,8 +20,7 @@ import dptext
 from dptext.report import document, html
 from dptext.report.blocks import Axis, Chart, Column, Page, Point, Section, Table
 from dptext.report.figures import share, short
-from tests.report.test_document import internal_report
-from tests.report.test_html import changed, rendered
+from tests.report.pages import changed, internal_report, rendered
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 DARK = "--blink-settings=preferredColorScheme=0"
@@ -167,7 +166,7 @@ def test_a_folded_report_is_short_and_prints_all(tmp_path: Path) -> None:
 
 
 def test_pages_follow_the_colours_of_the_reader(tmp_path: Path) -> None:
-    """Dark on light, and light on dark for whoever prefers it."""
+    """Dark on light, and light on dark for readers who prefer it."""
     page = report(tmp_path)
     light = measured(page, 400, tmp_path, LIGHT)
     dark = measured(page, 400, tmp_path, DARK)
