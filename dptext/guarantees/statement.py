@@ -200,7 +200,7 @@ def check(mechanism: Mechanism, budget: BudgetDescription) -> None:
                 "tells no word from another; take another lexicon or space, or the "
                 "mechanism rank"
             )
-        exact = _numerical_slack(mechanism, epsilon)
+        exact = mechanism.numerical_slack(epsilon)
         slack = _FLOATING if exact is None else exact
         if not slack <= _LARGEST_SHARE * loss:
             other = "larger" if loss < 1.0 else "smaller"
@@ -217,13 +217,6 @@ def _range(budget: BudgetDescription) -> tuple[float, float]:
     return budget.low or budget.high / MAX_WORDS_PER_TEXT, budget.high
 
 
-def _numerical_slack(mechanism: Mechanism, *epsilons: float) -> float | None:
-    """Return the nats that finite draws may add at any of these; None: not bounded."""
-    slacks = [mechanism.numerical_slack(epsilon) for epsilon in epsilons]
-    bounded = [slack for slack in slacks if slack is not None]
-    return max(bounded) if len(bounded) == len(slacks) else None
-
-
 def statement_of(
     recipe: Profile, mechanism: Mechanism, budget: BudgetDescription, run: RunTerms
 ) -> Statement:
@@ -232,6 +225,7 @@ def statement_of(
     promise = mechanism.guarantee(budget.high)
     counted = promise.notion is Notion.METRIC
     translation = mechanism.space.translated(promise.stretch) if counted else ""
+    low, high = map(mechanism.numerical_slack, _range(budget))
     return build(
         promise,
         Terms(
@@ -240,7 +234,7 @@ def statement_of(
             strategy=Strategy(recipe.strategy),
             policy=recipe.tokens,
             distances=astuple(mechanism.geometry),
-            numerical_slack=_numerical_slack(mechanism, *_range(budget)),
+            numerical_slack=None if low is None or high is None else max(low, high),
             translation=translation,
             decoder=recipe.decoder.name,
             brings_model=recipe.decoder.params.brings_model,

@@ -223,14 +223,10 @@ def audit_words(
         _hold(tests, mechanism, ids, group, ALARM / len(groups))
     inputs_said = f"{len(ids):,} inputs against their exact output distributions"
     return tests.concluded(
-        ProgramTest(
-            tested=True,
-            refuted=False,
-            method=inputs_said + screening + strategy,
-            draws=sum(len(group.outputs) for group in groups),
-            epsilons=ladder,
-            untested=("how a budget other than uniform spreads epsilon over a text",),
-        )
+        inputs_said + screening + strategy,
+        sum(len(group.outputs) for group in groups),
+        ladder,
+        "how a budget other than uniform spreads epsilon over a text",
     )
 
 
@@ -522,9 +518,7 @@ def audit_noise(
         else f"length of the noise of {len(ids)} words against the least that a claim "
         "at every distance allows (noise of one density for all words)"
     )
-    epsilons = tuple(tally.epsilon for tally in tallies)
-    program = ProgramTest(True, False, method, draws=number, epsilons=epsilons)
-    return tests.concluded(program)
+    return tests.concluded(method, number, tuple(each.epsilon for each in tallies))
 
 
 def _standard(
