@@ -43,7 +43,7 @@ PAIRS = [(PRIVATE, PUBLIC), (PRIVATE, PRIVATE)]
 
 @pytest.mark.parametrize(("signer", "verifier"), PAIRS)
 def test_signed_report_verifies(signer: bytes, verifier: bytes) -> None:
-    """What was signed is accepted by its key, among others, and by no other key."""
+    """A signed report is accepted by its key, among others, and by no other key."""
     mine = signatures.of(signer, "key")
     other = signatures.of(OTHER, "key")
     theirs = signatures.of(verifier, "key")
@@ -110,7 +110,7 @@ def _write(path: Path, data: bytes, mode: int = 0o600) -> Path:
 
 
 def test_keys_that_are_refused(tmp_path: Path) -> None:
-    """What is no key, or a key that others may read, says so in one line."""
+    """A wrong key, or one that others may read, is refused in one line."""
     password = serialization.BestAvailableEncryption(b"secret")
     form = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
     private = ed25519.Ed25519PrivateKey.generate()

@@ -186,7 +186,7 @@ def _put(path: str, value: Any) -> Change:
 def test_report_that_cannot_be_of_this_file(
     export: Path, path: str, value: Any, said: str
 ) -> None:
-    """What is of another file, or no report at all, fails without being quoted."""
+    """A report of another file, or no report at all, fails without being quoted."""
     _change(export, _put(path, value))
     _fails(here("check", str(export)), said)
 
@@ -336,7 +336,7 @@ def test_numbers_that_are_none(export: Path, number: str) -> None:
 def test_fresh_reports_follow_from_their_settings(
     options: tuple[str, ...], folder: Path, settings: tuple[str, ...]
 ) -> None:
-    """Whatever the settings, what the writer wrote is what the checker computes."""
+    """For any settings, the writer's report equals the checker's."""
     base = (
         options[:2] if {"--epsilon", "budget.name=per-text"} & {*settings} else options
     )
@@ -852,7 +852,7 @@ def test_a_folder_stands_for_the_exports_in_it(export: Path) -> None:
     not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read anything"
 )
 def test_a_folder_that_cannot_be_read_is_found(folder: Path) -> None:
-    """What is not looked at does not pass."""
+    """An unread file does not pass."""
     (folder / "x" / "y").mkdir(parents=True)
     (folder / "x" / "y").chmod(0)
     ran = here("check", "x")

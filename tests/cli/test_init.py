@@ -78,7 +78,7 @@ def test_settings_are_printed_where_nobody_can_be_asked(folder: Path) -> None:
 
 
 def test_copied_identifying_fields_are_named_in_the_file(folder: Path) -> None:
-    """What cannot be made private, or is not to be, is said beside the settings."""
+    """Fields that cannot or need not be made private are named beside the settings."""
     ran = here("init", write(folder, "jsonl"), "--field", "body")
     said = ran.out.decode()
     assert "# copied, but looks identifying: 'customer' (names of people)" in said

@@ -92,7 +92,7 @@ def test_wrong_option(given: tuple[str, ...], said: str, source: str) -> None:
     ],
 )
 def test_what_the_parser_refuses(given: tuple[str, ...], source: str) -> None:
-    """What is no number or no option at all ends with exit code 2 as well."""
+    """A wrong number or an unknown option ends with exit code 2 as well."""
     ran = here("sanitize", "-f", "text", source, *given)
     assert ran.code == 2
     assert ran.out == b""

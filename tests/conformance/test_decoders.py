@@ -1,4 +1,4 @@
-"""What every decoder keeps: equal draws give equal words, and no text sees another."""
+"""Laws of all decoders: equal draws give equal words, and no text sees another."""
 
 from __future__ import annotations
 

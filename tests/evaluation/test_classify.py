@@ -26,10 +26,10 @@ def texts(count: int, seed: int) -> tuple[list[str], list[str]]:
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 2, count)
     near = [[0, 1, 2, 3], [4, 5, 6, 7]]
-    made = [
+    lines = [
         " ".join(WORDS[rng.choice(near[label])] for _ in range(4)) for label in labels
     ]
-    return made, [str(label) for label in labels]
+    return lines, [str(label) for label in labels]
 
 
 @pytest.mark.parametrize("name", ["tfidf", "vectors"])

@@ -94,7 +94,7 @@ def test_a_row_says_what_the_mechanism_does(folder: Path) -> None:
 
 
 def test_rows_are_kept_and_not_computed_again(folder: Path, tmp_path: Path) -> None:
-    """What is done is not run; a changed sample or measure is another row."""
+    """Finished rows are not run again; a changed sample or measure is another row."""
     planned = cells(folder, "rank:k=5")[:1]
     given, kept = sample(folder), tmp_path / "rows"
     first = list(comparison.run(planned, given, SETTINGS, resume=kept))
@@ -142,11 +142,11 @@ class Texts(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[str] = []
+        self.texts: list[str] = []
 
     def handle_data(self, data: str) -> None:
         """Take in a text."""
-        self.found.append(data)
+        self.texts.append(data)
 
 
 def test_the_command(folder: Path) -> None:
@@ -167,10 +167,10 @@ def test_the_command(folder: Path) -> None:
     )
     ran = here(*arguments)
     assert (ran.code, ran.err) == (0, "")
-    found = json.loads(ran.out)
-    assert "owner" in found["audience"]
-    assert found["texts"] == 60
-    assert [row["mechanism"] for row in found["rows"]] == ["rank:k=5", "gumbel"]
+    compared = json.loads(ran.out)
+    assert "owner" in compared["audience"]
+    assert compared["texts"] == 60
+    assert [row["mechanism"] for row in compared["rows"]] == ["rank:k=5", "gumbel"]
     rows = list(csv.DictReader(io.StringIO(table.read_text())))
     assert [row["reason"] == "" for row in rows] == [True, False]
     assert float(rows[0]["epsilon"]) == 2.0
@@ -178,11 +178,11 @@ def test_the_command(folder: Path) -> None:
     for name in ("utility", "attack"):
         assert 0.0 <= float(rows[0][f"{name}_original"]) <= 1.0
         assert 0.5 <= float(rows[0][f"{name}_chance"]) <= 1.0
-    (task,) = found["rows"][0]["result"]["utility"]
+    (task,) = compared["rows"][0]["result"]["utility"]
     assert task["chance"] == float(rows[0]["utility_chance"])
     texts = Texts()
     texts.feed(page.read_text())
-    shown = " ".join(texts.found)
+    shown = " ".join(texts.texts)
     for part in ("rank:k=5", "too small for gumbel", "Utility", "owner of the text"):
         assert part in shown
     for part in ("on originals", "by chance", "how often the best"):
@@ -191,7 +191,7 @@ def test_the_command(folder: Path) -> None:
     assert "http" not in page.read_text().replace("http-equiv", "")
     assert len(kept.read_bytes().splitlines()) == 1
     again = here(*arguments)
-    assert json.loads(again.out)["rows"][0] == found["rows"][0]
+    assert json.loads(again.out)["rows"][0] == compared["rows"][0]
 
 
 def test_tables_are_read_as_sanitize_reads_them(folder: Path) -> None:

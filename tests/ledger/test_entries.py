@@ -1,4 +1,4 @@
-"""What is reserved, released and given back."""
+"""Amounts reserved, released and given back."""
 
 from __future__ import annotations
 

@@ -77,8 +77,8 @@ def brute(
             # What comes before the first drawn word is the same in all texts.
             after = np.arange(1, len(tokens))[counts[1:]]
             log = float(sum(scores[at - 1, tokens[at]] for at in after.tolist()))
-            own = sum(evidence[k, i] for i, k in zip(index, choice, strict=True))
-            logs.append(weight * log + own)
+            observed = sum(evidence[k, i] for i, k in zip(index, choice, strict=True))
+            logs.append(weight * log + observed)
             guesses.append(words)
         chances = np.exp(np.array(logs) - max(logs))
         for words, chance in zip(guesses, chances / chances.sum(), strict=True):

@@ -20,7 +20,7 @@ SIZE = len(ENGLISH.words)
 
 
 def test_a_model_comes_back_from_its_folder(tmp_path: Path) -> None:
-    """What is saved is loaded, with its digest, which follows the content."""
+    """A saved model is loaded, with its digest, which follows the content."""
     model = models.model(ENGLISH)
     digest = ngrams.save(model, tmp_path / "one")
     loaded = ngrams.load(tmp_path / "one")

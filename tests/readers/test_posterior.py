@@ -100,11 +100,11 @@ def brute(
     best = np.zeros(len(batch.drawn), np.int64)
     for row in range(len(batch.ends)):
         shown = sequence(batch, row)
-        drawn = [index for what, index in shown if what == "drawn"]
+        drawn = [index for kind, index in shown if kind == "drawn"]
         top = -1.0
         for guess in product(possible, repeat=len(drawn)):
             word_of = dict(zip(drawn, guess, strict=True))
-            chain = [word_of[i] if what == "drawn" else i for what, i in shown]
+            chain = [word_of[i] if kind == "drawn" else i for kind, i in shown]
             chance = np.prod([conditional[a, b] for a, b in pairwise(chain)])
             for index, word in word_of.items():
                 chance *= emitted[word, batch.drawn[index]]
@@ -124,11 +124,11 @@ def weighed(model: Ngrams, weight: float) -> Ngrams:
 
 def posteriors(batch: Released, reader: PairReader) -> NDArray[np.float64]:
     """Return the posterior of each word: (n, V + 1)."""
-    found = np.zeros((len(batch.drawn), SIZE + 1))
+    table = np.zeros((len(batch.drawn), SIZE + 1))
     rows, likely = reader.posterior(batch)
     for column in range(len(batch.drawn)):
-        np.add.at(found[column], rows[:, column], likely[:, column])
-    return found
+        np.add.at(table[column], rows[:, column], likely[:, column])
+    return table
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=str)
@@ -142,8 +142,8 @@ def test_the_posterior_is_that_of_all_texts(
     channel, model = channel_of(policy, name), models.model(ENGLISH)
     batch = release(policy, TEXTS)
     wanted, _ = brute(batch, channel, weighed(model, weight))
-    found = posteriors(batch, PairReader(channel, model, SIZE + 1, weight))
-    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-9)
+    table = posteriors(batch, PairReader(channel, model, SIZE + 1, weight))
+    np.testing.assert_allclose(table, wanted, rtol=1e-5, atol=1e-9)
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=str)
@@ -152,8 +152,8 @@ def test_the_best_path_is_the_likeliest_text(policy: Policy) -> None:
     channel, model = channel_of(policy), models.model(ENGLISH, seed=8)
     batch = release(policy, TEXTS, seed=4)
     _, wanted = brute(batch, channel, model)
-    found = PairReader(channel, model, SIZE + 1).best_path(batch)
-    np.testing.assert_array_equal(found, wanted)
+    path = PairReader(channel, model, SIZE + 1).best_path(batch)
+    np.testing.assert_array_equal(path, wanted)
 
 
 def test_a_few_candidates_are_the_likeliest_ones() -> None:

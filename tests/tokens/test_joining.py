@@ -35,10 +35,10 @@ INFLECTED = {
 def inflected() -> Lexicon:
     """Make a lexicon of English forms."""
     listed = [(word, part) for part in INFLECTED for word in INFLECTED[part].split()]
-    made = small.english(*(word for word, _ in listed))
+    lexicon = small.english(*(word for word, _ in listed))
     parts = [PARTS.index(part) for _, part in listed] + [PARTS.index("number")]
-    meta = {**made.meta, "language": "en"}
-    return replace(made, parts=np.array(parts, np.uint8), meta=meta)
+    meta = {**lexicon.meta, "language": "en"}
+    return replace(lexicon, parts=np.array(parts, np.uint8), meta=meta)
 
 
 FORMS = inflected()
@@ -190,7 +190,7 @@ def test_texts_of_a_batch_do_not_touch_each_other() -> None:
 
 @dataclass(frozen=True)
 class Seen:
-    """What a statement lets a reader of the output see of a text, read off its words.
+    """The properties of a text that its statement names as shown.
 
     A gap is kept between two words only when both are copied as they stand.
     """
@@ -217,8 +217,8 @@ def form(body: str, flags: int, treatment: str, policy: Policy) -> object:
 
 def layout(body: str, policy: Policy) -> object:
     """Return the form of an identifier, and what the statement says is shown of it."""
-    found = forms.layout_of(body, policy.forms)
-    of = found and found.form
+    shape = forms.layout_of(body, policy.forms)
+    of = shape and shape.form
     if of is Form.EMAIL:
         return of
     month = next((word for word in body.split() if word.strip(",").isalpha()), "")
@@ -526,7 +526,7 @@ def test_every_mark_is_kept_and_nothing_else_of_its_neighbours(policy: Policy) -
 @given(st.lists(st.text(max_size=12), min_size=20, max_size=20))
 @pytest.mark.parametrize("punctuation", ["keep", "drop"])
 def test_any_characters_at_all_are_covered(punctuation: str, texts: list[str]) -> None:
-    """Whatever characters texts hold, alike texts give the same text."""
+    """With any characters, alike texts give the same text."""
     hold(texts, Policy(punctuation=punctuation))  # type: ignore[arg-type]
 
 

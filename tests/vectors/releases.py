@@ -24,7 +24,7 @@ TEXTS = (
 )
 
 
-def made(
+def ready_release(
     folder: Path,
     mechanism: str = "discrete-gaussian",
     pool: str = "mean",
