@@ -139,18 +139,18 @@ class Scan:
     def _check_may_lack(self, node: PathNode, reason: str) -> None:
         """Refuse an absent text unless it may pass; id and subject never may."""
         if _holds_name(node):
-            raise Unreadable(reason, _advice(self._line))
+            raise Unreadable(reason, _advice(self._line, "--id or --subject"))
         if not self._pass_missing:
             passes = "; --missing pass lets it be absent, --on-error skip leaves it out"
             raise Unreadable(reason, _advice(self._line) + passes)
 
 
-def _advice(line: str) -> str:
+def _advice(line: str, option: str = "--field") -> str:
     """Say which fields a record has."""
     if len(line) > _LONGEST:
-        return "choose another with --field"
+        return f"choose another with {option}"
     names = (joined(path) for path, value in leaves(line) if isinstance(value, str))
-    return "choose another with --field" + listed(names)
+    return f"choose another with {option}{listed(names)}"
 
 
 def _holds_name(node: PathNode) -> bool:

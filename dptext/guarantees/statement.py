@@ -13,19 +13,7 @@ from msgspec import Meta
 
 from dptext.errors import UsageError
 from dptext.guarantees import claims, sentences
-from dptext.guarantees.claims import (
-    MAX_MEANINGFUL_LOSS,
-    MAX_MEANINGFUL_TEXT_LOSS,
-    Loss,
-    Nats,
-    RunTerms,
-    Strengths,
-    Terms,
-    TextLoss,
-    Unprotected,
-    above,
-    number,
-)
+from dptext.guarantees.claims import Nats, RunTerms, Terms, TextLoss, number
 from dptext.guarantees.sentences import said
 from dptext.mechanisms import Mechanism
 from dptext.profile import Profile
@@ -66,7 +54,7 @@ def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
         key = said("condition.key_file", named=position)
     exact = said("condition.floating_point")
     if terms.numerical_slack is not None:
-        nats = above(max(terms.numerical_slack, 1e-12), 2)
+        nats = claims.above(max(terms.numerical_slack, 1e-12), 2)
         exact = said("condition.finite_bits", nats=nats)
     return (key, said("condition.settings"), *rests, exact, *promise.gaps)
 
@@ -93,10 +81,10 @@ class Statement:
     notion: Notion
     level: Level
     epsilon: Nats
-    loss: Loss
-    strength: Strengths
+    loss: claims.Loss
+    strength: claims.Strengths
     strategy: Strategy
-    unprotected: tuple[Unprotected, ...]
+    unprotected: tuple[claims.Unprotected, ...]
     numerical_slack: Nats | None
     sentence: str
     text_level: str
@@ -130,7 +118,8 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
             field=limit.field,
             nats=number(limit.nats),
             delta=said("subjects.delta", delta=number(delta)) if delta else "",
-            large=said("subjects.large") * (limit.nats > MAX_MEANINGFUL_TEXT_LOSS),
+            large=said("subjects.large")
+            * (limit.nats > claims.MAX_MEANINGFUL_TEXT_LOSS),
         )
     sentence, text_level = sentences.say(claim, promise, terms)
     return Statement(
@@ -191,7 +180,7 @@ def check(mechanism: Mechanism, budget: BudgetDescription) -> None:
     for epsilon in {least, most}:
         promise = mechanism.guarantee(epsilon)
         loss = promise.worst(epsilon)
-        if promise.notion is Notion.NONE or loss > MAX_MEANINGFUL_LOSS:
+        if promise.notion is Notion.NONE or loss > claims.MAX_MEANINGFUL_LOSS:
             continue
         if loss == 0.0:
             raise UsageError(

@@ -117,18 +117,16 @@ def mixed(
     """Draw words at random from the chosen ones, epsilons mixed in each batch."""
     rng = np.random.default_rng(_SEED + 1)
     shares = np.array([part for _, part in _PARTS[: len(ladder)]])
-    sizes = (min(BATCH, number - begin) for begin in range(0, number, BATCH))
+    shares /= shares.sum()
+    epsilons = np.array(ladder)
     batches = (
-        (
-            rng.integers(0, len(ids), size),
-            np.array(ladder)[rng.choice(len(ladder), size, p=shares / shares.sum())],
-        )
-        for size in sizes
+        (rng.integers(0, len(ids), size), rng.choice(epsilons, size, p=shares))
+        for size in (part.stop - part.start for part in blocks(number, BATCH))
     )
     eps, *columns = _in_batches(draws, ids, batches)
-    for epsilon in ladder:
-        parts = (column[eps == epsilon] for column in columns)
-        yield DrawnGroup(f"epsilon {epsilon:.6g}", epsilon, *parts, power=True)
+    for each in ladder:
+        parts = (column[eps == each] for column in columns)
+        yield DrawnGroup(f"epsilon {each:.6g}", each, *parts, power=True)
 
 
 def few(ids: Ids, epsilon: float, draws: AuditDraws) -> DrawnGroup:
