@@ -43,6 +43,13 @@ def run_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture
+def empty_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Point caches and data at empty folders of this test."""
+    monkeypatch.setenv("DPTEXT_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@pytest.fixture
 def key(tmp_path: Path) -> str:
     """Write a key file."""
     path = tmp_path / "key"

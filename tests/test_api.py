@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import dptext
@@ -99,7 +100,7 @@ def test_keys(settings: dict[str, Any], key: str) -> None:
     assert dptext.privatize(texts, key=key, **settings) == first
     assert dptext.privatize(texts, **settings) != first
     assert len(set(first)) > 1, "every position has randomness of its own"
-    with pytest.raises(UsageError, match="at least 32 random bytes"):
+    with pytest.raises(UsageError, match="a key needs at least 32 random bytes"):
         dptext.privatize(texts, key=b"short", **settings)
     with pytest.raises(TypeError, match="give bytes or the path"):
         dptext.privatize(texts, key=5, **settings)  # type: ignore[call-overload]
@@ -117,7 +118,7 @@ def test_keys(settings: dict[str, Any], key: str) -> None:
         ({"mechanism": "rnk"}, "did you mean 'rank'"),
         ({"profile": "balancd"}, "did you mean 'balanced'"),
         ({"lexicon": "nowhere"}, "nowhere"),
-        ({"overrides": {"tokens": {"number": "hide"}}}, "tokens"),
+        ({"overrides": {"tokens": {"number": "hide"}}}, "'hide'; known: perturb, "),
         (
             {"overrides": {"budget": {"epsilon": float("inf"), "risk": None}}},
             "inf is not a finite number",
@@ -131,6 +132,17 @@ def test_wrong_settings(given: dict[str, Any], said: str) -> None:
         dptext.privatize(TEXT, **given)
     assert said in str(raised.value)
     assert "--" not in str(raised.value)
+
+
+def test_numbers_of_numpy_and_wrong_overrides(settings: dict[str, Any]) -> None:
+    """An epsilon may be any real number; overrides are keys and values."""
+    for epsilon in (np.float32(3), np.int64(3)):
+        over = profile.overrides_of(epsilon=epsilon)  # type: ignore[arg-type]
+        assert over["budget"]["epsilon"] == 3.0  # type: ignore[index]
+    wrong: Any
+    for wrong in ("tokens", ["tokens"]):
+        with pytest.raises(TypeError, match="overrides: give a dictionary"):
+            dptext.privatize(TEXT, **{**settings, "overrides": wrong})
 
 
 def test_the_report_is_a_second_result(settings: dict[str, Any]) -> None:

@@ -15,6 +15,7 @@ from dptext.errors import UsageError
 from dptext.randomness import RandomBits, Randomness, RunKey
 from dptext.types import Record
 from tests import distributions
+from tests.keys import put
 
 KEY = RunKey.from_seed(1)
 BASE = Record(0, ("a text",), None)
@@ -206,13 +207,6 @@ def test_words_are_uncorrelated_with_their_neighbours() -> None:
     for one in range(4):
         for two in range(one):
             assert abs((values[:, one] * values[:, two]).mean()) < limit
-
-
-def put(path: Path, data: bytes, mode: int = 0o600) -> Path:
-    """Write a key file."""
-    path.write_bytes(data)
-    path.chmod(mode)
-    return path
 
 
 def test_a_key_file_may_be_raw_or_hexadecimal(tmp_path: Path) -> None:

@@ -77,12 +77,14 @@ def of(section: Mapping[str, object] | None, location: str) -> ExportPolicy:
     return ExportPolicy() if section is None else parse(section, f"{location}: check")
 
 
-def parse(data: Mapping[str, object], name: str) -> ExportPolicy:
-    """Turn plain data into a policy; name says where it stands, for messages."""
+def parse(
+    data: Mapping[str, object], name: str, beside: tuple[str, ...] = ()
+) -> ExportPolicy:
+    """Turn plain data into a policy; name and beside are those of `convert`."""
     plain = {
         key: [value] if isinstance(value, str) and key not in _LIMITS else value
         for key, value in data.items()
     }
     if plain.get("max_risk") is not None:
         plain["max_risk"] = share(plain["max_risk"], f"{name}: max_risk")
-    return convert(plain, ExportPolicy, name)
+    return convert(plain, ExportPolicy, name, beside)

@@ -477,7 +477,9 @@ def decode(data: bytes, location: str) -> Document:
             f"at {where})"
         ) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise UsageError(f"{location}: not JSON") from None
+        raise UsageError(
+            f"{location}: not JSON; name a report, or a file with its report beside it"
+        ) from None
 
 
 def plain_of(data: bytes) -> tuple[Any, bool]:

@@ -572,9 +572,9 @@ def test_plain_words_are_lists_of_one(export: Path) -> None:
         ("max_risk: 120%", "as in 20% or 0.2"),
         ("max_epsilon: .nan", "nan is not a finite number"),
         ("max_epsilo: 3", "did you mean 'max_epsilon'?"),
-        ("allow: stop_words", "Invalid enum value 'stop_words'"),
+        ("allow: stop_words", "'stop_words'; did you mean 'stop_word'?"),
         ("", "the configuration is empty"),
-        ("- 1", "a configuration is a list of keys and values"),
+        ("- 1", "the configuration has no keys; write KEY: VALUE"),
     ],
 )
 def test_policy_says_what_to_write(export: Path, text: str, said: str) -> None:

@@ -16,13 +16,7 @@ from dptext.errors import LexiconError, UsageError
 from dptext.lexicons import sources
 from tests.lexicons import files
 
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Keep the store and the cache of whoever runs the tests out of them."""
-    monkeypatch.setenv("DPTEXT_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("empty_folders")
 
 
 def _run(*arguments: str) -> Result:

@@ -515,7 +515,7 @@ def test_key_from_a_pipe(options: tuple[str, ...], key: str) -> None:
     )
     assert ended[0] == (0, again.out, b"")
     assert ended[1][:2] == (2, b"")
-    assert b"is longer than 1048576 bytes" in ended[1][2]
+    assert b"a key has at most 1048576 bytes" in ended[1][2]
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")

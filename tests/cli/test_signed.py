@@ -10,7 +10,7 @@ import pytest
 
 from dptext.report import signatures
 from tests.cli.running import MARKER, here
-from tests.test_signatures import OTHER, PRIVATE, PUBLIC
+from tests.keys import OTHER, PRIVATE, PUBLIC
 
 SIDE = Path("out.jsonl.dptext.json")
 

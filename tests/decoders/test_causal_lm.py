@@ -17,7 +17,7 @@ from dptext.types import Record
 from tests import language_models
 from tests.cli.running import here, small
 from tests.readers import models as pairs
-from tests.readers.test_posterior import ENGLISH, SIZE, channel_of, release
+from tests.readers.releases import ENGLISH, SIZE, channel_of, release
 
 TEXTS = ["cat dog, the runs. of cat", "the 42 cat of!\nzq", "dog zq of the cat runs"]
 

@@ -35,7 +35,7 @@ from tests.cli.running import MARKER, here, small
 from tests.conformance.test_decoders import channel_of
 from tests.model_server import Reply, Request, chosen, schema, serving
 from tests.readers import models as pairs
-from tests.tokens.test_joining import ENGLISH, ITEMS, POLICIES, mixed, seen_of_each
+from tests.tokens.texts import ENGLISH, ITEMS, POLICIES, mixed, seen_of_each
 
 if not models.has("httpx"):
     pytest.skip("httpx is not installed", allow_module_level=True)

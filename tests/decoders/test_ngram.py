@@ -22,7 +22,7 @@ from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Record
 from tests import prepared, small
 from tests.readers import models
-from tests.readers.test_posterior import (
+from tests.readers.releases import (
     ENGLISH,
     POLICIES,
     SIZE,

@@ -45,8 +45,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def cells(folder: Path, *mechanisms: str) -> list[Cell]:
     """Plan cells at two epsilons."""
-    levels = [(f"epsilon {value:g}", uniform(value)) for value in (1.0, 30.0)]
-    return compare.cells("balanced", mechanisms, levels, [running.lexicon(folder)])
+    grid = compare.Grid(
+        mechanism=[*mechanisms], epsilon=[1.0, 30.0], lexicon=[running.lexicon(folder)]
+    )
+    return grid.cells()
 
 
 def uniform(epsilon: float) -> dict[str, Any]:
@@ -208,7 +210,7 @@ def test_tables_are_read_as_sanitize_reads_them(folder: Path) -> None:
     ("arguments", "reason"),
     [
         (("--risk", "10%", "--epsilon", "1"), "not both"),
-        (("-m", "rank:k"), "write NAME:key=value"),
+        (("-m", "rank:k"), "--mechanism rank: k: write KEY=VALUE"),
         (("--label", "nothing"), "no record has text and all"),
         (("--field", "nothing"), "no record has text and all"),
     ],

@@ -14,13 +14,7 @@ from dptext.lexicons.importing import Settings, make
 from dptext.lexicons.store import cached_folder, folder_of, packaged_folder, user_folder
 from tests.lexicons import files
 
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Keep the store and the cache of whoever runs the tests out of them."""
-    monkeypatch.setenv("DPTEXT_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("empty_folders")
 
 
 @pytest.fixture

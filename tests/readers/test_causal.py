@@ -19,14 +19,7 @@ from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Released
 from tests import language_models
 from tests.readers import models as pairs
-from tests.readers.test_posterior import (
-    ENGLISH,
-    EPSILON,
-    POLICIES,
-    SIZE,
-    channel_of,
-    release,
-)
+from tests.readers.releases import ENGLISH, EPSILON, POLICIES, SIZE, channel_of, release
 
 TEXTS = ["cat dog, the runs.", "", "zq the", "(the 42 cat!\nzq", "... cat", "the, of"]
 

@@ -13,7 +13,7 @@ from dptext.readers.training import PairCounts
 from dptext.tokens.policy import Policy
 from tests import small
 from tests.readers import models
-from tests.readers.test_posterior import channel_of
+from tests.readers.releases import channel_of
 
 ENGLISH = small.english("the", "cat", "dog", "runs", "of")
 SIZE = len(ENGLISH.words)

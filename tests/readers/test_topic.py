@@ -9,7 +9,7 @@ from dptext.readers.pairs import PairReader, Topic
 from dptext.tokens.policy import Policy
 from dptext.types import Released
 from tests.readers import models
-from tests.readers.test_posterior import ENGLISH, SIZE, channel_of, release
+from tests.readers.releases import ENGLISH, SIZE, channel_of, release
 
 # All but one word are rare, as all but a few of a real lexicon are.
 COUNTS = np.where(

@@ -38,6 +38,7 @@ from dptext.vectors import release, statement
 from dptext.vectors.release import VectorRelease
 from tests import distributions, prepared, small
 from tests.cli.running import here
+from tests.vectors.releases import said
 
 Wide = NDArray[np.float64]
 LINE = "zaru 0\nmivo 5\nteku 10\npolk 1\n"
@@ -81,13 +82,6 @@ def ready_release(
         "budget": {"name": "uniform", "epsilon": 2.0},
     }
     return release.of(release.parse(over, {"pool": pool}), lexicon=lexicon)
-
-
-def said(ready: VectorRelease) -> Statement:
-    """Draw up the statement."""
-    return statement.build(
-        ready, key="system", identified=False, lexicon_is_custom=True
-    )
 
 
 def means(rows: NDArray[np.floating], lexicon: Any) -> Wide:
@@ -184,7 +178,7 @@ def test_no_two_texts_lose_more_than_is_said(
             assert lexicon is LINE
             assert space in ("interval", "observed-range")
             continue
-        promise = said(ready)
+        promise = said(ready, lexicon_is_custom=True)
         randomness = ready.randomness(RunKey.from_seed(1))
         assert np.isfinite(ready.rows(records, randomness).vectors).all()
         if pool == "word":

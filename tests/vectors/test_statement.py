@@ -4,25 +4,16 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
 from dptext import noise as curve
-from dptext.guarantees.statement import Statement
 from dptext.types import Inputs
 from dptext.vectors import release, statement
-from dptext.vectors.release import VectorRelease
 from tests.cli.running import lexicon
-from tests.vectors.releases import MECHANISMS, ready_release
-
-
-def said(ready: VectorRelease, key: str = "system", **more: Any) -> Statement:
-    """Draw up the statement of a release."""
-    given = {"identified": False, "lexicon_is_custom": False, **more}
-    return statement.build(ready, key=key, **given)
+from tests.vectors.releases import MECHANISMS, ready_release, said
 
 
 @pytest.mark.parametrize("pool", ["word", "mean", "sif"])
