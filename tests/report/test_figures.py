@@ -140,7 +140,9 @@ def test_copied_fields_are_named(tmp_path: Path) -> None:
         internal_report("rank", tmp_path), output__copied=["id", "stars"], **layout
     )
     unknown = changed(internal_report("rank", tmp_path), **layout)
+    public = changed(known, private=None, run__settings__tokens__unknown="keep")
     for document, words in (
+        (public, "in the texts: identifiers, punctuation, unknown words"),
         (known, "copied id, stars; in the texts: punctuation"),
         (unknown, "copied every other field; in the texts: punctuation"),
     ):
