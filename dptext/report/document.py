@@ -234,7 +234,8 @@ _TREATED = (
 
 def treatment(policy: Policy) -> dict[str, str]:
     """Say for each class of token what happens to it."""
-    return {n: _TREATED[policy.treatment(kind)] for kind, n in enumerate(kinds.NAMES)}
+    names = zip(kinds.NAMES, policy.treatments.tolist(), strict=False)
+    return {name: _TREATED[code] for name, code in names}
 
 
 @dataclass(frozen=True, slots=True)
