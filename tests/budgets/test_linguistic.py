@@ -281,7 +281,7 @@ def test_what_is_said_of_the_spending() -> None:
 
 
 def test_a_profile_runs_with_it() -> None:
-    """Whole pipeline: the same bytes whatever the batch size."""
+    """Whole pipeline: the same bytes at any batch size."""
     recipe = profile.load(
         profile.DEFAULT,
         {"budget": {"name": "linguistic", "epsilon_per_word": 8, "scores": OFFLINE}},

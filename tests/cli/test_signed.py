@@ -82,7 +82,7 @@ def test_missing_signature(keys: None, options: tuple[str, ...]) -> None:
     ],
 )
 def test_edits_that_nothing_else_finds(keys: None, old: str, new: str) -> None:
-    """Names, spacing: whatever is edited, the signature does not hold."""
+    """After any edit of names or spacing the signature does not hold."""
     text = SIDE.read_text()
     assert old in text
     SIDE.write_text(text.replace(old, new))
@@ -120,7 +120,7 @@ def test_key_of_the_policy(keys: None) -> None:
 
 
 def test_one_file_for_two_keys(keys: None, options: tuple[str, ...]) -> None:
-    """The key of the draws signs nothing: whoever verifies by a private key has it."""
+    """The key of the draws signs nothing: everyone who verifies would have it."""
     run = ("sanitize", "-f", "text", "in.jsonl", *options, "-o", "new.jsonl")
     ran = here(*run, "--key-file", "sign.pem", "--sign-key", "./sign.pem")
     assert ran.code == 2

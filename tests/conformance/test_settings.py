@@ -380,7 +380,7 @@ def forget() -> None:
 def test_components_of_other_packages_count_with_their_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A changed file of an outside mechanism draws anew, whatever its settings say."""
+    """A changed file of an outside mechanism draws anew, at equal settings."""
     site = tmp_path / "site"
     source = Path(registry.find("mechanisms", "santext").__file__ or "").read_text()
     entry = "outsider = outsider_words"

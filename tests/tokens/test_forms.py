@@ -261,7 +261,7 @@ def test_may_is_a_name_of_three_letters() -> None:
 
 @pytest.mark.parametrize("form", ALL)
 def test_the_statement_says_what_a_layout_holds(form: Form) -> None:
-    """Marks, spaces and names of months that are copied are told."""
+    """The statement names copied marks, spaces and names of months."""
     policy = Policy(forms=(form,))
     shown = " ".join(sentences.shown(policy))
     assert ("of the same layout" in shown) == bool(forms.RULES[form].said)
