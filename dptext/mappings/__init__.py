@@ -259,6 +259,9 @@ class OnDevice:
                 self._torch.from_numpy(table_of(vectors[part])).to(device)
                 for part in blocks(size, _WORDS_OF_DEVICE)
             ]
+            # A device may hold words and yet not compute.
+            origin = np.zeros((1, vectors.shape[1]), np.float32)
+            self.candidates(origin, 1, np.zeros(1, np.float32))
         except Exception as error:  # each device has its own
             reason = str(error).strip().partition("\n")[0]
             raise UsageError(
