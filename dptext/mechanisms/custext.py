@@ -203,11 +203,7 @@ class PublishedSets(WordMechanism):
         drawn = np.empty(len(ids), np.int32)
         for part in blocks(len(ids), _CHUNK):
             weights = np.exp(self._exponents(rows[part], eps[part]))
-            cumulative = np.cumsum(weights, axis=1)
-            # A product that is rounded up to the sum of all would be beyond the set.
-            last = np.nextafter(cumulative[:, -1], 0.0)
-            target = np.minimum(uniform[part] * cumulative[:, -1], last)
-            positions = (cumulative <= target[:, None]).sum(axis=1)
+            positions = mechanisms.draw_columns(weights, uniform[part])
             drawn[part] = self.sets.sets[self.sets.classes[rows[part]], positions]
         return drawn
 
