@@ -18,12 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import geometry
+from dptext.lexicons.search import distances_of_pairs
 from dptext.mechanisms import at_each
 from dptext.spaces import Space
 from dptext.types import Eps, Floats, Ids, Ints, blocks
-
-# Numbers that are held at once, so that they stay in a cache of the processor.
-_HELD = 2**18
 
 
 class Lists:
@@ -55,22 +53,12 @@ class Lists:
     def rows(self, rows: Ints) -> Floats:
         """Return the distances to the listed words of some rows: (j,) -> (j, k)."""
         new = np.unique(rows[~self._known[rows]])
-        self._distances[new] = self._computed(new)
+        listed = self.listed[new]
+        pairs = new.repeat(listed.shape[1]), listed.ravel()
+        distances = distances_of_pairs(self._vectors, *pairs)
+        self._distances[new] = distances.reshape(listed.shape)
         self._known[new] = True
         return self._distances[rows]
-
-    def _computed(self, rows: Ints) -> Floats:
-        listed, width = self.listed.shape[1], self._vectors.shape[1]
-        distances = np.empty((len(rows), listed))
-        count = max(1, _HELD // (listed * width))
-        gaps = np.empty((min(count, len(rows)), listed, width))
-        for part in blocks(len(rows), count):
-            some = rows[part]
-            gap = gaps[: len(some)]
-            others = self._vectors[self.listed[some]]
-            np.subtract(others, self._vectors[some][:, None], out=gap, dtype=np.float64)
-            np.einsum("mkd,mkd->mk", gap, gap, out=distances[part])
-        return np.sqrt(distances, out=distances)
 
 
 ROWS, COLUMNS = 256, 1024
@@ -225,11 +213,6 @@ class Weights:
     truncation: float
 
     @property
-    def space(self) -> Space:
-        """Return the space."""
-        return self.distribution.space
-
-    @property
     def size(self) -> int:
         """Return V."""
         return len(self.rate)
@@ -245,6 +228,6 @@ class Weights:
 
     def of_pairs(self, inputs: Ints, outputs: Ints) -> Floats:
         """Return the weights of pairs: (n,)."""
-        logs = self.measure(geometry.of_rows(self.space, inputs, outputs))
+        logs = self.measure(geometry.of_rows(self.distribution.space, inputs, outputs))
         logs *= -self.rate[inputs]
         return np.exp(logs, out=logs)

@@ -164,7 +164,7 @@ _BUILDERS = {
 }
 
 
-_CHUNK, _PART = 8192, 64
+_CHUNK = 8192
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,14 +217,11 @@ class PublishedSets(WordMechanism):
         u = 1 - (d - min) / (max - min), 1 where max = min; -inf where a set is smaller
         than k.
         """
-        members, vectors = self._members(rows), self.measured.vectors
-        distances = np.empty(members.shape)
-        for part in blocks(len(rows), _PART):
-            gap = vectors[members[part]].astype(np.float64)
-            gap -= vectors[rows[part]].astype(np.float64)[:, None, :]
-            np.einsum("mkd,mkd->mk", gap, gap, out=distances[part])
-        if not self.squared:
-            np.sqrt(distances, out=distances)
+        members = self._members(rows)
+        pairs = rows.repeat(members.shape[1]), members.ravel().astype(np.int64)
+        distances = geometry.of_rows(self.measured, *pairs).reshape(members.shape)
+        if self.squared:
+            distances *= distances
         distances[members < 0] = np.inf
         low = distances.min(axis=1, keepdims=True)
         high = distances.max(axis=1, keepdims=True, where=members >= 0, initial=0.0)
