@@ -1,4 +1,4 @@
-"""What decoding does to released texts: words found, closeness, perplexity, accuracy.
+"""Effects of decoding on released texts: recovery, closeness, perplexity, accuracy.
 
     python -m benchmarks decoded [--rows 200] [--corpus "AG News"] [--train 0]
         [--decoder none ngram causal-lm:model=DIR,mode=beam ...] [--measure PATH]

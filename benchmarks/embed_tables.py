@@ -130,7 +130,7 @@ def distortion(space: Space) -> None:
         f"an inner product {np.abs(product).mean():.2f}.\n"
     )
     kinds = ("distance", "corrected", "product")
-    heads = [f"{what}, {e:g}" for e in EPSILONS for what in kinds]
+    heads = [f"{kind}, {e:g}" for e in EPSILONS for kind in kinds]
     print("| mechanism |", " | ".join(heads), "|")
     print("|", " | ".join(["---"] * (1 + len(heads))), "|")
     for label, mechanism in mechanisms(space):
@@ -233,8 +233,8 @@ def pooled_words(space: Space, data: Path) -> None:
         for texts, _ in parts
     ]
     chosen = [
-        (label, made)
-        for label, made in mechanisms(space)
+        (label, mechanism)
+        for label, mechanism in mechanisms(space)
         if "beta" not in label or "0.9" in label
     ]
     for label, mechanism in [("without noise", None), *chosen]:

@@ -1,4 +1,4 @@
-"""What importing vectors takes: whole imports of a large file, and reading alone.
+"""The cost of importing vectors: whole imports of a large file, and reading alone.
 
     python -m benchmarks imports large FOLDER [--words 400000] [--dimensions 300]
         [-- OPTIONS OF lexicon import]

@@ -282,10 +282,10 @@ class Vectors:
     @cached_property
     def report(self) -> Document:
         """Draw up the public report, which looks at no text."""
-        from dptext.report import build
+        from dptext.report import build, document
 
-        shape = build.layout(Selection(), {"text"})
-        return build.stated_vectors(self.release, self.key, shape)
+        layout = document.Layout.of(Selection(), {"text"})
+        return build.stated_vectors(self.release, self.key, layout)
 
 
 def embed(

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, Unpack
 
@@ -69,6 +70,8 @@ def overrides_of(
     if unknown := chosen.keys() - Choices.__annotations__.keys():
         known = ", ".join(Choices.__annotations__)
         raise TypeError(f"no choice {', '.join(sorted(unknown))}: there are {known}")
+    if not isinstance(settings, Mapping | None):
+        raise TypeError("overrides: give a dictionary of keys and values")
     wanted = {name: value for name, value in chosen.items() if value is not None}
     spent = [name for name in ("epsilon", "risk", "reader_risk") if name in wanted]
     if len(spent) > 1:
@@ -80,21 +83,23 @@ def overrides_of(
         over["lexicon"] = wanted["lexicon"]
     if "decode" in wanted:
         over["decoder"] = {"name": wanted["decode"]}
-    lists = {"keep": wanted.get("keep_list"), "mask": wanted.get("mask_list")}
-    tokens = {
-        key: {"files": files} for key, files in lists.items() if files is not None
-    }
-    if tokens:
-        over["tokens"] = tokens
+    named = {key: wanted.get(f"{key}_list") for key in ("keep", "mask")}
+    files = {key: {"files": each} for key, each in named.items() if each is not None}
+    if files:
+        over["tokens"] = files
     for name in spent:
-        value: Any = wanted[name]
-        if name != "epsilon":
-            value = share(value, option(name))
-        elif not (isinstance(value, int | float) and 0 < value < float("inf")):
-            raise UsageError(f"{option(name)} {value!r}: give a finite number above 0")
+        amount = _amount(name, wanted[name], option(name))
         none = dict.fromkeys(("epsilon", "risk", "reader_risk"))
-        over["budget"] = {"name": "uniform", **none, name: float(value)}
+        over["budget"] = {"name": "uniform", **none, name: amount}
     return merged(over, settings or {})
+
+
+def _amount(name: str, value: object, shown: str) -> float:
+    if name != "epsilon":
+        return share(value, shown)
+    if isinstance(value, Real) and 0 < float(value) < float("inf"):
+        return float(value)
+    raise UsageError(f"{shown} {value!r}: give a finite number above 0")
 
 
 def merged(base: Mapping[str, object], over: Mapping[str, object]) -> JsonObject:

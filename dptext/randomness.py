@@ -91,9 +91,9 @@ class RunKey:
         except ValueError:
             pass
         if len(data) < KEY_BYTES or len(set(data)) < KEY_BYTES // 2:
-            raise UsageError(f"needs at least {KEY_BYTES} random bytes")
+            raise UsageError(f"a key needs at least {KEY_BYTES} random bytes")
         if len(data) > _LONGEST_KEY:
-            raise UsageError(f"is longer than {_LONGEST_KEY} bytes")
+            raise UsageError(f"a key has at most {_LONGEST_KEY} bytes")
         return cls(hashlib.blake2b(data, digest_size=32).digest(), "key-file")
 
 

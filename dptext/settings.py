@@ -12,7 +12,9 @@ import dataclasses
 import hashlib
 import math
 import re
-from collections.abc import Mapping
+import typing
+from collections.abc import Iterator, Mapping
+from enum import EnumType
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -39,23 +41,41 @@ def convert(
     """
     if not isinstance(data, Mapping):
         raise UsageError(f"{location}: give keys and values")
+    inside = f"{location}." if ":" in location else f"{location}: "
     known = tuple(field.name for field in dataclasses.fields(kind))
     for key in data:
         if key not in known:
             near = (*beside, *known)
             hint = registry.suggest(str(key), near) if near else "it has no parameters"
-            raise UsageError(f"{location}.{key}: unknown key; {hint}")
+            raise UsageError(f"{inside}{key}: unknown key; {hint}")
     for key, value in data.items():
         if isinstance(value, float) and not abs(value) < float("inf"):
-            raise UsageError(f"{location}.{key}: {value} is not a finite number")
+            raise UsageError(f"{inside}{key}: {value} is not a finite number")
     plain = {key: _number(value) for key, value in data.items()}
     try:
         return msgspec.convert(plain, kind)
     except msgspec.ValidationError as error:
-        reason, _, path = str(error).partition(" - at `$")
-        raise UsageError(f"{location}{path.rstrip('`')}: {reason}") from None
+        reason, _, path = str(error).partition(" - at `$.")
+        if named := _NO_CHOICE.search(str(error)):
+            hint = typing.get_type_hints(kind)[named[2]]
+            reason += f"; {registry.suggest(named[1], tuple(_choices(hint)))}"
+        raise UsageError(f"{inside}{path.rstrip('`')}: {reason}") from None
     except UnicodeEncodeError:
         raise UsageError(f"{location}: not UTF-8 text") from None
+
+
+_NO_CHOICE = re.compile(r"Invalid enum value '(.*)' - at `\$\.(\w+)")
+
+
+def _choices(hint: Any) -> Iterator[str]:
+    """Yield the words that a type admits."""
+    if isinstance(hint, EnumType):
+        yield from map(str, hint)
+    for part in typing.get_args(hint):
+        if isinstance(part, str):
+            yield part
+        else:
+            yield from _choices(part)
 
 
 def _number(value: object) -> object:
@@ -125,12 +145,11 @@ def decode_yaml(text: bytes, name: str, kind: str) -> JsonObject:
         if "nesting depth" in problem:  # libyaml reads ahead, and has its own limit
             problem = f"nested deeper than {_DEEPEST}"
         raise UsageError(f"{name}{where}: {problem}") from None
-    if data is None:
-        raise UsageError(
-            f"{name}: the {kind} is empty; write keys and values, one a line"
-        )
     if not isinstance(data, dict):
-        raise UsageError(f"{name}: a {kind} is a list of keys and values")
+        problem = "is empty" if data is None else "has no keys"
+        raise UsageError(
+            f"{name}: the {kind} {problem}; write KEY: VALUE, one on each line"
+        )
     return data
 
 

@@ -33,13 +33,29 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def run_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Point caches and data at a folder of this run, so that no run feeds another."""
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch:
         for name in ("XDG_CACHE_HOME", "XDG_DATA_HOME", "DPTEXT_HOME"):
             patch.setenv(name, str(home / name.lower()))
         yield home
+
+
+@pytest.fixture
+def empty_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Point caches and data at empty folders of this test."""
+    monkeypatch.setenv("DPTEXT_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def key(tmp_path: Path) -> str:
+    """Write a key file."""
+    path = tmp_path / "key"
+    path.write_bytes(bytes(range(7, 7 + 64)))
+    path.chmod(0o600)
+    return str(path)
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ Request = dict[str, Any]
 
 
 class Reply(NamedTuple):
-    """What is sent back: raw bytes where body is bytes, else the text of an answer."""
+    """A response: raw bytes where body is bytes, else the text of an answer."""
 
     body: str | bytes | None
     status: int = 200
@@ -30,8 +30,8 @@ class Reply(NamedTuple):
 def schema(request: Request) -> dict[str, Any]:
     """Return the properties that a request asks for, by whatever means."""
     form = request.get("response_format", {})
-    found = form.get("json_schema", {}).get("schema") or form.get("schema") or {}
-    properties: dict[str, Any] = found.get("properties", {})
+    asked = form.get("json_schema", {}).get("schema") or form.get("schema") or {}
+    properties: dict[str, Any] = asked.get("properties", {})
     return properties
 
 
@@ -54,7 +54,7 @@ Answer = Callable[[Request], Reply | str]
 
 
 class Recorded:
-    """What a server was sent: whole requests, and how many were under way at most."""
+    """The requests to a server, and the largest number at a time."""
 
     def __init__(self, url: str) -> None:
         self.url = url

@@ -91,5 +91,5 @@ def hold_spherical(noise: NDArray[np.float64], epsilon: float) -> None:
         assert stats.kstest(shares, stats.beta(half, half).cdf).pvalue > alarm
     # Length and direction are independent.
     fast = lengths > np.median(lengths)
-    found = stats.ks_2samp(directions[fast, 0], directions[~fast, 0])
-    assert found.pvalue > alarm
+    test = stats.ks_2samp(directions[fast, 0], directions[~fast, 0])
+    assert test.pvalue > alarm

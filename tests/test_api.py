@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import dptext
@@ -91,18 +92,15 @@ def test_a_table_is_not_its_columns(settings: dict[str, Any]) -> None:
     assert len(dptext.privatize(table["text"].to_pylist(), **settings)) == 2
 
 
-def test_keys(settings: dict[str, Any], tmp_path: Path) -> None:
+def test_keys(settings: dict[str, Any], key: str) -> None:
     """The same key, as bytes or in a file, gives the same texts; no key others."""
-    path = tmp_path / "key"
-    path.write_bytes(KEY)
-    path.chmod(0o600)
     texts = [TEXT] * 20
     first = dptext.privatize(texts, key=KEY, **settings)
-    assert dptext.privatize(texts, key=path, **settings) == first
-    assert dptext.privatize(texts, key=str(path), **settings) == first
+    assert dptext.privatize(texts, key=Path(key), **settings) == first
+    assert dptext.privatize(texts, key=key, **settings) == first
     assert dptext.privatize(texts, **settings) != first
     assert len(set(first)) > 1, "every position has randomness of its own"
-    with pytest.raises(UsageError, match="at least 32 random bytes"):
+    with pytest.raises(UsageError, match="a key needs at least 32 random bytes"):
         dptext.privatize(texts, key=b"short", **settings)
     with pytest.raises(TypeError, match="give bytes or the path"):
         dptext.privatize(texts, key=5, **settings)  # type: ignore[call-overload]
@@ -120,7 +118,7 @@ def test_keys(settings: dict[str, Any], tmp_path: Path) -> None:
         ({"mechanism": "rnk"}, "did you mean 'rank'"),
         ({"profile": "balancd"}, "did you mean 'balanced'"),
         ({"lexicon": "nowhere"}, "nowhere"),
-        ({"overrides": {"tokens": {"number": "hide"}}}, "tokens"),
+        ({"overrides": {"tokens": {"number": "hide"}}}, "'hide'; known: perturb, "),
         (
             {"overrides": {"budget": {"epsilon": float("inf"), "risk": None}}},
             "inf is not a finite number",
@@ -129,11 +127,22 @@ def test_keys(settings: dict[str, Any], tmp_path: Path) -> None:
     ids=str,
 )
 def test_wrong_settings(given: dict[str, Any], said: str) -> None:
-    """What is wrong with a setting is said in one line, under the name it has here."""
+    """A wrong setting is one line, under its name in Python."""
     with pytest.raises((UsageError, dptext.errors.LexiconError)) as raised:
         dptext.privatize(TEXT, **given)
     assert said in str(raised.value)
     assert "--" not in str(raised.value)
+
+
+def test_numbers_of_numpy_and_wrong_overrides(settings: dict[str, Any]) -> None:
+    """An epsilon may be any real number; overrides are keys and values."""
+    for epsilon in (np.float32(3), np.int64(3)):
+        over = profile.overrides_of(epsilon=epsilon)  # type: ignore[arg-type]
+        assert over["budget"]["epsilon"] == 3.0  # type: ignore[index]
+    wrong: Any
+    for wrong in ("tokens", ["tokens"]):
+        with pytest.raises(TypeError, match="overrides: give a dictionary"):
+            dptext.privatize(TEXT, **{**settings, "overrides": wrong})
 
 
 def test_the_report_is_a_second_result(settings: dict[str, Any]) -> None:
@@ -221,8 +230,8 @@ def test_choices_set_nothing_aside_that_overrides_say(tmp_path: Path) -> None:
     given = {"mechanism": {"lam": 0.3}}
     assert recipe(given, mechanism="mahalanobis").mechanism.params.lam == 0.3
     laplace = {"mapping": {"name": "two-nearest"}}
-    found = recipe(laplace, mechanism="laplace")
-    assert found.mapping.name == "two-nearest"
+    changed = recipe(laplace, mechanism="laplace")
+    assert changed.mapping.name == "two-nearest"
     assert recipe({"budget": {"epsilon": 4.0}}).budget.params.epsilon == 4.0
     vectors = dptext.embed([TEXT], given, mechanism="mahalanobis", lexicon=file)
     params: Any = vectors.release.settings.recipe.mechanism.params

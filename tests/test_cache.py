@@ -1,4 +1,4 @@
-"""What is kept in the cache folder is never trusted beyond what can be seen of it."""
+"""Entries of the cache folder are checked before use."""
 
 from __future__ import annotations
 
@@ -41,26 +41,26 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def use() -> list[Any]:
     """Use every kind of entry once, as a new process would."""
     sampled_risk._tested.clear()
-    lexicon, found = small.cloud(SIZE, 3, listed=9), []
+    lexicon, results = small.cloud(SIZE, 3, listed=9), []
     for name, target in (("santext", 0.5), ("laplace", 0.6)):
         mechanism = prepared.ready(name, lexicon)
         epsilon = calibrate.epsilon_for(mechanism, target, SHARES)
-        found += [epsilon, bayes_risk.measure(mechanism, epsilon, SHARES)]
+        results += [epsilon, bayes_risk.measure(mechanism, epsilon, SHARES)]
     for name in ("diffractor", "custext", "gumbel"):
         mechanism = prepared.ready(name, lexicon)
         ids = np.arange(3, dtype=np.int32)
         if mechanism.has_log_probs:
             weights = mechanism.log_probs(ids, np.full(3, 100.0))
-            found.append(weights.tolist())
+            results.append(weights.tolist())
     moved = prepared.space_of(lexicon, "unit")
-    found += [
+    results += [
         moved.lipschitz.over(Inputs.WORDS),
         moved.geometry,
         moved.neighbours[1].tolist(),
     ]
-    found.append(moved.wide_neighbours[1].tolist())
-    found.append(losses.recalibrated_scale(moved, 3.0))
-    return found
+    results.append(moved.wide_neighbours[1].tolist())
+    results.append(losses.recalibrated_scale(moved, 3.0))
+    return results
 
 
 def truncated(path: Path) -> None:
@@ -135,7 +135,7 @@ def forge(path: Path, content: Any) -> None:
 def test_damaged_entries_are_computed_anew(
     damage: Callable[[Path], None], folder: Path
 ) -> None:
-    """Whatever is wrong with all entries, results are those of an empty folder."""
+    """With any damage to all entries, results are those of an empty folder."""
     first = use()
     entries = [path for path in folder.iterdir() if path.is_file()]
     assert {path.suffix for path in entries} == {".numbers", ".arrays"}
@@ -185,15 +185,15 @@ def test_an_entry_in_the_place_of_another_is_not_taken(folder: Path) -> None:
 
 def kept(folder: Path, holding: str) -> list[Path]:
     """Return the entries that hold an item of a name."""
-    found = []
+    paths = []
     for path in folder.iterdir():
         content = path.read_bytes().partition(b"\n")[2]
         if path.suffix == ".numbers":
             names = list(json.loads(content))
         else:
             names = np.load(io.BytesIO(content)).files
-        found += [path] if holding in names else []
-    return found
+        paths += [path] if holding in names else []
+    return paths
 
 
 @pytest.mark.parametrize("name", ["santext", "laplace"])

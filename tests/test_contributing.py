@@ -1,4 +1,4 @@
-"""What people read before they work on dptext names things that exist."""
+"""The pages for contributors name things that exist."""
 
 from __future__ import annotations
 

@@ -71,8 +71,8 @@ def test_the_table_of_the_normal_law_is_exact() -> None:
             sums += (2 if size else 1) * mpmath.exp(-(mpmath.mpf(size) ** 2) / scale)
             if size in (0, 1, 17, 2999):
                 entry = (int(high[size]) << 63) + int(low[size])
-                found = mpmath.mpf(entry) / mpmath.mpf(2) ** 127
-                assert abs(found - sums / total) < mpmath.mpf(2) ** -120
+                chance = mpmath.mpf(entry) / mpmath.mpf(2) ** 127
+                assert abs(chance - sums / total) < mpmath.mpf(2) ** -120
     assert (np.diff(high.astype(np.float64)) >= 0).all()
 
 
@@ -163,9 +163,9 @@ def test_laplace_goes_on_where_64_bits_do_not_decide() -> None:
     later = Planted()
     real = later.integers
     later.integers = lambda lane, lanes=1: real(lane + 2)  # type: ignore[method-assign]
-    found = noise.laplace(later, 1)[0, 0]  # type: ignore[arg-type]
+    drawn = noise.laplace(later, 1)[0, 0]  # type: ignore[arg-type]
     table = noise.geometric_table()
-    assert found == SIGMA + int((table <= np.uint64(1 << 63)).sum())
+    assert drawn == SIGMA + int((table <= np.uint64(1 << 63)).sum())
 
 
 def test_pure_privacy_of_the_laplace_table() -> None:

@@ -97,11 +97,11 @@ class Workspace:
         assert done.stdout == b""
         return done.returncode, done.stderr
 
-    def check(self, told: bytes) -> None:
+    def check(self, printed: bytes) -> None:
         """Look for the marker in what was told and in every file of the run."""
         marker = MARKER.encode()
-        assert marker not in told.lower()
-        assert b"Traceback" not in told
+        assert marker not in printed.lower()
+        assert b"Traceback" not in printed
         for path in self.rest.rglob("*"):
             assert MARKER not in path.name
             if path.is_file():
@@ -129,7 +129,7 @@ def test_marker_stays_inside_when_a_stage_fails(
     """An exception whose message is the text ends in one line without it."""
     module, path = STAGES[stage]
     program = [sys.executable, "-c", BREAK.replace("{marker}", MARKER)]
-    code, told = workspace.run(
+    code, printed = workspace.run(
         [
             *program,
             module,
@@ -140,10 +140,10 @@ def test_marker_stays_inside_when_a_stage_fails(
             _records(workspace),
         ]
     )
-    assert code == 70, told
-    assert told.count(b"\n") == 1 or stage == "panel", told
-    assert b"internal error (ValueError at" in told
-    workspace.check(told)
+    assert code == 70, printed
+    assert printed.count(b"\n") == 1 or stage == "panel", printed
+    assert b"internal error (ValueError at" in printed
+    workspace.check(printed)
     if stage not in ("report", "encoding of the report", "panel", "result of a metric"):
         assert not workspace.output.exists()
     assert workspace.report.exists() == (stage == "panel")
@@ -166,24 +166,24 @@ def test_marker_stays_inside_for_every_kind_of_error(
     """No kind of exception has a way of its own to standard error."""
     program = [sys.executable, "-c", BREAK.replace("{marker}", MARKER)]
     module, path = STAGES["mechanism"]
-    code, told = workspace.run(
+    code, printed = workspace.run(
         [*program, module, path, kind, "sanitize", "-f", "text", _records(workspace)]
     )
-    assert code == expected, told
-    assert told.count(b"\n") == 1, told
-    workspace.check(told)
+    assert code == expected, printed
+    assert printed.count(b"\n") == 1, printed
+    workspace.check(printed)
     assert not workspace.output.exists()
 
 
 def test_marker_is_not_in_reports_of_a_good_run(workspace: Workspace) -> None:
     """Neither report, the panel, the output nor any cache holds a word of the text."""
-    code, told = workspace.run(
+    code, printed = workspace.run(
         running.command("sanitize", "-f", "text"), _records(workspace)
     )
-    assert code == 0, told
+    assert code == 0, printed
     assert workspace.output.exists()
     assert workspace.report.exists()
-    workspace.check(told)
+    workspace.check(printed)
 
 
 FAULTS = {
@@ -207,13 +207,13 @@ def test_marker_stays_inside_when_records_are_set_aside(workspace: Workspace) ->
     good = b'{"text":"the film"}'
     source.write_bytes(b"\n".join([good, *FAULTS.values(), good]) + b"\n")
     limit = ("--max-record-bytes", "4000", "--on-error", "skip")
-    code, told = workspace.run(
+    code, printed = workspace.run(
         running.command("sanitize", "-f", "text"), str(source), *limit
     )
-    assert code == 0, told
+    assert code == 0, printed
     assert json.loads(workspace.report.read_bytes())["private"]["faults"] == len(FAULTS)
     assert len(workspace.output.read_bytes().splitlines()) == 2
-    workspace.check(told)
+    workspace.check(printed)
 
 
 @pytest.mark.parametrize("fault", FAULTS)

@@ -31,8 +31,8 @@ def lexicon(tmp_path: Path, words: list[str], language: str | None) -> Lexicon:
     vectors = np.eye(len(words), min(len(words), 20)) + 0.1
     content = files.npz(words=np.array(words), vectors=vectors)
     path = files.put(tmp_path / "v.npz", content)
-    made = make(path, "mine", Settings(listed=4, language=language))
-    store.save(made, tmp_path / "lexicon")
+    imported = make(path, "mine", Settings(listed=4, language=language))
+    store.save(imported, tmp_path / "lexicon")
     return store.load(tmp_path / "lexicon")
 
 

@@ -26,12 +26,12 @@ def anonymized(run: object) -> str:
     engine = presidio.AnonymizerEngine()
     engine.add_anonymizer(DptextOperator)
     spans = [("PERSON", "Jane Doe"), ("OTHER", "water")]
-    found = [
+    entities = [
         RecognizerResult(kind, TEXT.index(span), TEXT.index(span) + len(span), 1.0)
         for kind, span in spans
     ]
     config = OperatorConfig("dptext", {"run": run})
-    text: str = engine.anonymize(TEXT, found, operators={"DEFAULT": config}).text
+    text: str = engine.anonymize(TEXT, entities, operators={"DEFAULT": config}).text
     return text
 
 

@@ -37,11 +37,11 @@ def parsed(**keys: Any) -> Profile:
 @pytest.mark.parametrize("name", profile.shipped())
 def test_every_shipped_profile_loads(name: str) -> None:
     """Each recipe is sound, bears the name of its file and says where it comes from."""
-    found = profile.load(name)
-    assert found.name == name
-    assert found.about
-    assert found.source
-    assert (found.mapping is not None) == (found.mechanism.params.family == "noise")
+    recipe = profile.load(name)
+    assert recipe.name == name
+    assert recipe.about
+    assert recipe.source
+    assert (recipe.mapping is not None) == (recipe.mechanism.params.family == "noise")
 
 
 def test_the_default_profile_ships() -> None:
@@ -50,15 +50,15 @@ def test_the_default_profile_ships() -> None:
 
 
 def test_defaults_are_filled_in(tmp_path: Path) -> None:
-    """What a profile leaves out is the documented default."""
-    found = profile.load(write(tmp_path, SOUND))
-    assert (found.lexicon, found.space.name, found.mapping) == (
+    """A setting that a profile leaves out has its documented default."""
+    recipe = profile.load(write(tmp_path, SOUND))
+    assert (recipe.lexicon, recipe.space.name, recipe.mapping) == (
         "builtin",
         "identity",
         None,
     )
-    assert found.tokens == Policy()
-    params = found.mechanism.params
+    assert recipe.tokens == Policy()
+    params = recipe.mechanism.params
     assert isinstance(params, rank.Params)
     assert params.k == 20
     assert params.weights == "fitted"
@@ -112,9 +112,9 @@ def test_a_noise_mechanism_gets_the_nearest_word() -> None:
         (SOUND.replace("{name: rank, k: 20}", ""), "mine.yaml: mechanism is missing"),
         ("mechanism: rank", "mine.yaml: budget is missing"),
         (SOUND + "mapping: nearest", "rank draws words itself; remove the mapping"),
-        ("- a\n- b", "mine.yaml: a profile is a list of keys and values"),
-        ("just words", "mine.yaml: a profile is a list of keys and values"),
-        ("", "mine.yaml: the profile is empty; write keys and values"),
+        ("- a\n- b", "mine.yaml: the profile has no keys; write KEY: VALUE"),
+        ("just words", "mine.yaml: the profile has no keys; write KEY: VALUE"),
+        ("", "mine.yaml: the profile is empty; write KEY: VALUE"),
         ("a: [", r"mine.yaml:\d+: "),
         ("a: &x {b: *x}", r"mine.yaml:\d+: "),
         ("about: 2001-99-99\n" + SOUND, "mine.yaml"),
@@ -157,12 +157,12 @@ def test_a_risk_without_meaning_is_refused(tmp_path: Path, value: str) -> None:
 
 def test_a_risk_may_be_written_in_percent(tmp_path: Path) -> None:
     """10% is 0.1."""
-    found = profile.load(write(tmp_path, SOUND.replace("epsilon: 4", "risk: 10%")))
-    params = found.budget.params
+    recipe = profile.load(write(tmp_path, SOUND.replace("epsilon: 4", "risk: 10%")))
+    params = recipe.budget.params
     assert isinstance(params, uniform.Params)
     assert params.risk == pytest.approx(0.1, rel=1e-15)
     assert params.epsilon is None
-    params = found.with_epsilon(3.0).budget.params
+    params = recipe.with_epsilon(3.0).budget.params
     assert isinstance(params, uniform.Params)
     assert params.epsilon == 3.0
 
@@ -208,18 +208,18 @@ def test_overrides_are_laid_over_key_by_key(
     tmp_path: Path, over: dict[str, Any], expected: dict[str, Any]
 ) -> None:
     """Same component: other keys stay; another component: it starts from defaults."""
-    found = profile.load(write(tmp_path, SOUND), over).settings()["mechanism"]
-    assert isinstance(found, dict)
-    assert found == {**found, **expected}
+    mechanism = profile.load(write(tmp_path, SOUND), over).settings()["mechanism"]
+    assert isinstance(mechanism, dict)
+    assert mechanism == {**mechanism, **expected}
 
 
 def test_overrides_reach_parts_that_the_file_leaves_out(tmp_path: Path) -> None:
     """Tokens can be set where the file has none; a part can be removed."""
-    found = profile.load(write(tmp_path, SOUND), {"tokens": {"number": "mask"}})
-    assert found.tokens == Policy(number="mask")
+    recipe = profile.load(write(tmp_path, SOUND), {"tokens": {"number": "mask"}})
+    assert recipe.tokens == Policy(number="mask")
     path = write(tmp_path, SOUND.replace("rank, k: 20", "laplace") + "mapping: nearest")
-    found = profile.load(path, {"mechanism": {"name": "rank"}, "mapping": None})
-    assert found.mapping is None
+    recipe = profile.load(path, {"mechanism": {"name": "rank"}, "mapping": None})
+    assert recipe.mapping is None
 
 
 def test_overrides_of_a_broken_part_are_no_crash(tmp_path: Path) -> None:
@@ -239,23 +239,25 @@ def changed(base: Profile) -> list[Profile]:
         "punctuation": "drop",
         "case": "lower",
     }
-    found = [
+    variants = [
         dataclasses.replace(
             base, tokens=dataclasses.replace(base.tokens, **{key: value})
         )
         for key, value in policies.items()
     ]
-    found.append(parsed(mechanism={"name": "rank", "k": 95}))
-    found.append(parsed(mechanism={"name": "rank", "c": 10.5}))
-    found.append(parsed(mechanism={"name": "rank", "weights": "staircase"}))
-    found.append(parsed(mechanism="santext"))
-    found.append(parsed(mechanism="laplace"))
-    found.append(parsed(mechanism="laplace", mapping="two-nearest"))
-    found.append(parsed(mechanism="laplace", mapping={"name": "two-nearest", "t": 0.4}))
-    found.append(parsed(space="unit"))
-    found.append(parsed(budget={"name": "uniform", "epsilon": 4.000001}))
-    found.append(parsed(budget={"name": "per-text", "epsilon": 4}))
-    return found
+    variants.append(parsed(mechanism={"name": "rank", "k": 95}))
+    variants.append(parsed(mechanism={"name": "rank", "c": 10.5}))
+    variants.append(parsed(mechanism={"name": "rank", "weights": "staircase"}))
+    variants.append(parsed(mechanism="santext"))
+    variants.append(parsed(mechanism="laplace"))
+    variants.append(parsed(mechanism="laplace", mapping="two-nearest"))
+    variants.append(
+        parsed(mechanism="laplace", mapping={"name": "two-nearest", "t": 0.4})
+    )
+    variants.append(parsed(space="unit"))
+    variants.append(parsed(budget={"name": "uniform", "epsilon": 4.000001}))
+    variants.append(parsed(budget={"name": "per-text", "epsilon": 4}))
+    return variants
 
 
 def test_the_digest_names_every_setting_and_no_words_about_them() -> None:
@@ -278,8 +280,8 @@ def test_numbers_that_are_equal_have_equal_digests(tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", ["1e-3", "1.0e-3", "0.001", ".1E-2", "+1e-03"])
 def test_numbers_with_an_exponent(tmp_path: Path, number: str) -> None:
     """1e-3 is a number, in a file and in a setting of the command line."""
-    found = profile.load(write(tmp_path, SOUND.replace("k: 20", f"c: {number}")))
-    assert found.mechanism.params.c == 0.001  # type: ignore[attr-defined]
+    recipe = profile.load(write(tmp_path, SOUND.replace("k: 20", f"c: {number}")))
+    assert recipe.mechanism.params.c == 0.001  # type: ignore[attr-defined]
     assert settings.read_value(number) == 0.001
 
 

@@ -45,7 +45,7 @@ def test_the_innermost_step_is_named(capsys: pytest.CaptureFixture[str]) -> None
 def test_short_steps_and_libraries_say_nothing(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """What is over before the first line, or not switched on, writes none."""
+    """Steps that end before the first line, or without progress, write none."""
     with progress.step("quiet"):
         time.sleep(0.1)
     progress.say("quiet")
@@ -76,7 +76,7 @@ def test_shares_are_written_now_and_then(
 def test_lines_of_processes_side_by_side_are_told_apart(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """What a process works on stands before each of its lines."""
+    """Each line of a process begins with the name of its work."""
     progress.on(about="rank, risk 0.1: ")
     progress.say("counting")
     assert capsys.readouterr().err == "dptext: rank, risk 0.1: counting\n"

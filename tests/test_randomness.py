@@ -15,6 +15,7 @@ from dptext.errors import UsageError
 from dptext.randomness import RandomBits, Randomness, RunKey
 from dptext.types import Record
 from tests import distributions
+from tests.keys import put
 
 KEY = RunKey.from_seed(1)
 BASE = Record(0, ("a text",), None)
@@ -27,9 +28,9 @@ def streams(key: RunKey = KEY, settings: str = "settings") -> Randomness:
 
 def of_words(*counts: int, key: RunKey = KEY) -> RandomBits:
     """Return the noise of records with so many words each."""
-    made = streams(key)
-    nonces = [made.nonce(Record(row, ("x",), None)) for row in range(len(counts))]
-    return made.of(nonces, np.repeat(np.arange(len(counts)), counts))
+    run = streams(key)
+    nonces = [run.nonce(Record(row, ("x",), None)) for row in range(len(counts))]
+    return run.of(nonces, np.repeat(np.arange(len(counts)), counts))
 
 
 @pytest.mark.parametrize(
@@ -50,9 +51,9 @@ def test_whatever_differs_gives_other_bits(
     key: RunKey, settings: str, record: Record
 ) -> None:
     """Key, settings, ordinal, texts and identity each change every block."""
-    made, base = streams(key, settings), streams()
+    run, base = streams(key, settings), streams()
     positions = np.zeros(20, np.int64)
-    integers = made.of([made.nonce(record)], positions).integers(0, 4)
+    integers = run.of([run.nonce(record)], positions).integers(0, 4)
     same = base.of([base.nonce(BASE)], positions).integers(0, 4)
     assert not set(integers.ravel().tolist()) & set(same.ravel().tolist())
 
@@ -95,11 +96,11 @@ def test_bits_do_not_depend_on_the_batch(
     counts: list[int], data: st.DataObject
 ) -> None:
     """A record's bits are the same alone and in any batch."""
-    made = streams()
-    nonces = [made.nonce(Record(row, ("x",), None)) for row in range(len(counts))]
-    whole = made.of(nonces, np.repeat(np.arange(len(counts)), counts))
+    run = streams()
+    nonces = [run.nonce(Record(row, ("x",), None)) for row in range(len(counts))]
+    whole = run.of(nonces, np.repeat(np.arange(len(counts)), counts))
     row = data.draw(st.integers(0, len(counts) - 1))
-    alone = made.of(nonces[row : row + 1], np.zeros(counts[row], np.int64))
+    alone = run.of(nonces[row : row + 1], np.zeros(counts[row], np.int64))
     begin = sum(counts[:row])
     part = slice(begin, begin + counts[row])
     np.testing.assert_array_equal(whole.integers(2, 3)[part], alone.integers(2, 3))
@@ -208,13 +209,6 @@ def test_words_are_uncorrelated_with_their_neighbours() -> None:
             assert abs((values[:, one] * values[:, two]).mean()) < limit
 
 
-def put(path: Path, data: bytes, mode: int = 0o600) -> Path:
-    """Write a key file."""
-    path.write_bytes(data)
-    path.chmod(mode)
-    return path
-
-
 def test_a_key_file_may_be_raw_or_hexadecimal(tmp_path: Path) -> None:
     """The same 32 bytes give the same key in either form, with or without newline."""
     raw = bytes(range(32))
@@ -275,7 +269,7 @@ def test_a_key_is_never_waited_for(tmp_path: Path) -> None:
 @pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="needs /dev/fd")
 @pytest.mark.parametrize("folder", ["/dev/fd", "/proc/self/fd"])
 def test_a_key_may_come_through_an_open_pipe(folder: str) -> None:
-    """What a shell gives for `<(...)` holds a key as a file does."""
+    """A pipe, as a shell gives for `<(...)`, holds a key as a file does."""
     if not os.path.exists(folder):
         pytest.skip(f"needs {folder}")
     reader, writer = os.pipe()

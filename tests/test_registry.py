@@ -45,7 +45,7 @@ def refused(ran: Ran, *said: str) -> None:
 
 @pytest.mark.parametrize("stage", registry.STAGES)
 def test_members_that_are_asked_for_are_those_of_dptext(stage: str) -> None:
-    """What an outside module must have, every component of dptext has."""
+    """Every component of dptext has the members required of outside modules."""
     for name in registry.names(stage):
         assert not registry._unfit(stage, registry.find(stage, name)), name
 
@@ -186,7 +186,7 @@ def test_a_metric_of_another_package_is_measured(tmp_path: Path) -> None:
 def test_a_metric_without_its_parts_is_refused(
     base: str, said: str, tmp_path: Path
 ) -> None:
-    """What could not be measured in several processes is refused by name."""
+    """A metric that several processes cannot measure is refused by name."""
     text = METRIC.replace("(Base)", base).replace("def merge", "def add")
     install(tmp_path, "oldpack", "dptext.metrics", "old = oldpack", oldpack=text)
     small = ("--lexicon", lexicon(tmp_path), "--epsilon", "3", "-q")
@@ -263,10 +263,10 @@ def test_a_component_that_fails_in_a_comparison_is_named(tmp_path: Path) -> None
     source = tmp_path / "in.jsonl"
     source.write_bytes(LINE * 3)
     ran = run(tmp_path, "compare", str(source), *failing(tmp_path, "exception"))
-    told = ran.err + ran.out.decode()
-    assert "package failing failed (ZeroDivisionError at helper.py:2)" in told
-    assert "bug" not in told
-    assert "zqxjkmarker7" not in told
+    printed = ran.err + ran.out.decode()
+    assert "package failing failed (ZeroDivisionError at helper.py:2)" in printed
+    assert "bug" not in printed
+    assert "zqxjkmarker7" not in printed
 
 
 @pytest.mark.slow

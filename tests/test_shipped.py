@@ -1,4 +1,4 @@
-"""What ships with the package is complete: nobody waits for a result that is known."""
+"""The shipped results are complete: no known result is computed again."""
 
 from __future__ import annotations
 
@@ -27,14 +27,17 @@ def test_risks_of_shipped_profiles_are_not_computed(
     if registry.find("mechanisms", mechanism).Params.family == "texts":
         pytest.skip(f"{name} needs a model, and its risk is not measured")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    made = open_pipeline(name)
-    risk_of(made)
+    sanitizer = open_pipeline(name)
+    risk_of(sanitizer)
     assert not list(tmp_path.rglob("*.numbers")), "run python -m tools.results"
-    if made.budget.description.kind == "word" and made.profile.strategy == "token":
-        words = bayes_risk.replaced(made.lexicon, made.profile.tokens)
-        mapping = made.profile.settings().get("mapping")
+    if (
+        sanitizer.budget.description.kind == "word"
+        and sanitizer.profile.strategy == "token"
+    ):
+        words = bayes_risk.replaced(sanitizer.lexicon, sanitizer.profile.tokens)
+        mapping = sanitizer.profile.settings().get("mapping")
         key = bayes_risk.risk_key(
-            made.mechanism, made.budget.description.high, words, True, mapping
+            sanitizer.mechanism, sanitizer.budget.description.high, words, True, mapping
         )
         assert cache.shipped(key), "run python -m tools.results"
 
@@ -50,20 +53,20 @@ def test_weights_of_rank_have_their_risks_with_the_built_in_lexicon(table: int) 
         params = rank.Params(weights="steps", steps=row.steps)
         mechanism = params.prepare(space, Aim())
         best = mechanism.best_guesses(words, row.epsilon, [(0, len(words))])
-        found = float(best.sum())
-        assert row.risk * 0.997 <= found <= row.risk, "run python -m tools.weights"
+        risk = float(best.sum())
+        assert row.risk * 0.997 <= risk <= row.risk, "run python -m tools.weights"
         assert row.epsilon <= MAX_MEANINGFUL_LOSS
 
 
 @pytest.mark.parametrize("risk", ["10%", "35%", "60%"])
 def test_the_default_profile_takes_risks(risk: str) -> None:
     """Weights fitted make an epsilon of meaning from risks that one table does not."""
-    found = open_pipeline("balanced", {"budget": {"risk": risk}})
-    assert found.budget.description.high < 12.0
-    params = found.profile.mechanism.params
+    sanitizer = open_pipeline("balanced", {"budget": {"risk": risk}})
+    assert sanitizer.budget.description.high < 12.0
+    params = sanitizer.profile.mechanism.params
     assert isinstance(params, rank.Params)
     assert params.weights == "steps"
-    assert params == found.mechanism.params
+    assert params == sanitizer.mechanism.params
 
 
 @pytest.mark.parametrize("name", ["santext", "tem", "custext", "diffractor"])
@@ -76,7 +79,7 @@ def test_tables_of_mechanisms_are_not_computed(
         "mechanism": {"name": name},
         "budget": {"name": "uniform", "epsilon": 10.0, "risk": None},
     }
-    made = open_pipeline("balanced", over)
+    sanitizer = open_pipeline("balanced", over)
     record = Record(0, ("the doctor said that she was ill",), None)
-    list(made.run([record], RunKey.from_seed(1)))
+    list(sanitizer.run([record], RunKey.from_seed(1)))
     assert not list(tmp_path.rglob("*.arrays")), "run python -m tools.results"

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from dptext.errors import UsageError
 from dptext.report import signatures
+from tests.keys import OTHER, PRIVATE, PUBLIC, put
 
 REPORT = (
     b'{\n  "a": "\\"signature\\": null",\n  "b": [1, 2.5],\n  "signature": null\n}\n'
@@ -22,28 +23,12 @@ REPORT = (
 SECRET = bytes(range(64))
 
 
-def _pem(private: ed25519.Ed25519PrivateKey) -> tuple[bytes, bytes]:
-    return (
-        private.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        ),
-        private.public_key().public_bytes(
-            serialization.Encoding.PEM,
-            serialization.PublicFormat.SubjectPublicKeyInfo,
-        ),
-    )
-
-
-PRIVATE, PUBLIC = _pem(ed25519.Ed25519PrivateKey.from_private_bytes(bytes(range(32))))
-OTHER, _ = _pem(ed25519.Ed25519PrivateKey.from_private_bytes(bytes(range(1, 33))))
 PAIRS = [(PRIVATE, PUBLIC), (PRIVATE, PRIVATE)]
 
 
 @pytest.mark.parametrize(("signer", "verifier"), PAIRS)
 def test_signed_report_verifies(signer: bytes, verifier: bytes) -> None:
-    """What was signed is accepted by its key, among others, and by no other key."""
+    """A signed report is accepted by its key, among others, and by no other key."""
     mine = signatures.of(signer, "key")
     other = signatures.of(OTHER, "key")
     theirs = signatures.of(verifier, "key")
@@ -103,14 +88,8 @@ def test_a_shared_secret_is_not_verified() -> None:
     assert "no longer verifies" in signatures.shown(swapped, [public])
 
 
-def _write(path: Path, data: bytes, mode: int = 0o600) -> Path:
-    path.write_bytes(data)
-    path.chmod(mode)
-    return path
-
-
 def test_keys_that_are_refused(tmp_path: Path) -> None:
-    """What is no key, or a key that others may read, says so in one line."""
+    """A wrong key, or one that others may read, is refused in one line."""
     password = serialization.BestAvailableEncryption(b"secret")
     form = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
     private = ed25519.Ed25519PrivateKey.generate()
@@ -122,21 +101,21 @@ def test_keys_that_are_refused(tmp_path: Path) -> None:
         other.private_bytes(*form, serialization.NoEncryption()),
     ):
         with pytest.raises(UsageError, match="not an Ed25519 key in PEM format with"):
-            signatures.read(_write(tmp_path / "key", data))
+            signatures.read(put(tmp_path / "key", data))
     with pytest.raises(UsageError, match="can only verify"):
-        signatures.signing(_write(tmp_path / "key", PUBLIC, 0o644))
+        signatures.signing(put(tmp_path / "key", PUBLIC, 0o644))
     if os.name != "nt":
         with pytest.raises(UsageError, match="other users may read it"):
-            signatures.read(_write(tmp_path / "key", PRIVATE, 0o644))
+            signatures.read(put(tmp_path / "key", PRIVATE, 0o644))
 
 
 def test_others_can_verify_it(tmp_path: Path) -> None:
     """OpenSSL finds the same signature good, by the recipe of the documentation."""
     report = signatures.signed(REPORT, signatures.of(PRIVATE, "key"))
     value = msgspec.json.decode(report)["signature"]["value"]
-    _write(tmp_path / "data", report.replace(value.encode(), b""))
-    _write(tmp_path / "value", bytes.fromhex(value))
-    _write(tmp_path / "team.pub", PUBLIC)
+    put(tmp_path / "data", report.replace(value.encode(), b""))
+    put(tmp_path / "value", bytes.fromhex(value))
+    put(tmp_path / "team.pub", PUBLIC)
     run = (
         "openssl pkeyutl -verify -pubin -inkey team.pub -rawin -in data -sigfile value"
     )

@@ -36,16 +36,16 @@ def built(strategy: str, **other: Any) -> Pipeline:
 
 
 def observed(
-    made: Pipeline, texts: list[tuple[str, ...]], batch: int
+    sanitizer: Pipeline, texts: list[tuple[str, ...]], batch: int
 ) -> tuple[list[tuple[str, ...]], list[tuple[int, int]]]:
     """Privatize records; return the texts, and (word, drawn word) of each word."""
     seen: list[tuple[int, int]] = []
 
     out: list[tuple[str, ...]] = []
-    randomness = made.randomness(KEY)
+    randomness = sanitizer.randomness(KEY)
     records = (Record(number, each, None) for number, each in enumerate(texts))
     for some in pipeline.batches(records, batch):
-        private = made.privatize(some, randomness)
+        private = sanitizer.privatize(some, randomness)
         drawn = private.drawn.tolist()
         seen.extend(zip(private.words.ids.tolist(), drawn, strict=True))
         out += private.texts
@@ -62,12 +62,12 @@ RECORDS = st.lists(
 @settings(max_examples=60, deadline=None)
 def test_a_data_set_is_a_substitution(texts: list[tuple[str, ...]]) -> None:
     """Equal words become equal words wherever they stand, in whatever batches."""
-    made = built("data-set")
-    out, seen = observed(made, texts, 4096)
+    sanitizer = built("data-set")
+    out, seen = observed(sanitizer, texts, 4096)
     assert len(set(seen)) == len({word for word, _ in seen})
-    assert observed(made, texts, 1) == (out, seen)
+    assert observed(sanitizer, texts, 1) == (out, seen)
     # The order of records has no say in what a word becomes.
-    _, turned = observed(made, texts[::-1], 2)
+    _, turned = observed(sanitizer, texts[::-1], 2)
     assert set(turned) == set(seen)
 
 
@@ -75,12 +75,12 @@ def test_a_data_set_is_a_substitution(texts: list[tuple[str, ...]]) -> None:
 @settings(max_examples=60, deadline=None)
 def test_a_record_draws_each_word_once(texts: list[tuple[str, ...]]) -> None:
     """Equal words of a record become equal words; batches have no say."""
-    made = built("record")
-    out, seen = observed(made, texts, 4096)
-    assert observed(made, texts, 2) == (out, seen)
+    sanitizer = built("record")
+    out, seen = observed(sanitizer, texts, 4096)
+    assert observed(sanitizer, texts, 2) == (out, seen)
     start = 0
     for record in texts:
-        count = len(made.tokenizer.words(list(record)).ids)
+        count = len(sanitizer.tokenizer.words(list(record)).ids)
         pairs = set(seen[start : start + count])
         assert len(pairs) == len({word for word, _ in pairs})
         start += count
@@ -107,23 +107,23 @@ def test_each_draw_follows_the_law(strategy: str) -> None:
 
     4000 runs (keys) or records; chance of a false alarm below 1e-6 for each.
     """
-    made = built(strategy)
+    sanitizer = built(strategy)
     word = LEXICON.words[2]
     runs = 4000
     if strategy == "data-set":
         drawn = []
         for seed in range(runs):
-            randomness = made.randomness(RunKey.from_seed(seed))
-            words = made.tokenizer.words([word])
+            randomness = sanitizer.randomness(RunKey.from_seed(seed))
+            words = sanitizer.tokenizer.words([word])
             records = np.zeros(1, np.int64)
             bits = randomness.of([bytes(16)], records)
             eps = np.ones(1)
-            (one,) = made.replace(words.ids, eps, bits, records, randomness)
+            (one,) = sanitizer.replace(words.ids, eps, bits, records, randomness)
             drawn.append(int(one))
     else:
-        _, seen = observed(made, [(f"{word} {word}",)] * runs, 512)
+        _, seen = observed(sanitizer, [(f"{word} {word}",)] * runs, 512)
         drawn = [after for _, after in seen[::2]]
-    weights = made.mechanism.log_probs(np.array([2], np.int32), np.array([1.0]))[0]
+    weights = sanitizer.mechanism.log_probs(np.array([2], np.int32), np.array([1.0]))[0]
     law = np.exp(weights) / np.exp(weights).sum()
     counts = np.bincount(drawn, minlength=len(law))
     # Bernstein: P(|count - n p| > t) <= 2 exp(-t^2 / (2 n p q + 2 t / 3)).
@@ -144,15 +144,15 @@ def stated(ready: Pipeline) -> Statement:
 @pytest.mark.parametrize("strategy", ["record", "data-set"])
 def test_what_a_strategy_shows_is_said(strategy: str) -> None:
     """The statement compares equal patterns only and counts distinct words."""
-    told = stated(built(strategy))
-    assert told.strategy == strategy
-    assert any("pattern of equal words" in line for line in told.adjacency)
-    assert "pattern of equal words" in told.sentence
-    assert "distinct" in told.sentence
-    assert "distinct" in told.text_level
-    assert not any("drawn anew each time" in line for line in told.not_covered)
+    said = stated(built(strategy))
+    assert said.strategy == strategy
+    assert any("pattern of equal words" in line for line in said.adjacency)
+    assert "pattern of equal words" in said.sentence
+    assert "distinct" in said.sentence
+    assert "distinct" in said.text_level
+    assert not any("drawn anew each time" in line for line in said.not_covered)
     shared = "count as one data set"
-    assert any(shared in line for line in told.conditions) == (strategy == "data-set")
+    assert any(shared in line for line in said.conditions) == (strategy == "data-set")
 
 
 @pytest.mark.parametrize("agreement", ["inflect", "articles", "none"])
@@ -161,11 +161,11 @@ def test_forms_are_spoken_of_where_they_may_change(
     strategy: str, agreement: str
 ) -> None:
     """One replacement may be written in several forms, but not without agreement."""
-    told = stated(built(strategy, tokens={"agreement": agreement}))
-    lines = (*told.not_covered, *told.conditions)
-    said = " ".join(lines)
-    assert ("its form follows the words beside it" in said) == (agreement == "inflect")
-    assert ('"a" and "an" follow the word' in said) == (agreement == "articles")
+    said = stated(built(strategy, tokens={"agreement": agreement}))
+    lines = (*said.not_covered, *said.conditions)
+    shown = " ".join(lines)
+    assert ("its form follows the words beside it" in shown) == (agreement == "inflect")
+    assert ('"a" and "an" follow the word' in shown) == (agreement == "articles")
     assert not any("{" in line for line in lines)
 
 

@@ -128,7 +128,7 @@ def test_plain_name() -> None:
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_output_round_trip(tmp_path: Path, suffix: str) -> None:
-    """What is written is read back; the digest is that of the file; no rest is left."""
+    """Output is read back; the digest is that of the file; no other file is left."""
     path = str(tmp_path / ("out.txt" + suffix))
     for _ in range(2):
         with open_output(path) as output:
@@ -290,7 +290,7 @@ def test_full_disk_under_a_parquet_writer() -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX pipes")
 def test_closed_pipe_stays_a_closed_pipe() -> None:
-    """Whoever calls learns that the reader is gone, and Python adds nothing."""
+    """The caller learns that the reader is gone, and Python adds nothing."""
     code = (
         "import sys; from dptext.streams.outputs import open_output\n"
         "try:\n"
@@ -396,6 +396,24 @@ def test_compression_is_recognised_without_a_name(suffix: str, pieces: int) -> N
         process.stdin.close()
         assert process.stdout is not None
         assert process.stdout.read() == DATA
+
+
+@pytest.mark.parametrize(
+    "packed",
+    [
+        bz2.compress(b""),
+        bz2.compress(b"") + bz2.compress(DATA),
+        # A frame that readers skip, which parallel compressors write first.
+        b"\x50\x2a\x4d\x18\x04\0\0\0abcd" + PACK[".zst"](DATA),
+    ],
+)
+def test_compressed_data_may_begin_with_an_empty_frame(
+    packed: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is no text, whatever comes after it."""
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(packed)))
+    with open_input("-") as stream:
+        assert stream.read() in (b"", DATA)
 
 
 @pytest.mark.parametrize("data", [b"", b"B", b"(a)", b"BZ is no magic", b"\x1f\x8b"])
@@ -554,7 +572,7 @@ def test_what_is_put_aside_is_on_the_disk(
 def test_data_appear_after_their_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a release opens first is renamed last."""
+    """The file that a release opens first is renamed last."""
     renamed: list[str] = []
     replace = os.replace
 

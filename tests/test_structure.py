@@ -89,12 +89,12 @@ ALLOWED = {
 @lru_cache(maxsize=1)
 def modules() -> dict[str, ast.Module]:
     """Return the syntax tree of every module by its name inside dptext."""
-    found = {}
+    trees = {}
     for path in sorted(ROOT.rglob("*.py")):
         parts = path.relative_to(ROOT).with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" and parts[:-1] else parts)
-        found[name] = ast.parse(path.read_text(encoding="utf-8"))
-    return found
+        trees[name] = ast.parse(path.read_text(encoding="utf-8"))
+    return trees
 
 
 def imported(tree: ast.Module) -> Iterator[str]:

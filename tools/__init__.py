@@ -1,1 +1,1 @@
-"""What makes the data that ship with dptext: run once in a while, in a checkout."""
+"""Builders of the data that ship with dptext, run now and then in a checkout."""

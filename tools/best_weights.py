@@ -54,7 +54,7 @@ _SLACK = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What weights of rank are to be solved for, all of it public.
+    """The public input of a search for weights of rank.
 
     best (outputs, steps + 1): the largest prior of a word that lists the output in that
     step; in the last column the largest of all. ends (steps,): the last rank of each.

@@ -37,8 +37,8 @@ def files(folder: Path, location: str = "") -> tuple[Path, Path]:
     """
     location = location or str(folder)
     vectors = _only(folder, VECTORS, "matrix (vectors.npy, or one .npy file)", location)
-    what = "list of words (vocab.txt, or one .parquet or .txt file)"
-    return _only(vectors.parent, VOCABULARY, what, location), vectors
+    content = "list of words (vocab.txt, or one .parquet or .txt file)"
+    return _only(vectors.parent, VOCABULARY, content, location), vectors
 
 
 def read(folder: Path, location: str, *, limit: int | None = None) -> RawVectors:
@@ -83,18 +83,18 @@ def lexicon(folder: Path, settings: Settings) -> Lexicon:
         return lexicons.find(str(packed), settings=settings)
 
 
-def _only(folder: Path, patterns: tuple[str, ...], what: str, location: str) -> Path:
+def _only(folder: Path, patterns: tuple[str, ...], content: str, location: str) -> Path:
     """Return the one file of the first pattern that has any, in or below a folder."""
     for search in (folder.glob, folder.rglob):
         for pattern in patterns:
             paths = sorted(path for path in search(pattern) if path.is_file())
             if len(paths) > 1:
                 names = ", ".join(str(path.relative_to(folder)) for path in paths[:5])
-                msg = f"{location}: several files may be its {what}: {names}"
+                msg = f"{location}: several files may be its {content}: {names}"
                 raise LexiconError(msg)
             if paths:
                 return paths[0]
-    raise LexiconError(f"{location}: no {what} in it")
+    raise LexiconError(f"{location}: no {content} in it")
 
 
 def _read_text(path: Path, location: str) -> list[str]:

@@ -175,8 +175,8 @@ def run_cells(arguments: argparse.Namespace) -> None:
         if (key := key_of("unprotected", "", corpus, 0)) not in have
     }
     with ROWS.open("a", encoding="utf-8") as file:
-        for what, part in ((unprotected, plain), (cell, todo)):
-            for key, row in _spread(what, part, arguments.jobs):
+        for measure, part in ((unprotected, plain), (cell, todo)):
+            for key, row in _spread(measure, part, arguments.jobs):
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
                 file.flush()
                 print(key, row["tfidf"], row["means"], flush=True)
@@ -228,11 +228,11 @@ def _name(row: dict[str, Any]) -> str:
 
 
 def _spread(
-    what: Callable[..., Any], todo: dict[str, tuple[Any, ...]], jobs: int
+    measure: Callable[..., Any], todo: dict[str, tuple[Any, ...]], jobs: int
 ) -> Iterator[tuple[str, Any]]:
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(jobs, mp_context=context) as pool:
-        waiting = {pool.submit(what, *each): key for key, each in todo.items()}
+        waiting = {pool.submit(measure, *each): key for key, each in todo.items()}
         for future in as_completed(waiting):
             yield waiting[future], future.result()
 

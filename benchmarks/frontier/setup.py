@@ -1,4 +1,4 @@
-"""What is compared at equal risk: levels, mechanisms, corpora."""
+"""The comparison at equal risk: levels, mechanisms, corpora."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is measured of perturbed texts, from N_w to accuracy."""
+"""Measures of perturbed texts, from N_w to accuracy."""
 
 from __future__ import annotations
 

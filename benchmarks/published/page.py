@@ -83,7 +83,7 @@ def order(rows: Rows) -> str:
             ours = puc.of_tables("AG News", "50", name, epsilon)["0.5"]
             line += [f"{value:.2f}", f"{ours:.2f}"]
         body.append(line)
-    head = [f"{what}, {e}" for e in EPSILONS for what in ("printed", "by formula")]
+    head = [f"{source}, {e}" for e in EPSILONS for source in ("printed", "by formula")]
     return table(("mechanism", *head), body)
 
 
@@ -135,7 +135,7 @@ def _cell(row: Row | None, metric: str) -> str:
 def side_by_side(dataset: str) -> Callable[[Rows], str]:
     """Make Table 6 or 7: published, as the authors' code does, dptext."""
 
-    def made(rows: Rows) -> str:
+    def tables(rows: Rows) -> str:
         kinds = [of(rows, dataset, kind) for kind in ("fault", "dptext")]
         if not any(kinds):
             return f"{dataset}: not measured."
@@ -149,12 +149,12 @@ def side_by_side(dataset: str) -> Callable[[Rows], str]:
                     line.append(f"{figures[dataset, '50', name, epsilon, metric]:g}")
                     line += [_cell(kind.get((name, epsilon)), metric) for kind in kinds]
                 body.append(line)
-            head = [f"{what}, {e}" for e in EPSILONS for what in KINDS]
+            head = [f"{kind}, {e}" for e in EPSILONS for kind in KINDS]
             parts += [f"**{metric}**, {dataset}, 50 dimensions\n"]
             parts += [table(("mechanism", *head), body), ""]
         return "\n".join(parts)
 
-    return made
+    return tables
 
 
 def differences(rows: Rows) -> str:
@@ -210,7 +210,7 @@ def english(rows: Rows) -> str:
                 line.append(f"{figures[dataset, name, e]:.1f}")
                 line += [_cell(kind.get((name, e)), "english") for kind in kinds]
             body.append(line)
-    head = [f"{what}, {e}" for e in EPSILONS for what in KINDS]
+    head = [f"{kind}, {e}" for e in EPSILONS for kind in KINDS]
     return table(("corpus", "mechanism", *head), body)
 
 
@@ -319,7 +319,7 @@ def plus(rows: Rows) -> str:
                     line += [f"{value:g}", _cell(mine["SanText+", epsilon], metric)]
             if len(line) == 2 + 2 * len(EPSILONS):
                 body.append(line)
-    head = [f"{what}, {e}" for e in EPSILONS for what in ("paper", "SanText+")]
+    head = [f"{source}, {e}" for e in EPSILONS for source in ("paper", "SanText+")]
     return table(("corpus", "", *head), body)
 
 

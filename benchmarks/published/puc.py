@@ -78,7 +78,7 @@ def cells() -> list[Cell]:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What holds of the scores of one corpus."""
+    """Properties of the scores of one corpus."""
 
     dataset: str
     scores: int

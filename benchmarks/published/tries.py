@@ -1,4 +1,4 @@
-"""What was tried for the PP of SanText and SynTF in Tables 6 and 7: N_w and PP.
+"""Attempts at the PP of SanText and SynTF in Tables 6 and 7: N_w and PP.
 
 The exact expectation over the 600 texts: the mean of 1 - P(x|x) over the tokens.
 """

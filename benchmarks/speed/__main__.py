@@ -74,7 +74,7 @@ JOBS_LONGER = 4  # runs that the clock measures are longer by this
 
 
 class Run:
-    """What one run of this script measures, as it is written to the file."""
+    """The measurements of one run of this script, as written to the file."""
 
     def __init__(self, chosen: argparse.Namespace) -> None:
         self.path: Path | None = chosen.json

@@ -1,4 +1,4 @@
-"""What is measured of speed: the machine, its limit, one cell."""
+"""Measures of speed: the machine, its limit, one cell."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _HERE = Path(__file__).parent
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a run used, with its workers: seconds, and megabytes of the largest."""
+    """Resources of a run and its workers: seconds, and megabytes of the largest."""
 
     seconds: float
     wall: float
@@ -43,7 +43,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What one cell is measured with."""
+    """The settings of one cell."""
 
     vocabulary: str
     mechanism: str

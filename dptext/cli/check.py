@@ -145,7 +145,9 @@ def _exports(
             wanted = exports.is_export(path, accepted, reported, bytes)
             if not wanted and exports.is_document(path):
                 note(f"{path}: not checked, since its name is not that of an export")
-            elif wanted or not exports.excluded(path, accepted):
+            elif exports.excluded(path, accepted):
+                note(f"{path}: not checked, since the policy excludes it")
+            else:
                 yield str(path), partial(exports.on_disk, path)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,30 +22,100 @@ MECHANISMS = ("rank", "santext", "tem", "laplace", "mahalanobis")
 _RISKS = ("10%", "20%", "35%")
 
 
-def command(
-    file: Annotated[str, "File or folder of texts to compare on."],
-    *,
-    layout: options.LayoutOptions,
-    sample: Annotated[int, Number(int, 1)] = 2000,
-    profile: str = "balanced",
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The cells to compute: mechanisms, then levels, then lexicons."""
+
+    profile: str = "balanced"
     mechanism: Annotated[
         Texts,
         "-m",
         "Mechanism with its default parameters, or NAME:key=value,... for others; "
         "repeatable.",
-    ] = None,
-    risk: Annotated[Texts, f"{options.RISK} Repeatable."] = None,
+    ] = None
+    risk: Annotated[Texts, f"{options.RISK} Repeatable."] = None
     epsilon: Annotated[
         list[float] | None,
         Number(float, 0, above=True),
         f"{options.EPSILON} Repeatable.",
-    ] = None,
+    ] = None
     lexicon: Annotated[
         Texts, HIDDEN, f"{options.LEXICON} Repeatable, to compare lexicons."
-    ] = None,
+    ] = None
     set_: Annotated[
         Texts, HIDDEN, f"{options.SET} Here keys of decoder, for --reader endpoint."
-    ] = None,
+    ] = None
+
+    def cells(self, reader: str | None = None) -> list[Cell]:
+        """Return the cells; reader: whose server attacks. Raises UsageError."""
+        from dptext import profile
+        from dptext.evaluation.comparison import Cell
+        from dptext.settings import share
+
+        if self.risk and self.epsilon:
+            raise UsageError("give --risk or --epsilon, not both")
+        mechanisms = [(each, _mechanism(each)) for each in self.mechanism or MECHANISMS]
+        budget = {"name": "uniform", "epsilon": None, "risk": None}
+        shares = [share(value, "--risk") for value in self.risk or _RISKS]
+        levels = [(f"risk {each:.3g}", {**budget, "risk": each}) for each in shares]
+        if self.epsilon:
+            levels = [
+                (f"epsilon {each:g}", {**budget, "epsilon": each})
+                for each in self.epsilon
+            ]
+        parts = {"mapping": None, "decoder": self._decoder(reader)}
+        return [
+            Cell(
+                *(name, level, lexicon, self.profile),
+                {**parts, "mechanism": each, "budget": budget, "lexicon": lexicon},
+            )
+            for name, each in mechanisms
+            for level, budget in levels
+            for lexicon in self.lexicon or (profile.load(self.profile).lexicon,)
+        ]
+
+    def _decoder(self, reader: str | None) -> JsonObject:
+        """Return the settings of the decoder: that of the reader's server, or none."""
+        import msgspec
+
+        from dptext import profile
+        from dptext.decoders import endpoint
+        from dptext.readers.endpoint import EndpointReader
+
+        keys = options.keys_of(self.set_)
+        over = keys.pop("decoder", {})
+        if keys or not isinstance(over, dict) or (over and reader is None):
+            msg = "--set: compare takes decoder.KEY=VALUE, with --reader endpoint"
+            raise UsageError(msg)
+        if reader is None:
+            return {"name": "none"}
+        if reader != EndpointReader.name:
+            raise UsageError(f"--reader {reader}: compare takes endpoint")
+        over = {"decoder": {**over, "name": reader}}
+        params = profile.load(self.profile, over).decoder.params
+        assert isinstance(params, endpoint.Params)
+        params.server()
+        return {"name": reader, **msgspec.to_builtins(params)}
+
+
+def _mechanism(text: str) -> JsonObject:
+    """Read NAME:key=value,key=value."""
+    from dptext import registry
+
+    name, _, rest = text.partition(":")
+    registry.find("mechanisms", name)
+    keys = options.keys_of(
+        filter(None, rest.split(",")), f"--mechanism {name}:", "k=20"
+    )
+    return {"name": name, **keys}
+
+
+def command(
+    file: Annotated[str, "File or folder of texts to compare on."],
+    *,
+    layout: options.LayoutOptions,
+    sample: Annotated[int, Number(int, 1)] = 2000,
+    grid: Grid,
     measured: options.Measured,
     public_text: Text = None,
     jobs: Annotated[
@@ -85,9 +156,7 @@ def command(
     )
     settings.check()
     selection = layout.selection("text", missing="pass")
-    levels = _levels(risk or (), epsilon or ())
-    decoder = _decoder(profile, settings.reader, set_)
-    grid = cells(profile, mechanism or MECHANISMS, levels, lexicon or (), decoder)
+    cells = grid.cells(settings.reader)
     files = outputs.files_of([file], layout.format)
     texts = read_sample(files, selection, settings, sample, layout.format)
     at_once = jobs or min(4, os.cpu_count() or 1)
@@ -96,10 +165,10 @@ def command(
         at_once = 1
         faults.say(
             f"--reader {settings.reader} sends new draws of {len(texts.texts):,} texts "
-            f"to a server, for up to {len(grid)} cells: each cell is one more release "
+            f"to a server, for up to {len(cells)} cells: each cell is one more release "
             "to it, and losses add up"
         )
-    table = _computed(grid, texts, settings, at_once, resume)
+    table = _computed(cells, texts, settings, at_once, resume)
     results = [row.result for row in table if row.result is not None]
     if not results:
         row = table[0]
@@ -110,101 +179,14 @@ def command(
     if known is not None and known.repeated:
         faults.say(views.repeated(known))
     page = views.comparison(table, texts.texts)
-    if csv is not None:
-        screen.write_file(csv, views.as_csv(table).encode())
+    beside = csv, views.as_csv(table)
     data = {"audience": OWNER, "texts": len(texts.texts), "rows": table}
     # A table is no use with its columns cut: lines are as long as they need be.
-    screen.deliver(data, as_json, page, html=html, width=110)
-
-
-def _levels(
-    risks: Sequence[str], epsilons: Sequence[float]
-) -> list[tuple[str, JsonObject]]:
-    """Return the name and the budget of each level."""
-    if risks and epsilons:
-        raise UsageError("give --risk or --epsilon, not both")
-    budget = {"name": "uniform", "epsilon": None, "risk": None}
-    if epsilons:
-        return [(f"epsilon {each:g}", {**budget, "epsilon": each}) for each in epsilons]
-    from dptext.settings import share
-
-    shares = [share(value, "--risk") for value in risks or _RISKS]
-    return [(f"risk {each:.3g}", {**budget, "risk": each}) for each in shares]
-
-
-def _decoder(
-    name: str, reader: str | None, changes: Sequence[str] | None
-) -> JsonObject | None:
-    """Return the settings of the decoder whose server attacks, None without --reader.
-
-    name: the profile's, over which changes of its decoder are laid. Raises UsageError
-    and MissingExtra before anything is read.
-    """
-    import msgspec
-
-    from dptext import profile
-    from dptext.decoders import endpoint
-    from dptext.readers.endpoint import EndpointReader
-
-    keys = options.keys_of(changes)
-    over = keys.pop("decoder", {})
-    if keys or not isinstance(over, dict) or (over and reader is None):
-        msg = "--set: compare takes decoder.KEY=VALUE, with --reader endpoint"
-        raise UsageError(msg)
-    if reader is None:
-        return None
-    if reader != EndpointReader.name:
-        raise UsageError(f"--reader {reader}: compare takes endpoint")
-    over = {"decoder": {**over, "name": reader}}
-    params = profile.load(name, over).decoder.params
-    assert isinstance(params, endpoint.Params)
-    params.server()
-    return {"name": reader, **msgspec.to_builtins(params)}
-
-
-def cells(
-    name: str,
-    mechanisms: Sequence[str],
-    levels: Sequence[tuple[str, JsonObject]],
-    lexicons: Sequence[str],
-    decoder: JsonObject | None = None,
-) -> list[Cell]:
-    """Return the grid: mechanisms, then levels, then lexicons; name: the profile's.
-
-    decoder: whose server attacks, not one that writes.
-    """
-    from dptext import profile
-    from dptext.evaluation.comparison import Cell
-
-    parts = {"mapping": None, "decoder": decoder or {"name": "none"}}
-    names = lexicons or (profile.load(name).lexicon,)
-    return [
-        Cell(
-            *(each, level, lexicon, name),
-            {**parts, **_mechanism(each), "budget": budget, "lexicon": lexicon},
-        )
-        for each in mechanisms
-        for level, budget in levels
-        for lexicon in names
-    ]
-
-
-def _mechanism(text: str) -> JsonObject:
-    """Read NAME:key=value,key=value."""
-    from dptext.settings import read_value
-
-    name, _, rest = text.partition(":")
-    settings: JsonObject = {"name": name}
-    for part in filter(None, rest.split(",")):
-        key, equals, value = part.partition("=")
-        if not equals:
-            raise UsageError(f"--mechanism {text}: write NAME:key=value,key=value")
-        settings[key] = read_value(value)
-    return {"mechanism": settings}
+    screen.deliver(data, as_json, page, html=html, beside=beside, width=110)
 
 
 def _computed(
-    grid: Sequence[Cell],
+    cells: Sequence[Cell],
     sample: Sample,
     settings: EvaluationSettings,
     jobs: int,
@@ -215,17 +197,17 @@ def _computed(
     from dptext.evaluation import comparison, views
 
     progress.say(
-        f"comparing {len(grid)} cells, each a mechanism at a level, on "
-        f"{len(sample.texts):,} texts"
+        f"comparing cells, each a mechanism at a level: {len(cells)}; "
+        f"texts: {len(sample.texts):,}"
     )
     began = time.monotonic()
     rows: dict[int, CellRow] = {}
-    for cell, row in comparison.run(grid, sample, settings, jobs=jobs, resume=resume):
+    for cell, row in comparison.run(cells, sample, settings, jobs=jobs, resume=resume):
         rows[id(cell)] = row
-        count = f"{len(rows)} of {len(grid)}"
+        count = f"{len(rows)} of {len(cells)}"
         outcome = row.reason or views.line(row)
-        if left := len(grid) - len(rows):
+        if left := len(cells) - len(rows):
             pace = (time.monotonic() - began) / len(rows)
             count += f", about {progress.duration(pace * left)} left"
         progress.say(f"{count}: {cell.mechanism}, {cell.level}: {outcome}")
-    return [rows[id(cell)] for cell in grid]
+    return [rows[id(cell)] for cell in cells]

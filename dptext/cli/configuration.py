@@ -48,6 +48,8 @@ BY_FILE: Mapping[str, frozenset[str]] = {
     "evaluate": _LAYOUT | {"id"},
     "embed": _RECORDS,
 }
+# Keys of the section sanitize.
+_KEYS = tuple(sorted(name.rstrip("_") for name in BY_FILE["sanitize"]))
 # What only the environment sets: keys, since a file that others share names no secret.
 _SECRET = frozenset({"key_file", "sign_key"})
 BY_VARIABLE: Mapping[str, frozenset[str]] = {
@@ -152,10 +154,10 @@ def decode(content: bytes, path: Path, kind: str = _KIND) -> Configuration | Non
         return None
     if not isinstance(data, dict):
         raise UsageError(f"{name}: give sections: {' and '.join(SECTIONS)}")
-    if data and not data.keys() & set(SECTIONS):  # a policy alone
+    if data and not data.keys() & {*SECTIONS, *_KEYS}:  # a policy alone
         from dptext.guarantees import policy
 
-        policy.parse(data, name)
+        policy.parse(data, name, SECTIONS)
         data = {"check": data}
     sections: dict[str, JsonObject] = {}
     for section, keys in data.items():
@@ -221,10 +223,9 @@ def _check_keys(file: Configuration) -> None:
     """Refuse keys of the section `sanitize` that no file may set."""
     from dptext import registry
 
-    known = tuple(sorted(name.rstrip("_") for name in BY_FILE["sanitize"]))
     for key in file.sections.get("sanitize", {}):
-        if key not in known:
-            hint = registry.suggest(key, known)
+        if key not in _KEYS:
+            hint = registry.suggest(key, _KEYS)
             if key in _SECRET:
                 hint = f"a shared file must not name a secret; use {variable_of(key)}"
             raise UsageError(

@@ -80,6 +80,5 @@ def command(
         "settings": writer.profile.settings() if writer else None,
         **msgspec.to_builtins(result),
     }
-    if report is not None:
-        screen.write_file(report, f"{screen.to_json(data)}\n".encode())
-    screen.deliver(data, as_json, views.evaluation(result), html=html)
+    beside = report, f"{screen.to_json(data)}\n"
+    screen.deliver(data, as_json, views.evaluation(result), html=html, beside=beside)

@@ -151,7 +151,7 @@ def _chosen(job: Job, columns: Sequence[FieldSummary], names: Sequence[str]) -> 
         if name not in known:
             raise UsageError(f"no field {name!r}; {registry.suggest(name, known)}")
     if columns and not names:
-        raise UsageError("no field looks like text: name the private ones with --field")
+        raise UsageError("no private field: name one, as in --field NAME")
     selection = replace(job.selection, fields=tuple(dict.fromkeys(names)))
     return survey.with_missing(replace(job, selection=selection))
 

@@ -111,7 +111,7 @@ def verify(
         typer.echo(f"{ledger}: {screen.one_line(line)}")
     if findings:
         raise typer.Exit(1)
-    typer.echo(f"{ledger}: sound, {count} entries", err=True)
+    typer.echo(f"{ledger}: sound; releases recorded: {count}", err=True)
 
 
 def _tokens(files: Sequence[Path], ledger: str) -> list[tuple[str, str]]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
@@ -478,8 +478,12 @@ def overrides(
     )
 
 
-def keys_of(settings: Sequence[str] | None) -> JsonObject:
-    """Return the keys and values that --set gives. Raises UsageError."""
+def keys_of(
+    settings: Iterable[str] | None,
+    option: str = "--set",
+    example: str = "tokens.number=mask",
+) -> JsonObject:
+    """Return the keys and values that an option gives. Raises UsageError."""
     from dptext.settings import read_value
 
     keys: JsonObject = {}
@@ -487,13 +491,12 @@ def keys_of(settings: Sequence[str] | None) -> JsonObject:
         path, equals, text = setting.partition("=")
         *parents, key = path.split(".")
         if not equals or not all((*parents, key)):
-            msg = f"--set {setting}: write KEY=VALUE, as in tokens.number=mask"
-            raise UsageError(msg)
+            raise UsageError(f"{option} {setting}: write KEY=VALUE, as in {example}")
         inner = keys
         for parent in parents:
             part = inner.setdefault(parent, {})
             if not isinstance(part, dict):
-                raise UsageError(f"--set {setting}: {parent} has no keys of its own")
+                raise UsageError(f"{option} {setting}: {parent} has no keys of its own")
             inner = part
         inner[key] = read_value(text)
     return keys

@@ -53,9 +53,25 @@ def check_named(
             reads += filter(os.path.exists, words)
     if params.get("ledger"):
         reads += [str(params["ledger"]), f"{params['ledger']}.key"]
-    named = [params[name] for name in _OUTPUTS if name in params]
-    writes = [str(each) for each in named if isinstance(each, str | Path)]
-    streams.check_distinct([*(params.get("files") or ()), *reads], *writes)
+    files = params.get("files") or ()
+    writes = {name: params[name] for name in _OUTPUTS if params.get(name) is not None}
+    inputs = map(params.get, ("file", "original", "private"))
+    if "" in (*files, *inputs, *writes.values()):
+        raise UsageError("the name of a file is empty (a variable that is not set?)")
+    # What a run writes without --output, and --json, are on standard output, too.
+    alone = "out_dir" in params and not any(
+        params[name] for name in ("output", "out_dir", "in_place")
+    )
+    names = [str(each) for each in writes.values()]
+    if names.count("-") + alone + bool(params.get("as_json")) > 1:
+        raise UsageError(
+            "standard output carries one thing only: name files for the others, as in "
+            "--html FILE"
+        )
+    streams.check_distinct([*files, *reads], *names)
+    for each in names:
+        if each != str(params.get("output")) and not Path(each).parent.is_dir():
+            raise OutputError(f"{each}: No such file or directory")
     return tuple(reads)
 
 
@@ -92,12 +108,6 @@ def planned(
     paths = [reports.internal, reports.page, job.quarantine, *map(reports.beside, jobs)]
     writes = [each.output for each in jobs]
     writes += [str(path) for path in paths if path is not None]
-    # Neither of two could be read back.
-    if sum(map(streams.is_standard, writes)) > 1:
-        raise UsageError(
-            "standard output carries one thing only, the data or a report: name files "
-            "for the others with -o, --report, --html, --public-report, --quarantine"
-        )
     inputs = [] if in_place else [name for each in jobs for name in each.inputs]
     streams.check_distinct([*inputs, *read], *writes)
     for each in jobs:

@@ -141,13 +141,8 @@ class _Fitted:
 class Command(_Fitted, TyperCommand):
     """A command whose options may be set by the environment and by a file.
 
-    Hidden options are of rare use: where there are any, `--help-all` shows them.
+    Hidden options are of rare use: `--help-all` shows them.
     """
-
-    def get_help_option_names(self, ctx: Parsed) -> list[str]:
-        """Return the names of the option that shows help."""
-        rare = any(getattr(each, "hidden", False) for each in self.params)
-        return [*ctx.help_option_names, *["--help-all"] * rare]
 
     def get_params(self, ctx: Parsed) -> Parsed:
         """Return the options; with --help-all none is hidden."""

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from dptext.cli import options, outputs, screen
-from dptext.errors import InputError
 
 if TYPE_CHECKING:
     from dptext.report.plan import Size
@@ -56,10 +55,7 @@ def _of_files(files: Sequence[str]) -> Size:
 
     total = packed = 0
     for name in files:
-        try:
-            size = Path(name).stat().st_size
-        except OSError as error:
-            raise InputError(f"{name}: {error.strerror}") from None
+        size = Path(name).stat().st_size
         total += size
         # Columns of Parquet are compressed in the file, whatever its name.
         if streams.compression(name) or Path(name).suffix.lower() == ".parquet":

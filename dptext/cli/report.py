@@ -35,10 +35,7 @@ def command(
     if (beside := exports.beside(file)).is_file():
         file = beside
     streams.check_file(file, "report")
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise UsageError(f"{file}: {error.strerror}") from None
+    data = file.read_bytes()
     configured = parser.of_run(context)
     accepted = policy.of(configured.policy, configured.shown)
     keys = check.keys_of(None, accepted, configured, None)

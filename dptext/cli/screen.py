@@ -213,20 +213,25 @@ def deliver(
     as_json: bool,
     *blocks: Block | Page,
     html: Path | None = None,
+    beside: tuple[Path | None, str] = (None, ""),
     width: int = 0,
     infinite: str | None = None,
 ) -> None:
     """Print data as JSON, or show blocks; html takes the first, a page, in their place.
 
-    width is the least number of columns; infinite, what stands for such numbers.
+    beside is one more file, if any, and its text; width the least number of columns;
+    infinite, what stands for such numbers.
     """
+    path, text = beside
+    if path is not None:
+        write_file(path, text.encode())
     if html is not None:
         from dptext.report import html as pages
 
         write_file(html, pages.render(cast("Page", blocks[0])))
     if as_json:
         print(to_json(data, infinite))  # noqa: T201
-    elif html is None:
+    elif html is None and str(path) != "-":
         show(*blocks, on=console(width=width))
 
 

@@ -47,7 +47,7 @@ _OTHERS = 4
 _JOINERS = {0x200C: None, 0x200D: None}
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 # What a spreadsheet takes for a formula.
-_FORMULA = ("=", "+", "-", "@")
+_FORMULA = tuple("=+-@＝＋－＠")
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,5 +260,5 @@ def rewritten(said: JsonObject, before: str) -> str | None:
         return None
     old, new = len(before.split()), len(line.split())
     fits = old / 3 - 3 <= new <= 3 * old + 10 and len(line) <= 4 * len(before) + 100
-    formula = line.startswith(_FORMULA) and not before.startswith(_FORMULA)
+    formula = plain.startswith(_FORMULA) and not before.startswith(_FORMULA)
     return line if line and fits and not formula else None

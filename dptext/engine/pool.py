@@ -19,12 +19,13 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache, partial
 from itertools import islice
 from multiprocessing import resource_tracker
+from multiprocessing.connection import Connection
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any, TypeVar
 
 import numpy as np
@@ -47,51 +48,70 @@ T = TypeVar("T")
 @contextlib.contextmanager
 def started(
     make: Callable[[], Callable[[Task], T]], jobs: int, ready: Callable[[Task], T]
-) -> Iterator[ProcessPoolExecutor]:
+) -> Iterator[list[Connection]]:
     """Start processes for a block; each makes a worker, which does tasks.
 
     Where it is safe they are copies of this process and use ready, a worker like those
     that make returns: nothing is loaded twice. They start at once, before the block
-    starts threads, which no copy would have.
+    starts threads, which no copy would have. Each has a pipe of its own: one that is
+    killed in the middle of a message leaves no other process waiting.
     """
     method = "spawn"
     if _can_copy():
         method, make = "fork", partial(_copied, ready)
-    with one_thread_each(), signals_held(), warnings.catch_warnings():
-        # That of Python 3.12 about the threads of OpenBLAS, which ends them itself.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        workers = ProcessPoolExecutor(
-            jobs, multiprocessing.get_context(method), _begin, (make,)
-        )
-        for _ in range(jobs):
-            workers.submit(int)  # each starts a process
-    try:
+    context: Any = multiprocessing.get_context(method)
+    workers = list[Connection]()
+    with contextlib.ExitStack() as stack:
+        with one_thread_each(), signals_held(), warnings.catch_warnings():
+            # That of Python 3.12 about the threads of OpenBLAS, which ends them itself.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            for _ in range(jobs):
+                ours, theirs = context.Pipe()
+                process = context.Process(target=_serve, args=(theirs, make))
+                with theirs:
+                    process.start()
+                stack.callback(process.join)
+                stack.callback(process.kill)
+                workers.append(ours)
         yield workers
-    finally:
-        workers.shutdown(wait=True, cancel_futures=True)
 
 
-def spread(
-    workers: ProcessPoolExecutor, tasks: Iterable[Task], jobs: int
-) -> Iterator[tuple[Task, Any]]:
-    """Give tasks to processes; what they make comes back in order.
+def spread(workers: list[Connection], tasks: Iterable[Task]) -> Iterator[Any]:
+    """Give tasks to processes; they come back in order, each with what was made of it.
 
     Raises DptextError when a process is killed.
     """
+    free = SimpleQueue[Connection]()
+    for worker in workers:
+        free.put(worker)
+
+    def ask(task: Task) -> Any:
+        worker = free.get()
+        try:
+            worker.send(task.bare())
+            answer = worker.recv()
+        except (EOFError, OSError):
+            raise DptextError(
+                "a worker process stopped (is there enough memory?); try fewer jobs"
+            ) from None
+        finally:
+            free.put(worker)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
     under_way: collections.deque[tuple[Task, Future[Any]]] = collections.deque()
-    left = iter(tasks)
+    left, threads = iter(tasks), ThreadPoolExecutor(len(workers))
     try:
         while True:
-            for task in islice(left, _AHEAD * jobs - len(under_way)):
-                under_way.append((task, workers.submit(_work, task.bare())))
+            for task in islice(left, _AHEAD * len(workers) - len(under_way)):
+                under_way.append((task, threads.submit(ask, task)))
             if not under_way:
                 return
             first, future = under_way.popleft()
             yield first, future.result()
-    except BrokenProcessPool:  # by a task that is handed out or comes back
-        raise DptextError(
-            "a worker process stopped (is there enough memory?); try fewer jobs"
-        ) from None
+    finally:
+        threads.shutdown(wait=False, cancel_futures=True)
 
 
 def _openblas() -> Callable[[int], None] | None:
@@ -170,18 +190,18 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-# Returns the worker of a worker process, made once.
-_worker: Callable[[], Callable[[Task], Any]]
-
-
-def _begin(make: Callable[[], Callable[[Task], Any]]) -> None:
-    """Begin a worker process; what could fail is left to its first batch."""
-    global _worker
+def _serve(tasks: Connection, make: Callable[[], Callable[[Task], object]]) -> None:
+    """Do tasks in a process of its own; what could fail is left to the first one."""
     begin()
-    _worker = cache(make)
-
-
-def _work(task: Task) -> Any:
-    """Do a task in a worker process."""
-    with registry.describe_failure():
-        return _worker()(task)
+    make = cache(make)
+    while True:
+        try:
+            task = tasks.recv()
+        except EOFError:
+            return
+        try:
+            with registry.describe_failure():
+                answer = make()(task)
+        except Exception as error:
+            answer = error
+        tasks.send(answer)

@@ -473,7 +473,7 @@ class Run:
 
         recipe = Recipe.of(self.pipeline, self.key)
         workers = stack.enter_context(pool.started(recipe.worker, jobs, worker))
-        return pool.spread(workers, tasks, jobs)
+        return pool.spread(workers, tasks)
 
     @property
     def measures(self) -> PublicMeasures:

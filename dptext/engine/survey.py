@@ -455,6 +455,8 @@ def survey(job: Job) -> list[FieldSummary]:
                 values[path].add(text)
     with streams.open_input(name, selection.encoding) as stream:
         names = dict.fromkeys([*values, *module.copied(stream, selection)])
+    if not names:
+        raise InputError(f"{name}: no record with a field")
     columns = []
     for path in names:
         each, kind = values[path], values[path].kind(path)

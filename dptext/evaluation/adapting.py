@@ -94,6 +94,10 @@ def make(
     source = {"adapted": corpus, "adapted_sha256": [file.digest for file in files]}
     folder, pairs_folder = store.folder_of(name), ngrams.folder_of(name)
     progress("words and vectors", 0.0)
+    first, held_out = halves(texts)
+    read = sample(held_out, _READ)
+    if min(len({*read}), len({*sample(first, _READ)})) < 2:
+        raise UsageError("too few different texts: one half is held out to measure on")
     if base is not None:
         lexicon = from_text.adapt(base, name, texts, least, source)
     else:
@@ -109,10 +113,6 @@ def make(
     meta = {"source": corpus, "licence": "not stated", "lexicon": name}
     every = counted(lexicon, texts, math.inf)
     pairs = every.model(1, {**meta, "counted": every.words}, general)
-    first, held_out = halves(texts)
-    read = sample(held_out, _READ)
-    if len(read) < 2:
-        raise UsageError("too few texts to divide into halves")
     other = counted(lexicon, first)
     other_pairs = other.model(1, {}, general)
     in_context = {}

@@ -6,6 +6,7 @@ original and private texts; MEANINGS says what is trained and tested on what.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -229,14 +230,13 @@ def learn(
     untrained classifier, name is its name. Raises UsageError where there is nothing to
     learn.
     """
-    has = np.array([value is not None for value in values], bool)
-    known = np.array([value for value in values if value is not None], dtype=str)
-    labels = np.full(len(values), -1, np.int64)
-    classes, labels[has] = np.unique(known, return_inverse=True)
-    counts = np.bincount(labels[has])
-    if len(classes) < 2 or counts.min() < _LEAST or len(classes) > len(known) / 4:
+    counts = Counter(value for value in values if value is not None)
+    classes, known = sorted(counts), counts.total()
+    if len(classes) < 2 or min(counts.values()) < _LEAST or len(classes) > known / 4:
         needed = f"it needs at least two values of at least {_LEAST} texts each"
         raise UsageError(f"field {field!r} cannot be a label: {needed}")
+    rows: dict[str | None, int] = {value: row for row, value in enumerate(classes)}
+    labels = np.array([rows.get(value, -1) for value in values], np.int64)
     scores = []
     for seed in range(splits):
         train, test = _split(labels, seed)
@@ -247,8 +247,8 @@ def learn(
         guesses = (each.predict([texts[row] for row in test]) for each, texts in tested)
         scores.append([_scores(labels[test], guess) for guess in guesses])
     original, private, static = map(_mean, np.array(scores).swapaxes(0, 1))
-    sizes = len(known), len(classes), splits
-    chance = float(counts.max() / len(known))
+    sizes = known, len(classes), splits
+    chance = max(counts.values()) / known
     return LabelTask(field, name, *sizes, chance, original, private, static)
 
 

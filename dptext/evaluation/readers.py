@@ -91,8 +91,8 @@ class PublicText:
         """Return the error of a file without texts to count or to read."""
         named = ", ".join(self.fields)
         return InputError(
-            f"{self.path}: no words to count or to read; give more text, or its field "
-            f"with --field (read as {named})"
+            f"{self.path}: too few different texts with words to count some and read "
+            f"others; give more, or their field with --field (read as {named})"
         )
 
 

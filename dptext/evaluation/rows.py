@@ -54,6 +54,9 @@ def records(
     """
     if streams.is_standard(path):
         raise UsageError("standard input cannot be read twice: give the path of a file")
+    for name in values:
+        if name in selection.fields:
+            raise UsageError(f"field {name!r} cannot be both a text and a label")
     module = formats.find(path, format)
     selections = [selection, *(replace(selection, id_field=name) for name in values)]
     with contextlib.ExitStack() as stack:

@@ -189,8 +189,10 @@ def _weighed(
         gained = utility[0].private.accuracy - utility[0].original.accuracy
         lost = attributes[0].original.accuracy - attributes[0].private.accuracy
         trade_off = gained + lost
-    if utility and kept.perturbed is not None and kept.low is not None:
-        useful = min(1.0, utility[0].private.accuracy / utility[0].original.accuracy)
+    # Where originals teach nothing, there is no share of it to keep.
+    best = utility[0].original.accuracy if utility else 0.0
+    if best and kept.perturbed is not None and kept.low is not None:
+        useful = min(1.0, utility[0].private.accuracy / best)
         private = (kept.perturbed + 1.0 - kept.low) / 2.0
         composite = {f"{a:g}": a * useful + (1 - a) * private for a in alphas}
     return trade_off, composite

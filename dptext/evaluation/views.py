@@ -64,9 +64,8 @@ def evaluation(result: Result) -> Page:
     """Return what a private file keeps and gives away as a page."""
     kept = result.kept
     note = (
-        f"{count(kept.texts)} texts; PP, LOW and CS by the lexicon cover the "
-        f"{count(kept.compared)} with as many words after as before. "
-        f"{figures.CHANGED_BY_CHANCE}"
+        "PP, LOW and CS by the lexicon cover texts with as many words after as before: "
+        f"{count(kept.compared)} of {count(kept.texts)}. {figures.CHANGED_BY_CHANCE}"
     )
     sections = [
         Section("Quality", (Figures(list(_kept(result))), Paragraph(note, "note"))),
@@ -107,11 +106,13 @@ def evaluation(result: Result) -> Page:
         ]
         if result.trade_off is not None:
             weighed.append(("trade-off", figures.points(result.trade_off)))
-        about = (
-            f"Composite: {result.composite_formula}. Trade-off: the change in accuracy "
-            "on the first label plus what the attack on the first attribute has lost."
-        )
-        blocks = Figures(weighed), Paragraph(about, "note")
+        about = f"Composite: {result.composite_formula}." * bool(result.composite)
+        if result.trade_off is not None:
+            about += (
+                " Trade-off: the change in accuracy on the first label plus what the "
+                "attack on the first attribute has lost."
+            )
+        blocks = Figures(weighed), Paragraph(about.strip(), "note")
         sections.append(Section("Utility and privacy together", blocks))
     return Page(
         "A private file compared with its original",
@@ -157,8 +158,11 @@ def _tasks(title: str, tasks: Sequence[LabelTask]) -> Iterator[Section]:
             for task in tasks
         ],
     )
-    about = ", ".join(f"{t.field}: {t.splits} splits, {t.classifier}" for t in tasks)
-    note = Paragraph(f"Mean ± standard deviation; {about}.", "note")
+    task = tasks[0]
+    splits = "One split"
+    if task.splits > 1:
+        splits = f"Mean ± standard deviation over {task.splits} splits"
+    note = Paragraph(f"{splits}; classifier {task.classifier}.", "note")
     yield Section(title, (table, note))
 
 

@@ -58,7 +58,7 @@ def column(
     def number(names: list[str], name: str) -> int:
         if names.count(name) == 1:
             return names.index(name)
-        texts = leaf_paths(schema, only_text=True)
+        texts = (leaf.path for leaf, kind in leaves(schema) if holds_text(kind))
         problem = f"no field {path!r}{_fields.listed(texts)}"
         if name in names:
             problem = f"the name {name!r} of field {path!r} occurs twice"
@@ -74,7 +74,7 @@ def column(
         fields = fields_of(kind)
         steps.append(number([field.name for field in fields], name))
         kind = _inside(fields[steps[-1]].type)
-    if is_text and not _is_text(kind):
+    if is_text and not holds_text(kind):
         raise InputError(
             f"{location}: field {path!r} is of type {_shown(kind)}, not text"
         )
@@ -89,18 +89,20 @@ def columns(
     return tuple(sorted(selected, key=lambda column: (column.index, column.steps)))
 
 
-def leaf_paths(schema: Schema, *, only_text: bool = False) -> Iterator[str]:
-    """Give the paths of all fields that hold values, through lists and structs."""
-    left: list[tuple[tuple[str, ...], Kind]] = [
-        ((field.name,), _inside(field.type)) for field in schema
+def leaves(schema: Schema) -> Iterator[tuple[ArrowColumn, Kind]]:
+    """Give all fields that hold values, through lists and structs, and their types."""
+    left: list[tuple[tuple[str, ...], tuple[int, ...], Kind]] = [
+        ((field.name,), (index,), _inside(field.type))
+        for index, field in enumerate(schema)
     ]
-    while left:
-        path, kind = left.pop(0)
+    for names, at, kind in left:  # which grows meanwhile
         if is_kind(kind, "is_struct") and kind.num_fields:
-            fields = fields_of(kind)
-            left += [((*path, field.name), _inside(field.type)) for field in fields]
-        elif _is_text(kind) or not only_text:
-            yield _fields.joined(path)
+            left += [
+                ((*names, field.name), (*at, index), _inside(field.type))
+                for index, field in enumerate(fields_of(kind))
+            ]
+        else:
+            yield ArrowColumn(_fields.joined(names), at[0], at[1:]), kind
 
 
 def is_kind(kind: Kind, *tests: str) -> bool:
@@ -125,7 +127,7 @@ def _inside(kind: Kind) -> Kind:
     return kind
 
 
-def _is_text(kind: Kind) -> bool:
+def holds_text(kind: Kind) -> bool:
     kind = kind.value_type if is_kind(kind, "is_dictionary") else kind
     return is_kind(kind, "is_string", "is_large_string", "is_string_view")
 
@@ -324,7 +326,7 @@ class PageRow(NamedTuple):
 def other_paths(schema: Schema, fields: tuple[str, ...]) -> Iterator[str]:
     """Give the paths of all leaves that are none of these fields."""
     texts = {_fields.joined(_fields.parse(path)) for path in fields}
-    return (path for path in leaf_paths(schema) if path not in texts)
+    return (leaf.path for leaf, _ in leaves(schema) if leaf.path not in texts)
 
 
 def with_texts(head: TableHead, batch: Batch, new: Sequence[list[Value]]) -> Batch:

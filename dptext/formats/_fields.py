@@ -126,7 +126,7 @@ def leaves(line: str) -> Iterator[tuple[tuple[str, ...], object]]:
 def listed(names: Iterable[str]) -> str:
     """Name the fields that may be chosen, as the end of a message."""
     plain = [name for name in dict.fromkeys(names) if _PLAIN.fullmatch(name)]
-    shown = ", ".join(map(repr, plain[:_LISTED]))
+    shown = ", ".join(f"'{name}'" for name in plain[:_LISTED])
     more = f" and {len(plain) - _LISTED} more" if len(plain) > _LISTED else ""
     return f"; fields with strings: {shown}{more}" if plain else ""
 

@@ -139,18 +139,17 @@ class Scan:
     def _check_may_lack(self, node: PathNode, reason: str) -> None:
         """Refuse an absent text unless it may pass; id and subject never may."""
         if _holds_name(node):
-            raise Unreadable(reason, _advice(self._line))
+            raise Unreadable(reason, _advice(self._line, "--id or --subject"))
         if not self._pass_missing:
             passes = "; --missing pass lets it be absent, --on-error skip leaves it out"
-            raise Unreadable(reason, _advice(self._line) + passes)
+            raise Unreadable(reason, _advice(self._line, "--field") + passes)
 
 
-def _advice(line: str) -> str:
-    """Say which fields a record has."""
-    if len(line) > _LONGEST:
-        return "choose another with --field"
-    names = (joined(path) for path, value in leaves(line) if isinstance(value, str))
-    return "choose another with --field" + listed(names)
+def _advice(line: str, option: str) -> str:
+    """Say with which option another field is named, and which fields a record has."""
+    strings = (joined(path) for path, value in leaves(line) if isinstance(value, str))
+    names = listed(strings) if len(line) <= _LONGEST else ""
+    return f"choose another with {option}{names}"
 
 
 def _holds_name(node: PathNode) -> bool:

@@ -61,6 +61,8 @@ class _Values:
             yield between
             comma = is_array
         end = self._take(_CLOSING)
+        if b"," in between and end:
+            raise self._damaged("there is a comma behind the last record")
         if b"," in between or end.startswith(b"]") != is_array:
             raise self._damaged("it ends within an array; is the file cut off?")
         if self._next():

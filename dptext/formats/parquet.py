@@ -191,15 +191,11 @@ class Format(formats.Format):
         """Give the strings of a record that are copied, with their paths."""
         assert isinstance(record.rest, PageRow)
         page, row = record.rest
-        schema = page.head.schema
-        for path in _arrow.leaf_paths(schema, only_text=True):
-            if path in selection.fields:
-                continue
-            column = _arrow.column(schema, path, "")
-            (value,) = _arrow.values(
-                page.batch.column(column.index)[row:][:1], column.steps
-            )
-            yield path, " ".join(text for text in _arrow.texts(value) if text)
+        for leaf, kind in _arrow.leaves(page.head.schema):
+            if _arrow.holds_text(kind) and leaf.path not in selection.fields:
+                array = page.batch.column(leaf.index).slice(row, 1)
+                (value,) = _arrow.values(array, leaf.steps)
+                yield leaf.path, " ".join(filter(None, _arrow.texts(value)))
 
 
 def _open(stream: BinaryIO, location: str) -> _arrow.File:
@@ -213,7 +209,8 @@ def _open(stream: BinaryIO, location: str) -> _arrow.File:
         return pq.ParquetFile(stream, pre_buffer=False, buffer_size=2**20)
     except (pa.ArrowException, OSError, UnicodeDecodeError):
         raise InputError(
-            f"{location}: not a Parquet file, or cut off; choose with --format"
+            f"{location}: not a Parquet file, cut off, or encrypted; choose with "
+            "--format"
         ) from None
 
 
@@ -262,5 +259,5 @@ def _batches(file: _arrow.File, location: str) -> Iterator[_arrow.Batch]:
         yield from file.iter_batches(batch_size=ROWS)
     except (pa.ArrowException, OSError):
         raise InputError(
-            f"{location}: damaged Parquet data; write the file again"
+            f"{location}: damaged or encrypted Parquet data; write the file again"
         ) from None

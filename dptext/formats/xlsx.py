@@ -272,9 +272,9 @@ def _rows(
     from openpyxl.xml.functions import iterparse
 
     sheet: Any = workbook.worksheets[0]
+    last = 0
     with _reported(location), sheet._get_source() as source:
         parser = _reader.WorkSheetParser(source, sheet._shared_strings, data_only=True)
-        last = 0
         for _, element in iterparse(source):
             if element.tag != _reader.ROW_TAG:
                 continue
@@ -288,23 +288,20 @@ def _rows(
                 )
             if number > _ROWS:
                 raise InputError(
-                    f"{location}: damaged, or over {_ROWS:,} rows; save the sheet as "
-                    "CSV"
+                    f"{where}: damaged, or over {_ROWS:,} rows; save the sheet as CSV"
                 )
+            last = number
+            cells: list[SheetCell | None] = []
             for cell, part in zip(parsed, element, strict=True):
-                is_formula = part.find(_reader.FORMULA_TAG) is not None
-                if is_formula and cell["value"] is None and cell["data_type"] != "str":
+                if cell["value"] not in (None, ""):
+                    cells += [None] * (cell["column"] - 1 - len(cells))
+                    cells.append(_cell(sheet, cell))
+                elif cell["data_type"] != "str" and part.findall(_reader.FORMULA_TAG):
                     raise InputError(
                         f"{where}: a formula has no saved result; open the workbook in "
                         "Excel or LibreOffice and save it"
                     )
             element.clear()
-            last = number
-            cells: list[SheetCell | None] = []
-            for column, cell in zip(columns, parsed, strict=True):
-                if cell["value"] not in (None, ""):
-                    cells += [None] * (column - 1 - len(cells))
-                    cells.append(_cell(sheet, cell))
             if cells:
                 yield number, tuple(cells)
 
@@ -348,32 +345,20 @@ def _record(
 
 def _text(cell: SheetCell | None) -> str:
     """Return the text of a cell: numbers as Python writes them, dates by ISO 8601."""
+    from openpyxl.styles import numbers
+    from openpyxl.utils.datetime import from_excel
+
     if cell is None:
         return ""
     value: Any = cell.value
     if isinstance(value, bool):
         return str(value).upper()
-    if isinstance(value, int | float):
-        value = _moment(value, cell.format)
-    if isinstance(value, datetime.datetime):
-        is_day = value.time() == datetime.time()
-        return value.date().isoformat() if is_day else value.isoformat(" ")
-    return str(value)
-
-
-def _moment(value: float, code: str) -> Any:
-    """Return the date, time or length of time that a number format makes of a number.
-
-    The number itself where it makes none.
-    """
-    from openpyxl.styles import numbers
-    from openpyxl.utils import datetime as dates
-
-    if numbers.is_date_format(code):
-        with contextlib.suppress(OverflowError, ValueError):
-            is_length = numbers.is_timedelta_format(code)
-            return dates.from_excel(value, timedelta=is_length)
-    return value
+    if isinstance(value, int | float) and numbers.is_date_format(cell.format):
+        is_length = numbers.is_timedelta_format(cell.format)
+        with contextlib.suppress(OverflowError, ValueError):  # no date has the number
+            value = from_excel(value, timedelta=is_length)
+    is_day = isinstance(value, datetime.datetime) and value.time() == datetime.time()
+    return str(value.date() if is_day else value)
 
 
 _XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'

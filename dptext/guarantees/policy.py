@@ -53,7 +53,7 @@ Limit = Annotated[float, Meta(ge=0)]
 class ExportPolicy:
     """The strictest values that still pass; None asks nothing."""
 
-    notion: tuple[Accepted, ...] = ("LDP", "metric-DP")
+    notion: Annotated[tuple[Accepted, ...], Meta(min_length=1)] = ("LDP", "metric-DP")
     max_epsilon: Limit | None = None
     max_loss: Limit | None = None
     max_delta: Limit | None = None
@@ -78,12 +78,14 @@ def of(section: Mapping[str, object] | None, location: str) -> ExportPolicy:
     return ExportPolicy() if section is None else parse(section, f"{location}: check")
 
 
-def parse(data: Mapping[str, object], name: str) -> ExportPolicy:
-    """Turn plain data into a policy; name says where it stands, for messages."""
+def parse(
+    data: Mapping[str, object], name: str, beside: tuple[str, ...] = ()
+) -> ExportPolicy:
+    """Turn plain data into a policy; name and beside are those of `convert`."""
     plain = dict(data)
     for key in _LISTS:
         if isinstance(plain.get(key), str):
             plain[key] = [plain[key]]
     if plain.get("max_risk") is not None:
         plain["max_risk"] = share(plain["max_risk"], f"{name}: max_risk")
-    return convert(plain, ExportPolicy, name)
+    return convert(plain, ExportPolicy, name, beside)

@@ -287,9 +287,12 @@ def reported(path: Path) -> Iterator[None]:
 _EDITED = "the ledger was edited: its rows are not those of its seal"
 _REASONS = {
     "SQLITE_BUSY": "other runs hold it; try again when they are done",
-    "SQLITE_FULL": "no space left on the disk",
+    **dict.fromkeys(
+        ("SQLITE_FULL", "SQLITE_IOERR_SHMSIZE"), "no space left on the disk"
+    ),
     "SQLITE_READONLY": "it cannot be written",
-    "SQLITE_CANTOPEN": "it cannot be opened",
+    "SQLITE_CANTOPEN": "it cannot be opened (also to read it, its folder must be "
+    "writable)",
 }
 
 

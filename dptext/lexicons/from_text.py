@@ -282,6 +282,8 @@ def adapt(
     size = len(base.words)
     keys = {key: row for row, key in enumerate(keys_of(base.words))}
     counted = count_words(texts, keys, least)
+    if not counted.known.any():
+        raise InputError(f"the texts have no words of the lexicon {base.name}")
     new = vectors_of_new(texts, counted, np.asarray(base.vectors[:size]))
     outputs = int(base.meta.get("outputs", size))
     counts = _counts(base, counted)

@@ -25,6 +25,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from tokenize import TokenError
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 import msgspec
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 _DAMAGED = EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile
+# What NumPy raises besides at a header that is none.
+_NO_ARRAYS = TypeError, KeyError, ValueError, RuntimeError, SyntaxError, TokenError
 ZIP = b"PK\x03\x04"
 
 
@@ -119,7 +122,7 @@ def read_npz(
             counts = archive["counts"] if "counts" in archive.files else None
         if words.dtype.kind == "S":
             words = np.char.decode(words, "utf-8")
-    except (TypeError, KeyError, ValueError, *_DAMAGED, RuntimeError, OSError) as error:
+    except (*_DAMAGED, *_NO_ARRAYS, OSError) as error:
         reason = f"with the arrays words and vectors ({type(error).__name__})"
         raise LexiconError(f"{location}: not a whole .npz {reason}") from None
     if words.ndim != 1 or words.dtype.kind != "U":
@@ -147,15 +150,15 @@ def assemble(
         msg = f"{location}, entry {words.index('') + 1}: the word is empty"
         raise LexiconError(msg)
     plain_counts = None
-    if counts is not None:
-        fits = counts.shape == (len(words),) and counts.dtype.kind in "iuf"
-        plain_counts = counts.astype(np.float64)[:limit] if fits else np.zeros(1)
-        if not (np.isfinite(plain_counts) & (plain_counts > 0)).all():
-            msg = f"{location}: counts must be {len(words)} numbers above 0"
-            raise LexiconError(msg)
     kept: type[np.floating] = np.float16 if vectors.dtype == np.float16 else np.float32
-    with np.errstate(over="ignore"):  # what overflows is refused as infinite below
+    with np.errstate(over="ignore"):  # what overflows is refused as infinite
         plain = np.ascontiguousarray(vectors[:limit], dtype=kept)
+        if counts is not None:
+            fits = counts.shape == (len(words),) and counts.dtype.kind in "iuf"
+            plain_counts = counts.astype(np.float64)[:limit] if fits else np.zeros(1)
+            if not ((plain_counts > 0).all() and np.isfinite(plain_counts.sum())):
+                msg = f"counts must be {len(words)} numbers above 0, of a finite sum"
+                raise LexiconError(f"{location}: {msg}")
     return checked(RawVectors(words[:limit], plain, plain_counts), location, "entry")
 
 

@@ -260,8 +260,9 @@ def epsilon_for(mechanism: Mechanism, target: float, prior: Floats) -> float:
     baseline = float(prior.max())
     if not baseline < target < 1.0:
         raise UsageError(
-            f"risk {target:.2%} is out of reach: a guess without any output already "
-            f"succeeds for {baseline:.2%} of words; give a risk between these and 100%"
+            f"risk {100 * target:.6g}% is out of reach: a guess without any output "
+            f"already succeeds for {100 * baseline:.6g}% of words; give a risk above "
+            "that and below 100%"
         )
     search = _search if mechanism.has_log_probs else search_by_samples
     what = ["calibrate", 2, *mechanism.identity, cache.digest(prior), target]

@@ -150,8 +150,9 @@ def address(url: str, setting: str) -> SplitResult:
         raise UsageError(f"{setting}: {msg}")
     if parts.username is not None or parts.password is not None:
         raise UsageError(f"{setting}: no name or password in it; set {KEY} instead")
-    if parts.query or parts.fragment or not url.isascii() or not url.isprintable():
-        raise UsageError(f"{setting}: an address without ? and #, in ASCII")
+    plain = url.isascii() and url.isprintable() and " " not in url
+    if parts.query or parts.fragment or not plain:
+        raise UsageError(f"{setting}: an address without ?, # and spaces, in ASCII")
     return parts
 
 
@@ -272,8 +273,12 @@ class Server:
                 content = await self._content(client, question, dialect, "")
             except _UnansweredError as error:
                 if not error.refused:
-                    raise DptextError(self._stopped(str(error))) from None
+                    msg = f"{self._setting}: {self.host} {error}; no draws were sent"
+                    raise DptextError(msg) from None
                 reason = f" (the last one: it {error})"
+                continue
+            if content is None:
+                reason = " (the last one: its reply is no chat completion)"
                 continue
             if not dialect.schema or object_of(content) == _TEST:
                 progress.say(f"{self.host} answers ({dialect.schema or 'no schema'})")
@@ -299,7 +304,7 @@ class Server:
                 return None
             self._failures = 0
             # A small model may repeat what it is told.
-            said = None if _AGAIN in content else object_of(content)
+            said = object_of(content) if content and _AGAIN not in content else None
             answer = None if said is None else question.read(said)
             if answer is not None:
                 return answer
@@ -317,8 +322,8 @@ class Server:
         question: Question[Any],
         dialect: _Dialect,
         reminder: str,
-    ) -> str:
-        """Return the text of an answer, "" where a reply holds none."""
+    ) -> str | None:
+        """Return the text of an answer, "" for none; None for any other reply."""
         said = [*question.messages, *([("user", reminder)] if reminder else [])]
         body: JsonObject = {
             "model": self.model,
@@ -344,7 +349,7 @@ class Server:
         received += used.completion_tokens or 0
         self.traffic = Traffic(requests + 1, sent, received)
         if len(completion.choices) != 1:
-            return ""
+            return None
         return completion.choices[0].message.content or ""
 
     async def _post(self, client: httpx.AsyncClient, body: bytes) -> bytes:

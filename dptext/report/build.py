@@ -1,8 +1,11 @@
-"""Drawing up a report: all that follows from settings, and what a run counted."""
+"""Drawing up a report: all that follows from settings, and what a run counted.
+
+Each section draws up its own figures (dptext.report.document).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +25,6 @@ from dptext.report.document import (
     Layout,
     Output,
     Private,
-    ReaderFigures,
     Recorded,
     Run,
     VectorCounts,
@@ -31,8 +33,6 @@ from dptext.report.document import (
     WordSection,
 )
 from dptext.settings import digest_of_data
-from dptext.tokens import kinds, lists
-from dptext.tokens.policy import Policy
 from dptext.types import Selection
 from dptext.vectors import Measures
 
@@ -41,20 +41,6 @@ if TYPE_CHECKING:
     from dptext.vectors.columns import VectorWriter
     from dptext.vectors.job import Counts
     from dptext.vectors.release import VectorRelease
-
-
-def layout(selection: Selection, formats: Collection[str]) -> Layout:
-    """Say how the records of outputs in these formats were read."""
-    return Layout(
-        format=next(iter(formats)) if len(formats) == 1 else None,
-        fields=None if set(formats) == {"text"} else selection.fields,
-        id_field=selection.id_field,
-        missing=selection.missing,  # type: ignore[arg-type]
-        delimiter=selection.delimiter,
-        quoting=selection.quoting,
-        header=selection.header,
-        encoding=selection.encoding,
-    )
 
 
 def promised(pipeline: Pipeline, key: str = "system", **known: Any) -> Statement:
@@ -85,8 +71,6 @@ def stated(
     finder, what chose the private parts of texts.
     """
     recipe, lexicon = pipeline.profile, pipeline.lexicon
-    if key == "seed":
-        measures = measures.seeded()
     promise = promised(
         pipeline,
         key,
@@ -97,18 +81,7 @@ def stated(
         detected=layout.detected,
         subjects=None if recorded is None else recorded.limits,
     )
-    words = WordSection(
-        risk=measures.risk,
-        no_risk=measures.no_risk,
-        risk_note=measures.risk_note,
-        deniability=measures.deniability,
-        readers=ReaderFigures.of(measures.in_context),
-        vocabulary=len(lexicon.words),
-        dimensions=lexicon.vectors.shape[1],
-        prior=str(lexicon.meta.get("prior", "not stated")),
-        decoder_files=dict(pipeline.decoder.content),
-        list_files=lists.digests(recipe.tokens),
-    )
+    words = WordSection.of(pipeline, measures.seeded() if key == "seed" else measures)
     names = recipe.name, lexicon.name, lexicon.digest
     run = _run(recipe.settings(), *names, key, layout, recorded)
     return _public(run, promise, words, None)
@@ -132,13 +105,7 @@ def stated_vectors(
     )
     # Whoever knows the seed needs no guess.
     measured = None if key == "seed" else measures or vector_statement.measured(release)
-    section = VectorSection(
-        measures=measured,
-        dimensions=release.dimensions,
-        epsilon_each=release.epsilon,
-        step=release.mechanism.step(release.epsilon),
-        table_digest=release.lexicon.digest,
-    )
+    section = VectorSection.of(release, measured)
     settings = release.settings
     names = settings.recipe.name, release.lexicon.name, release.base_digest
     return _public(_run(settings.plain(), *names, key, layout), promise, None, section)
@@ -187,14 +154,15 @@ def finished(
     recorded: Recorded | None = None,
 ) -> Document:
     """Return the internal report of finished outputs; of several it names none."""
-    shape = layout(job.selection, {each.format for each in written})
+    layout = Layout.of(job.selection, {each.format for each in written})
     output = None
     if len(written) == 1:
         (one,) = written
         name = Path(job.output).name if job.output else None
         output = Output(name, one.bytes, one.sha256, one.copied, used=one.used)
-    document = stated(pipeline, key.origin, shape, measures, recorded)
-    return _internal(document, _private(pipeline, job.inputs, tally), output)
+    document = stated(pipeline, key.origin, layout, measures, recorded)
+    words = WordCounts.of(pipeline, tally)
+    return _internal(document, Private.of(job.inputs, tally, words), output)
 
 
 def called(
@@ -210,11 +178,11 @@ def called(
 
     finder names what chose the parts of the texts that are private, if anything did.
     """
-    shape = layout(selection, {"text"} if finder else set())
-    if finder:
-        shape = replace(shape, format=None)
-    document = stated(pipeline, key.origin, shape, measures, finder=finder)
-    return _internal(document, _private(pipeline, (), tally))
+    layout = Layout.of(selection, {"text"} if finder else set())
+    layout = replace(layout, format=None)
+    document = stated(pipeline, key.origin, layout, measures, finder=finder)
+    words = WordCounts.of(pipeline, tally)
+    return _internal(document, Private.of((), tally, words), None)
 
 
 def finished_vectors(
@@ -235,85 +203,10 @@ def finished_vectors(
     assert file.digest is not None
     name = Path(job.output).name
     vectors = VectorCounts(counts.words, counts.vectors, most, lost)
-    return _internal(
-        stated_vectors(release, key, layout(job.selection, {counts.format})),
-        _counted(job.inputs, counts, None, vectors),
-        Output(name, file.size, file.digest, None, writer.names, writer.rows),
-    )
+    document = stated_vectors(release, key, Layout.of(job.selection, {counts.format}))
+    output = Output(name, file.size, file.digest, None, writer.names, writer.rows)
+    return _internal(document, Private.of(job.inputs, counts, None, vectors), output)
 
 
-def _internal(
-    document: Document, private: Private, output: Output | None = None
-) -> Document:
+def _internal(document: Document, private: Private, output: Output | None) -> Document:
     return replace(document, audience="internal", private=private, output=output)
-
-
-_COPIED = (kinds.STOP_WORD, kinds.UNKNOWN, kinds.IDENTIFIER, kinds.NUMBER, kinds.KEPT)
-_TREATED = {
-    "perturb": "replaced",
-    "keep": "copied",
-    "mask": "masked",
-    "drop": "left out",
-    "digits": "random digits",
-    "form": "random of its form",
-    "restore": "replaced",
-}
-
-
-def treatment(policy: Policy) -> dict[str, str]:
-    """Say for each class of token what happens to it."""
-    settings = {
-        "word": "perturb",
-        "number": policy.number,
-        "identifier": policy.unknown,
-        "punctuation": policy.punctuation,
-        "space": policy.punctuation,
-        "stop_word": policy.stop_word,
-        "unknown": policy.unknown,
-        "kept": "keep",
-        "masked": "mask",
-        "formed": "form",
-    }
-    return {name: _TREATED[value] for name, value in settings.items()}
-
-
-def _private(pipeline: Pipeline, inputs: Sequence[str], tally: Tally) -> Private:
-    """Return what was counted in the texts of a run."""
-    counted, meters = tally.counted, tally.meters
-    tokens = dict(zip(kinds.NAMES, counted.tokens.tolist(), strict=False))
-    treated = treatment(pipeline.profile.tokens)
-    wordlike = sum(tokens.values()) - tokens["punctuation"] - tokens["space"]
-    named = [kinds.NAMES[kind] for kind in _COPIED]
-    copied = sum(tokens[name] for name in named if treated[name] == "copied")
-    describes = "drawn words"
-    if pipeline.rewrites:
-        describes = "rewritten texts"
-    elif pipeline.profile.decoder.params.reads:
-        describes = "decoded words"
-    words = WordCounts(
-        tokens=tokens,
-        treatment=treated,
-        share_copied=copied / wordlike if wordlike else 0.0,
-        metrics={} if pipeline.rewrites else meters.results(counted),
-        describes=describes,  # type: ignore[arg-type]
-        epsilon_per_text=meters.epsilons.result(counted.epsilons),
-        words_per_second=counted.words / tally.seconds if tally.seconds else 0.0,
-        fields=dict(tally.fields),
-        used=pipeline.decoder.used,
-    )
-    return _counted(inputs, tally, words, None)
-
-
-def _counted(
-    inputs: Sequence[str],
-    counts: Tally | Counts,
-    words: WordCounts | None,
-    vectors: VectorCounts | None,
-) -> Private:
-    """Return counts; paths as JSON can hold them: what is no UTF-8 is escaped."""
-    shown = tuple(
-        path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-        for path in inputs
-    )
-    numbers = counts.records, counts.faults, counts.texts, counts.seconds
-    return Private(shown, *numbers, words, vectors)

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass, replace
 from importlib import import_module
-from typing import Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta, ValidationError
@@ -25,10 +25,18 @@ from dptext.guarantees.claims import SubjectLimit
 from dptext.guarantees.statement import Statement
 from dptext.measures.bayes_risk import Risk, Share
 from dptext.measures.context_risk import ALL, CONTENT, RARE, SAME_KIND, InContext
-from dptext.measures.public import Deniability, NoRisk
+from dptext.measures.public import Deniability, NoRisk, PublicMeasures
 from dptext.report.signatures import Signature
-from dptext.types import JsonObject, ServerUse
+from dptext.tokens import kinds, lists
+from dptext.tokens.policy import Policy
+from dptext.types import JsonObject, Selection, ServerUse
 from dptext.vectors import Measures
+
+if TYPE_CHECKING:
+    from dptext.engine.tally import Tally
+    from dptext.pipeline import Pipeline
+    from dptext.vectors.job import Counts
+    from dptext.vectors.release import VectorRelease
 
 VERSION: Final = 5
 Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
@@ -56,6 +64,20 @@ class Layout:
     header: bool = True
     detected: bool = False
     encoding: str | None = None
+
+    @classmethod
+    def of(cls, selection: Selection, formats: Collection[str]) -> Layout:
+        """Say how the records of outputs in these formats were read."""
+        return cls(
+            format=next(iter(formats)) if len(formats) == 1 else None,
+            fields=None if set(formats) == {"text"} else selection.fields,
+            id_field=selection.id_field,
+            missing=selection.missing,  # type: ignore[arg-type]
+            delimiter=selection.delimiter,
+            quoting=selection.quoting,
+            header=selection.header,
+            encoding=selection.encoding,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +178,23 @@ class WordSection:
     decoder_files: dict[str, str] = field(default_factory=dict)
     list_files: dict[str, str] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, pipeline: Pipeline, measures: PublicMeasures) -> WordSection:
+        """Return what public data alone say of a pipeline."""
+        lexicon = pipeline.lexicon
+        return cls(
+            risk=measures.risk,
+            risk_note=measures.risk_note,
+            vocabulary=len(lexicon.words),
+            dimensions=lexicon.vectors.shape[1],
+            prior=str(lexicon.meta.get("prior", "not stated")),
+            no_risk=measures.no_risk,
+            deniability=measures.deniability,
+            readers=ReaderFigures.of(measures.in_context),
+            decoder_files=dict(pipeline.decoder.content),
+            list_files=lists.digests(pipeline.profile.tokens),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class VectorSection:
@@ -171,6 +210,44 @@ class VectorSection:
     epsilon_each: float
     step: float
     table_digest: Digest
+
+    @classmethod
+    def of(cls, release: VectorRelease, measures: Measures | None) -> VectorSection:
+        """Return what public data alone say of a release."""
+        return cls(
+            measures=measures,
+            dimensions=release.dimensions,
+            epsilon_each=release.epsilon,
+            step=release.mechanism.step(release.epsilon),
+            table_digest=release.lexicon.digest,
+        )
+
+
+_TREATED = {
+    "perturb": "replaced",
+    "keep": "copied",
+    "mask": "masked",
+    "drop": "left out",
+    "digits": "random digits",
+    "form": "random of its form",
+}
+
+
+def treatment(policy: Policy) -> dict[str, str]:
+    """Say for each class of token what happens to it."""
+    settings = {
+        "word": "perturb",
+        "number": policy.number,
+        "identifier": policy.unknown,
+        "punctuation": policy.punctuation,
+        "space": policy.punctuation,
+        "stop_word": policy.stop_word,
+        "unknown": policy.unknown,
+        "kept": "keep",
+        "masked": "mask",
+        "formed": "form",
+    }
+    return {name: _TREATED[value] for name, value in settings.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +270,32 @@ class WordCounts:
     words_per_second: float
     fields: dict[str, int] = field(default_factory=dict)
     used: ServerUse | None = None
+
+    @classmethod
+    def of(cls, pipeline: Pipeline, tally: Tally) -> WordCounts:
+        """Return what a run counted."""
+        counted, meters = tally.counted, tally.meters
+        tokens = dict(zip(kinds.NAMES, counted.tokens.tolist(), strict=False))
+        treated = treatment(pipeline.profile.tokens)
+        wordlike = tokens.keys() - {"punctuation", "space"}
+        total = sum(tokens[name] for name in wordlike)
+        copied = sum(tokens[name] for name in wordlike if treated[name] == "copied")
+        describes = "drawn words"
+        if pipeline.rewrites:
+            describes = "rewritten texts"
+        elif pipeline.profile.decoder.params.reads:
+            describes = "decoded words"
+        return cls(
+            tokens=tokens,
+            treatment=treated,
+            share_copied=copied / total if total else 0.0,
+            metrics={} if pipeline.rewrites else meters.results(counted),
+            describes=describes,  # type: ignore[arg-type]
+            epsilon_per_text=meters.epsilons.result(counted.epsilons),
+            words_per_second=counted.words / tally.seconds if tally.seconds else 0.0,
+            fields=dict(tally.fields),
+            used=pipeline.decoder.used,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +326,22 @@ class Private:
     seconds: float
     words: WordCounts | None
     vectors: VectorCounts | None
+
+    @classmethod
+    def of(
+        cls,
+        inputs: Sequence[str],
+        counts: Tally | Counts,
+        words: WordCounts | None = None,
+        vectors: VectorCounts | None = None,
+    ) -> Private:
+        """Return counts; paths as JSON can hold them: what is no UTF-8 is escaped."""
+        shown = tuple(
+            path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+            for path in inputs
+        )
+        numbers = counts.records, counts.faults, counts.texts, counts.seconds
+        return cls(shown, *numbers, words, vectors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,7 +477,9 @@ def decode(data: bytes, location: str) -> Document:
             f"at {where})"
         ) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise UsageError(f"{location}: not JSON") from None
+        raise UsageError(
+            f"{location}: not JSON; name a report, or a file with its report beside it"
+        ) from None
 
 
 def plain_of(data: bytes) -> tuple[Any, bool]:

@@ -15,7 +15,7 @@ from dptext.budgets import SequentialBudget
 from dptext.guarantees.statement import Statement
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.report import build, views
+from dptext.report import build, document, views
 from dptext.report.blocks import (
     Block,
     Bullets,
@@ -85,7 +85,7 @@ def explain(pipeline: Pipeline, text: str, listed: int) -> Explanation:
     scores = _scores(pipeline, words)
     outputs = _outputs(pipeline, words.ids, eps, listed)
     numbers = {position: n for n, position in enumerate(words.positions.tolist())}
-    treated = build.treatment(pipeline.profile.tokens)
+    treated = document.treatment(pipeline.profile.tokens)
     tokens = []
     for position, piece in enumerate(words.pieces):
         kind = kinds.NAMES[int(words.flags[position]) & kinds.KIND]

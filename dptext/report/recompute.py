@@ -177,15 +177,10 @@ def _compared(
     """Compare the parts of a report with what they must be, in order."""
     mine, theirs = _plain(wanted), _plain(actual)
     if older or not same_version:
-        # Older reports may lack these figures.
-        here, there = (
-            (part["words"] or {}).get("deniability") or {} for part in (mine, theirs)
-        )
-        for name in here.keys() & {"n_w_by_chance", "s_w_by_chance"}:
-            here[name] = here[name] if there.get(name) is not None else None
+        mine = _known(mine, theirs)
     others = []
     for part in _PARTS:
-        for path, value in differences(mine[part], theirs[part], part):
+        for path, value in differences(mine.get(part), theirs[part], part):
             worded = _last(path) in _WORDED and not path.startswith("run.settings")
             if worded and not same_version:
                 others.append(path)
@@ -198,6 +193,14 @@ def _compared(
             return Outcome(line)
     others = [path for path in others if path != "run.dptext"]
     return Outcome(gap=_of_version(others[0]) if others else None)
+
+
+def _known(wanted: Any, actual: Any) -> Any:
+    """Leave out what a report of another version lacks; null never claims more."""
+    if isinstance(wanted, dict) and isinstance(actual, dict):
+        kept = (key for key in wanted if actual.get(key) is not None)
+        return {key: _known(wanted[key], actual[key]) for key in kept}
+    return wanted
 
 
 @contextlib.contextmanager

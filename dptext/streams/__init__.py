@@ -245,12 +245,17 @@ def _standard(stack: contextlib.ExitStack) -> io.BufferedReader:
     return stack.enter_context(io.BufferedReader(file, _BUFFER))
 
 
+_BLOCK, _NO_BLOCK = b"1AY&SY", b"\x17rE8P\x90"  # of bz2: pi, or its root at the end
 # What data begin with; the fourth byte of bz2 is its level.
 _MAGIC = {
     b"\x1f\x8b\x08": ".gz",
-    **{b"BZh%d1AY&SY" % level: ".bz2" for level in range(1, 10)},
+    **dict.fromkeys(
+        (b"BZh%d" % n + mark for n in range(1, 10) for mark in (_BLOCK, _NO_BLOCK)),
+        ".bz2",
+    ),
     b"\xfd7zXZ\x00": ".xz",
     b"\x28\xb5\x2f\xfd": ".zst",
+    **dict.fromkeys((b"%c\x2a\x4d\x18" % n for n in range(0x50, 0x60)), ".zst"),
 }
 COMPRESSIONS = tuple(dict.fromkeys(_MAGIC.values()))
 HEAD = max(map(len, _MAGIC))

@@ -127,7 +127,7 @@ def _embedded(
         return
     make = partial(_again, ready.settings, ready.identity, key)
     with pool.started(make, jobs, work) as workers:
-        yield from pool.spread(workers, tasks, jobs)
+        yield from pool.spread(workers, tasks)
 
 
 def _count(

@@ -60,5 +60,5 @@ def test_the_constants_of_the_theses() -> None:
 def test_the_page_is_that_of_its_rows() -> None:
     """docs/replication.md is what `published page` makes of replication.jsonl."""
     text = (ROOT / "docs" / "results" / "replication.jsonl").read_text("utf-8")
-    made = page.page([json.loads(line) for line in text.splitlines()])
-    assert made == (ROOT / "docs" / "replication.md").read_text("utf-8")
+    written = page.page([json.loads(line) for line in text.splitlines()])
+    assert written == (ROOT / "docs" / "replication.md").read_text("utf-8")

@@ -1,4 +1,4 @@
-"""What the benchmark speed measures, and the page that is made of it."""
+"""The cells of the benchmark `speed`, and its page."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def a_run() -> dict[str, Any]:
 def test_the_page_is_that_of_its_runs() -> None:
     """docs/speed.md is what `speed.page` makes of docs/results/speed.json."""
     runs = json.loads((ROOT / "docs" / "results" / "speed.json").read_text("utf-8"))
-    made = page.page(runs)
-    assert made == (ROOT / "docs" / "speed.md").read_text("utf-8")
+    written = page.page(runs)
+    assert written == (ROOT / "docs" / "speed.md").read_text("utf-8")
 
 
 def test_the_tables_of_a_run() -> None:
@@ -77,7 +77,7 @@ def test_the_tables_of_a_run() -> None:
 
 
 def test_the_last_run_counts() -> None:
-    """What a later run measures again is shown once, and is no refusal any more."""
+    """A cell measured again is shown once, by its last run, and not as a refusal."""
     first, again = a_run(), a_run()
     again["limits"] = {"200x4": 5000.0}
     again["cells"] = [

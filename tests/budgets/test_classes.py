@@ -49,16 +49,16 @@ def test_parts_of_speech() -> None:
     from dptext.types import PARTS
 
     english = lexicons.find("builtin")
-    found = declared.classes(english, "part-of-speech", "")
+    classes = declared.classes(english, "part-of-speech", "")
     rows = {word: row for row, word in enumerate(english.words)}
     for word, part in (
         *(("house", "noun"), ("bring", "verb"), ("beautiful", "adjective")),
         *(("quickly", "adverb"), ("London", "name"), ("the", "function-word")),
         *(("seven", "number"), ("<number>", "number")),
     ):
-        assert found.names[int(found.of[rows[word]])] == part
-    assert found.names[int(found.of[-1])] == "unknown"
-    assert set(PARTS) <= set(found.names)
+        assert classes.names[int(classes.of[rows[word]])] == part
+    assert classes.names[int(classes.of[-1])] == "unknown"
+    assert set(PARTS) <= set(classes.names)
     with pytest.raises(UsageError, match="holds no parts of speech"):
         declared.classes(LEXICON, "part-of-speech", "")
 
@@ -132,14 +132,16 @@ def test_the_released_past_stays_within_its_total() -> None:
     """A long text gets equal least parts; the sum never exceeds the total."""
     budget = {"name": "released-past", "epsilon": 5.0, "start": 4.0, "min": 1.0}
     data = {"mechanism": "santext", "budget": {**budget, "epsilons": {"other": 3.0}}}
-    made = pipeline.build(profile.parse(data, "test.yaml"), LEXICON)
-    words = made.tokenizer.words(["zq " * 40, "zq zq zq", "zq"])
+    sanitizer = pipeline.build(profile.parse(data, "test.yaml"), LEXICON)
+    words = sanitizer.tokenizer.words(["zq " * 40, "zq zq zq", "zq"])
     bits = distributions.bits(len(words.ids), 2)
-    assert isinstance(made.budget, SequentialBudget)
-    _, eps = made.budget.release(
+    assert isinstance(sanitizer.budget, SequentialBudget)
+    _, eps = sanitizer.budget.release(
         words,
         bits,
-        lambda positions, e: made.draw(words.ids[positions], e, bits)[: len(positions)],
+        lambda positions, e: sanitizer.draw(words.ids[positions], e, bits)[
+            : len(positions)
+        ],
     )
     sums = np.bincount(words.texts, eps)
     assert (sums <= 5.0).all()

@@ -235,12 +235,12 @@ def test_as_published_kept_words_share_and_waste_their_part() -> None:
     assert eps.sum() == pytest.approx(30 - columns["epsilon"][kept].sum())
     assert eps.sum() < 30 * 0.6
     np.testing.assert_array_equal(columns["epsilon"][columns["replaced"]], eps)
-    own = spread(prepared(epsilon=30), batch)
-    assert own.sum() == pytest.approx(30)
+    equal = spread(prepared(epsilon=30), batch)
+    assert equal.sum() == pytest.approx(30)
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("settings", "message"),
     [
         ({}, "give either epsilon or epsilon_per_word"),
         ({"epsilon": 1, "epsilon_per_word": 1}, "give either"),
@@ -256,11 +256,11 @@ def test_as_published_kept_words_share_and_waste_their_part() -> None:
         ({"epsilon": 9, "scores": {"ic": {"neutral": -1}}}, "scores.ic.neutral: Exp"),
     ],
 )
-def test_wrong_settings_are_named(settings: dict[str, Any], told: str) -> None:
+def test_wrong_settings_are_named(settings: dict[str, Any], message: str) -> None:
     """One line with the key, before any text is read."""
     with pytest.raises(UsageError) as error:
         prepared(**settings)
-    assert told in str(error.value)
+    assert message in str(error.value)
     assert "\n" not in str(error.value)
 
 
@@ -286,10 +286,10 @@ def test_a_profile_runs_with_it() -> None:
         profile.DEFAULT,
         {"budget": {"name": "linguistic", "epsilon_per_word": 8, "scores": OFFLINE}},
     )
-    made = pipeline.build(recipe, texts.english())
+    sanitizer = pipeline.build(recipe, texts.english())
     records = [Record(n, (text,), None) for n, text in enumerate(texts.ODD)]
     runs = [
-        [out for _, out in made.run(records, RunKey.from_seed(1), batch_size=size)]
+        [out for _, out in sanitizer.run(records, RunKey.from_seed(1), batch_size=size)]
         for size in (1, 3, 100)
     ]
     assert runs[0] == runs[1] == runs[2]

@@ -85,10 +85,10 @@ def scored(module: Any, settings: dict[str, Any], batch: Words) -> np.ndarray:
     return values
 
 
-def by_word(found: np.ndarray, batch: Words) -> dict[str, float]:
+def by_word(scored: np.ndarray, batch: Words) -> dict[str, float]:
     """Return the values by word, for a text without repeated words."""
     names = [batch.pieces[position].strip() for position in batch.positions.tolist()]
-    return dict(zip(names, found.tolist(), strict=True))
+    return dict(zip(names, scored.tolist(), strict=True))
 
 
 def assert_alone(module: Any, settings: dict[str, Any], *texts: str) -> None:

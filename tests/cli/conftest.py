@@ -1,8 +1,6 @@
-"""What tests of commands share."""
+"""Fixtures of tests of commands."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import pytest
 
@@ -15,12 +13,3 @@ def options(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
     folder = tmp_path_factory.getbasetemp() / "lexicon"
     folder.mkdir(exist_ok=True)
     return running.small(folder)
-
-
-@pytest.fixture
-def key(tmp_path: Path) -> str:
-    """Write a key file."""
-    path = tmp_path / "key"
-    path.write_bytes(bytes(range(7, 7 + 64)))
-    path.chmod(0o600)
-    return str(path)

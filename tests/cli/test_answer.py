@@ -18,7 +18,7 @@ from rich.console import Console
 from dptext import profile
 from dptext.report import answer, terminal
 from tests.cli.running import WORDS, Ran, command, environment, here, lexicon
-from tests.report.test_document import made
+from tests.report.test_document import internal_report
 
 LINES = 12
 COLUMNS = 80
@@ -180,7 +180,7 @@ def test_many_and_strange_names_stay_on_two_lines(
 
 
 def test_long_paths_and_many_warnings_fit(tmp_path: Path) -> None:
-    """Whatever is long is cut, warnings least: their number is said."""
+    """Long lines are cut; many warnings are counted."""
     lines = [answer.Line(name, f"{name} " * 60) for name in NAMES]
     lines[0] = answer.Line("private", f"3 records: {'x' * 200}")
     for count in (0, 1, 3, 9):
@@ -201,7 +201,7 @@ def test_long_paths_and_many_warnings_fit(tmp_path: Path) -> None:
 
 def test_an_answer_is_a_part_of_a_page(tmp_path: Path) -> None:
     """Notebooks show the same sentences, with text of others made harmless."""
-    document = made("rank", tmp_path)
+    document = internal_report("rank", tmp_path)
     document = replace(document, run=replace(document.run, profile="<script>"))
     part = answer.to_html(document)
     for line in answer.answer(document):

@@ -44,11 +44,11 @@ def test_a_mechanism_is_audited_by_its_name(tmp_path: Path) -> None:
     """With its own defaults at the epsilon given; a profile goes first."""
     where = ("--lexicon", lexicon(tmp_path), "-q", "--json")
     for name in ("rank", "laplace"):
-        found = json.loads(here("audit", name, "--epsilon", "5", *where).out)
-        assert (found["mechanism"], found["epsilon"]) == (name, 5.0)
-    own = ("--set", "mechanism.k=4")
+        audited = json.loads(here("audit", name, "--epsilon", "5", *where).out)
+        assert (audited["mechanism"], audited["epsilon"]) == (name, 5.0)
+    changed = ("--set", "mechanism.k=4")
     ran = here(
-        "audit", "custext", "--mechanism", "rank", "--epsilon", "5", *own, *where
+        "audit", "custext", "--mechanism", "rank", "--epsilon", "5", *changed, *where
     )
     assert json.loads(ran.out)["profile"].startswith("custext with ")
 
@@ -64,7 +64,7 @@ def test_a_mechanism_is_audited_by_its_name(tmp_path: Path) -> None:
 def test_a_wrong_name_is_one_line(
     options: tuple[str, ...], wanted: str, tmp_path: Path
 ) -> None:
-    """What is wrong and what to do, with exit code 2."""
+    """The mistake and its remedy, with exit code 2."""
     ran = here("audit", *options, "--lexicon", lexicon(tmp_path))
     assert ran.code == 2
     assert ran.err.count("\n") == 1
@@ -96,11 +96,11 @@ def test_a_program_that_is_not_its_formula_ends_with_1(tmp_path: Path) -> None:
     options = ("--epsilon", "2", "--lexicon", lexicon(tmp_path), *QUICK, "--json")
     ran = run(tmp_path, "audit", "mine", *options)
     assert ran.code == 1, ran.err
-    found = json.loads(ran.out)
-    assert not found["refuted"]
-    assert found["program"]["refuted"]
-    assert found["program"]["deviation"]["p_value"] < 1e-6
-    assert {each["event"][:6] for each in found["program"]["power"]} >= {"copies"}
+    audited = json.loads(ran.out)
+    assert not audited["refuted"]
+    assert audited["program"]["refuted"]
+    assert audited["program"]["deviation"]["p_value"] < 1e-6
+    assert {each["event"][:6] for each in audited["program"]["power"]} >= {"copies"}
 
 
 VICKREY = ("--mechanism", "vickrey")
@@ -113,12 +113,12 @@ def test_json_names_the_worst_pair(name: str, tmp_path: Path) -> None:
         "audit", name, "--epsilon", "3", "--lexicon", lexicon(tmp_path), "--json"
     )
     assert ran.code == 0
-    found = json.loads(ran.out)
-    assert found["mechanism"] == name
-    assert 0.5 <= found["ratio"] <= 1.0
-    assert found["worst"] <= found["claim_of_worst"]
-    assert len(found["worst_pair"]) == 2
-    assert not found["refuted"]
+    audited = json.loads(ran.out)
+    assert audited["mechanism"] == name
+    assert 0.5 <= audited["ratio"] <= 1.0
+    assert audited["worst"] <= audited["claim_of_worst"]
+    assert len(audited["worst_pair"]) == 2
+    assert not audited["refuted"]
 
 
 def test_noise_gives_a_lower_bound(tmp_path: Path) -> None:
@@ -138,10 +138,10 @@ def test_noise_gives_a_lower_bound(tmp_path: Path) -> None:
 def test_a_false_published_claim_ends_with_1(tmp_path: Path) -> None:
     """The verdict says whose claim it is; in JSON an infinite loss is a word."""
     where = ("--lexicon", lexicon(tmp_path), "--epsilon", "3")
-    own = ("--mechanism", "custext", "--set", "mechanism.k=5")
-    one_set = here("audit", *own, *where)
+    custext = ("--mechanism", "custext", "--set", "mechanism.k=5")
+    one_set = here("audit", *custext, *where)
     assert one_set.code == 0
-    for options in ((*own, "--set", "mechanism.mapping=balanced"), VICKREY):
+    for options in ((*custext, "--set", "mechanism.mapping=balanced"), VICKREY):
         ran = here("audit", *options, *where)
         assert ran.code == 1
         verdict = " ".join(ran.out.decode().split())
@@ -149,21 +149,21 @@ def test_a_false_published_claim_ends_with_1(tmp_path: Path) -> None:
         assert "dptext itself claims nothing here" in verdict
         ran = here("audit", *options, *where, "--json")
         assert ran.code == 1
-        found = json.loads(ran.out)
-        assert (found["claims"], found["refuted"]) == (False, False)
-        assert found["published"]["refuted"] is True
-        assert found["published"]["loss"] == "infinite"
-        assert found["worst"] == "infinite"
+        audited = json.loads(ran.out)
+        assert (audited["claims"], audited["refuted"]) == (False, False)
+        assert audited["published"]["refuted"] is True
+        assert audited["published"]["loss"] == "infinite"
+        assert audited["worst"] == "infinite"
 
 
 def test_the_loss_of_gumbel_is_finite_and_proven(tmp_path: Path) -> None:
     """The exact loss stands beside its proven lower bound."""
     where = ("--lexicon", lexicon(tmp_path), "--mechanism", "gumbel")
     ran = here("audit", *where, "--epsilon", "30", "--json")
-    found = json.loads(ran.out)
-    assert 20 < found["proven"] < found["worst"]
-    assert found["infinite"] == 0.0
-    assert ran.code == int(found["published"]["refuted"])
+    audited = json.loads(ran.out)
+    assert 20 < audited["proven"] < audited["worst"]
+    assert audited["infinite"] == 0.0
+    assert ran.code == int(audited["published"]["refuted"])
     assert "Proven loss" in here("audit", *where, "--epsilon", "30").out.decode()
 
 

@@ -141,7 +141,7 @@ def test_every_command_is_walked() -> None:
     ids=lambda each: each if isinstance(each, str) else each.name,
 )
 def test_numbers_that_are_none(name: str, option: Any, folder: Path) -> None:
-    """What is no number is named with the option and with what is accepted."""
+    """A value that is no number is named with its option and the accepted values."""
     number = number_of(name, option)
     assert number is not None
     before = sorted(folder.rglob("*"))

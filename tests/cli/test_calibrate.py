@@ -17,25 +17,25 @@ def rows(tmp_path: Path, *arguments: str) -> dict[str, dict[str, Any]]:
     where = ("--lexicon", lexicon(tmp_path), "--json")
     ran = here("calibrate", *arguments, *where)
     assert ran.code == 0, ran.err
-    found = json.loads(ran.out)
-    assert found["lexicon_digest"]
-    return {row["mechanism"]: row for row in found["rows"]}
+    table = json.loads(ran.out)
+    assert table["lexicon_digest"]
+    return {row["mechanism"]: row for row in table["rows"]}
 
 
 def test_all_mechanisms_are_listed_with_an_epsilon_or_a_reason(tmp_path: Path) -> None:
     """Every registered mechanism has one row; the risk is met, "none" is said."""
-    found = rows(tmp_path, "--risk", "25%", "--mechanism", "all")
-    assert set(found) == set(registry.names("mechanisms"))
-    measured = {name: row for name, row in found.items() if row["skipped"] is None}
+    listed = rows(tmp_path, "--risk", "25%", "--mechanism", "all")
+    assert set(listed) == set(registry.names("mechanisms"))
+    measured = {name: row for name, row in listed.items() if row["skipped"] is None}
     assert {"rank", "santext", "tem", "laplace", "gaussian", "vickrey"} <= set(measured)
     for row in measured.values():
         assert row["epsilon"] > 0
         assert row["risk"]["success"] <= 0.25
         assert 0.0 <= row["n_w"] <= 1.0
         assert row["seconds"] >= 0.0
-    for name in set(found) - set(measured):
-        assert found[name]["skipped"].strip()
-    assert "synonyms" in found["syntf"]["skipped"]
+    for name in set(listed) - set(measured):
+        assert listed[name]["skipped"].strip()
+    assert "synonyms" in listed["syntf"]["skipped"]
     assert measured["vickrey"]["notion"] == "none"
     assert measured["vickrey"]["worst_loss"] is None
     assert measured["vickrey"]["reason"]
@@ -52,8 +52,8 @@ def test_results_are_told_as_they_come(tmp_path: Path) -> None:
     json.loads(ran.out)
     lines = [line for line in ran.err.splitlines() if "so far)" not in line]
     assert "are kept" in lines[0]
-    told = [line.split(": ")[1] for line in lines[1:]]
-    assert told == list(registry.names("mechanisms"))
+    names = [line.split(": ")[1] for line in lines[1:]]
+    assert names == list(registry.names("mechanisms"))
     assert any("epsilon" in line and "risk" in line for line in lines[1:])
 
 
@@ -90,10 +90,10 @@ def test_the_epsilon_is_that_of_sanitize(tmp_path: Path) -> None:
         *("-o", str(tmp_path / "out.txt")),
     )
     assert ran.code == 0, ran.err
-    found = json.loads(report.read_text())
-    assert found["run"]["settings"]["budget"]["epsilon"] == row["epsilon"]
-    assert found["words"]["risk"] == row["risk"]
-    assert found["words"]["risk"]["success"] <= 0.35
+    written = json.loads(report.read_text())
+    assert written["run"]["settings"]["budget"]["epsilon"] == row["epsilon"]
+    assert written["words"]["risk"] == row["risk"]
+    assert written["words"]["risk"]["success"] <= 0.35
 
 
 @pytest.mark.parametrize(
@@ -135,8 +135,8 @@ def test_fitted_is_shown_as_the_law_that_runs(tmp_path: Path) -> None:
         *("--lexicon", lexicon(tmp_path), "-o", str(tmp_path / "out.txt")),
     )
     assert ran.code == 0, ran.err
-    found = json.loads(report.read_text())["run"]["settings"]
-    assert found["mechanism"]["weights"] == "steps"
+    settings = json.loads(report.read_text())["run"]["settings"]
+    assert settings["mechanism"]["weights"] == "steps"
     row = rows(tmp_path, "balanced", "--risk", "40%")["rank"]
-    assert row["parameters"]["steps"] == found["mechanism"]["steps"]
-    assert row["epsilon"] == found["budget"]["epsilon"]
+    assert row["parameters"]["steps"] == settings["mechanism"]["steps"]
+    assert row["epsilon"] == settings["budget"]["epsilon"]

@@ -98,7 +98,7 @@ def test_sources_are_named(folder: Path) -> None:
 def test_settings_of_a_run_are_in_its_report(
     folder: Path, options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever set them, the report states the settings that held; check reads them."""
+    """The report states the settings in force, from any source; check reads them."""
     Path(folder, ".dptext.yaml").write_text(
         f"sanitize: {{epsilon: 12, lexicon: {options[1]}, field: body, "
         f"bayes_risk: false, set: {{mechanism.k: 8}}}}\n"
@@ -147,9 +147,10 @@ def test_paths_of_a_file_begin_where_it_lies(folder: Path) -> None:
         ("sanitize: {quoting: perhaps}", "sanitize.quoting"),
         ("sanitize: {field: {a: b}}", "sanitize.field: give a word, or a list"),
         ("sanitize: 3", "sanitize: give keys and values"),
+        ("sanitise: {field: text}", "sanitise: unknown key; did you mean 'sanitize'?"),
         ("sanitize: {max_epsilon: 3}", "sanitize.max_epsilon: not a setting for files"),
         ("check: {risk: 3}", "check.risk: unknown key"),
-        ("risk: 10%", "risk: unknown key"),
+        ("risk: 10%", "key 'risk'; options belong under sanitize:"),
         ("sanitize: {risk: 10%}\nmax_epsilon: 3", "unknown key 'max_epsilon'"),
         ("a: [", ".dptext.yaml:2"),
         ("", "the configuration is empty"),
@@ -157,7 +158,7 @@ def test_paths_of_a_file_begin_where_it_lies(folder: Path) -> None:
     ],
 )
 def test_refused_in_one_line(folder: Path, text: str, said: str) -> None:
-    """What cannot be set ends in one line that says where it stands."""
+    """A wrong setting ends in one line that names its file and key."""
     Path(folder, ".dptext.yaml").write_text(text)
     ran = here("doctor", "--settings")
     assert (ran.code, ran.out) == (2, b"")

@@ -1,4 +1,4 @@
-"""What doctor finds, and that completion of the shell can be installed."""
+"""`dptext doctor`, and installing completion of the shell."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def _lines() -> tuple[int, dict[str, tuple[str, str, str]]]:
     ran = here("doctor", "--json")
     rows = [tuple(row.values()) for row in json.loads(ran.out)]
-    return ran.code, {what: (state, seen, advice) for what, state, seen, advice in rows}
+    return ran.code, {name: (state, seen, advice) for name, state, seen, advice in rows}
 
 
 def test_a_sound_installation() -> None:
@@ -81,7 +81,7 @@ def test_what_is_wrong_and_what_to_do(
     (folder / "cache" / "dptext").chmod(0o777)
     code, lines = _lines()
     assert code == 1
-    wrong = {what: line for what, line in lines.items() if line[0] == "wrong"}
+    wrong = {name: line for name, line in lines.items() if line[0] == "wrong"}
     if os.name != "nt":
         assert "chmod 600" in wrong["DPTEXT_KEY_FILE"][1]
         assert "chmod -R go-w" in wrong["cache"][2]

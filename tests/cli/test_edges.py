@@ -93,7 +93,7 @@ def test_outputs_in_a_folder_without_rights(
 def test_full_disk_under_one_output(
     kind: str, options: tuple[str, ...], tmp_path: Path
 ) -> None:
-    """What cannot be written to the end leaves none of the others."""
+    """One output that cannot be finished leaves none of the others."""
     (tmp_path / "in.jsonl").write_bytes(LINE + b"broken\n")
     ran = _run(tmp_path, options, **{kind: "/dev/full"})
     assert ran.code == 1
@@ -319,10 +319,10 @@ def test_columns_that_repeat_private_text_are_named(
     source = _table(kind, rows, tmp_path)
     target = str(tmp_path / f"o.{kind}")
     run = ("sanitize", "-f", "text", str(source), *options, "-o", target)
-    told = " ".join(here(*run).err.partition(" warning ")[2].split())
-    assert "copies of 'title'" in told
-    assert "topic" not in told
-    assert not any(str(row["title"]) in told for row in rows)
+    warning = " ".join(here(*run).err.partition(" warning ")[2].split())
+    assert "copies of 'title'" in warning
+    assert "topic" not in warning
+    assert not any(str(row["title"]) in warning for row in rows)
     assert "copies of" not in here(*run, "-f", "text", "-f", "title").err
     assert here(*run, "-q").err == ""
 
@@ -360,7 +360,7 @@ def test_a_report_says_in_how_many_records_each_field_is(
 def test_too_few_file_handles(
     jobs: str, options: tuple[str, ...], tmp_path: Path
 ) -> None:
-    """What the system does not lend is one line, not a bug."""
+    """Missing file handles are one line, not a bug."""
     source = tmp_path / "in.jsonl"
     source.write_bytes(LINE)
     run = command("sanitize", "-f", "text", str(source), *options, "-q", "--jobs", jobs)
@@ -372,10 +372,10 @@ def test_too_few_file_handles(
         check=False,
         timeout=60,
     )
-    told = done.stderr.decode()
-    assert done.returncode in (1, 2), told
-    assert told.count("\n") == 1
-    assert "Too many open files" in told
+    message = done.stderr.decode()
+    assert done.returncode in (1, 2), message
+    assert message.count("\n") == 1
+    assert "Too many open files" in message
     assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
 
 

@@ -18,7 +18,7 @@ from dptext.report.exports import SIDECAR
 from dptext.report.recompute import SAMPLED, Recomputer
 from dptext.report.verify import Finding
 from tests.cli.running import here, lexicon
-from tests.test_signatures import PRIVATE
+from tests.keys import PRIVATE
 
 POLICY = policy.parse({"notion": ["LDP", "metric-DP"]}, "test")
 SANITIZE = ("sanitize", "-f", "text", "--epsilon", "3", "--set", "mechanism.k=8")

@@ -64,11 +64,11 @@ def test_all_formats_hold_the_same_vectors(
     assert table["record"].to_pylist() == records.tolist()
     assert table["id"].to_pylist() == ids
     assert ("word" in table.column_names) == (pool == "word")
-    told = sidecar(paths[2])
-    assert told["output"]["rows"] == len(vectors)
-    assert told["output"]["columns"] == list(table.column_names)
-    assert MARKER not in json.dumps(told)
-    assert told["private"] is None
+    report = sidecar(paths[2])
+    assert report["output"]["rows"] == len(vectors)
+    assert report["output"]["columns"] == list(table.column_names)
+    assert MARKER not in json.dumps(report)
+    assert report["private"] is None
 
 
 @pytest.mark.parametrize("suffix", [".npy", ".npz", ".parquet"])
@@ -89,7 +89,7 @@ def test_the_same_bytes_for_any_batch(
 def test_the_same_bytes_for_one_and_two_processes(
     pool: str, suffix: str, source: str, tmp_path: Path, key: str
 ) -> None:
-    """Whichever process draws, the vectors are the same."""
+    """The vectors do not depend on the process that draws them."""
     written = set()
     for jobs in ("1", "2"):
         path = tmp_path / f"{jobs}{suffix}"
@@ -170,8 +170,8 @@ def test_check_computes_the_report_anew(source: str, tmp_path: Path) -> None:
     assert b"another file" in here("check", str(out), *words).out
     out.write_bytes(data)
     assert embed(source, out, "-q").code == 0
-    told = here("check", str(out), *words).out
-    assert b"guarantee is eps-delta" in told
+    verdict = here("check", str(out), *words).out
+    assert b"guarantee is eps-delta" in verdict
     accept = ("--set", "notion=eps-delta", "--set", "max_epsilon=8")
     assert here("check", str(out), *words, *accept).code == 0
     assert embed(source, out, "-q", "--seed", "1").code == 0

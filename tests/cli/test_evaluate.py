@@ -38,27 +38,28 @@ def test_all_figures(files: tuple[str, str], tmp_path: Path) -> None:
         *("-p", "balanced", *options, "--alpha", "0.3", "--json", "--splits", "2"),
         *("--report", str(report), "--html", str(page)),
     )
-    assert (ran.code, ran.err) == (0, "")
-    found = json.loads(ran.out)
-    assert json.loads(report.read_bytes()) == found
-    assert found["kept"]["texts"] == 60
-    assert found["utility"][0]["original"]["accuracy"] == 1.0
-    assert [each["name"] for each in found["word_attacks"]] == [
+    assert ran.code == 0, ran.err
+    assert all("so far)" in line for line in ran.err.splitlines())
+    result = json.loads(ran.out)
+    assert json.loads(report.read_bytes()) == result
+    assert result["kept"]["texts"] == 60
+    assert result["utility"][0]["original"]["accuracy"] == 1.0
+    assert [each["name"] for each in result["word_attacks"]] == [
         "nearest guess",
         "Bayes",
     ]
-    assert list(found["composite"]) == ["0.3"]
+    assert list(result["composite"]) == ["0.3"]
     # One label in both parts: what utility loses, the attack loses, too.
-    assert found["trade_off"] == pytest.approx(0.0)
+    assert result["trade_off"] == pytest.approx(0.0)
     assert b"A private file compared with its original" in page.read_bytes()
     assert b"the Bayes risk&#39;s figure" in page.read_bytes()
-    assert (found["original"], found["private"]) == ("in.jsonl", "out.jsonl")
+    assert (result["original"], result["private"]) == ("in.jsonl", "out.jsonl")
     changed = "lexicon=words.vec, decoder=none, epsilon=3, mechanism.k=8"
-    assert found["profile"] == f"balanced with {changed}"
-    assert found["settings"]["budget"]["epsilon"] == 3
-    assert "owner" in found["audience"]
-    assert found["word_attacks"][1]["predicted"] > 0
-    assert set(found["meanings"]) == {"original", "private", "static"}
+    assert result["profile"] == f"balanced with {changed}"
+    assert result["settings"]["budget"]["epsilon"] == 3
+    assert "owner" in result["audience"]
+    assert result["word_attacks"][1]["predicted"] > 0
+    assert set(result["meanings"]) == {"original", "private", "static"}
 
 
 def test_tables_for_people(files: tuple[str, str], tmp_path: Path) -> None:
@@ -70,6 +71,18 @@ def test_tables_for_people(files: tuple[str, str], tmp_path: Path) -> None:
     assert re.search(r"PP 0.0% \(by chance .*\): share of the replaceable words", shown)
     assert "original trained and tested on originals" in shown
     assert "owner of the text" in shown
+
+
+@pytest.mark.parametrize("option", ["--report", "--html"])
+def test_an_output_in_no_folder_is_found_first(
+    option: str, files: tuple[str, str], tmp_path: Path
+) -> None:
+    """Before anything is read: a file of private texts that is broken is not told."""
+    Path(files[1]).write_text("broken\n")
+    there = str(tmp_path / "no" / "file")
+    ran = here("evaluate", *files, *small(tmp_path)[:2], option, there)
+    assert (ran.code, ran.out) == (1, b"")
+    assert ran.err == f"dptext: {there}: No such file or directory\n"
 
 
 @pytest.mark.parametrize(

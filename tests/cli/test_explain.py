@@ -27,11 +27,11 @@ def test_json_for_machines(tmp_path: Path) -> None:
     ran = here(
         "explain", "-", *small(tmp_path), "--json", "--top", "2", given=TEXT.encode()
     )
-    found = json.loads(ran.out)
-    assert found["audience"] == "for the owner of the text only"
-    assert [token["text"] for token in found["tokens"]] == [WORDS[0], "zq", "!"]
-    assert [len(token["likeliest"]) for token in found["tokens"]] == [2, 2, 0]
-    assert found["epsilon"] == pytest.approx(6.0)
+    explained = json.loads(ran.out)
+    assert explained["audience"] == "for the owner of the text only"
+    assert [token["text"] for token in explained["tokens"]] == [WORDS[0], "zq", "!"]
+    assert [len(token["likeliest"]) for token in explained["tokens"]] == [2, 2, 0]
+    assert explained["epsilon"] == pytest.approx(6.0)
 
 
 def test_a_wrong_option_is_one_line(tmp_path: Path) -> None:

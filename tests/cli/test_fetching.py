@@ -64,7 +64,7 @@ def test_doctor_shows_where_things_are(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("_packages")
 @pytest.mark.parametrize("name", ["wordnet", "all"])
 def test_without_a_network_it_says_so(name: str, tmp_path: Path) -> None:
-    """What could not be fetched is one line, code 1, no traceback."""
+    """A failed download is one line, code 1, no traceback."""
     done = run(tmp_path, "--install", name)
     assert (done.returncode, done.stdout) == (1, "")
     lines = done.stderr.splitlines()

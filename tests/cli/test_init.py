@@ -78,7 +78,7 @@ def test_settings_are_printed_where_nobody_can_be_asked(folder: Path) -> None:
 
 
 def test_copied_identifying_fields_are_named_in_the_file(folder: Path) -> None:
-    """What cannot be made private, or is not to be, is said beside the settings."""
+    """Fields that cannot or need not be made private are named beside the settings."""
     ran = here("init", write(folder, "jsonl"), "--field", "body")
     said = ran.out.decode()
     assert "# copied, but looks identifying: 'customer' (names of people)" in said
@@ -151,8 +151,9 @@ def test_layout_and_missing_fields_are_kept(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "options", "code", "said"),
     [
-        ("in.jsonl", '{"id":1}\n', (), 2, "no field looks like text"),
+        ("in.jsonl", '{"id":1}\n', (), 2, "no private field: name one"),
         ("in.jsonl", '{"id":1}\n', ("-f", "idd"), 2, "did you mean 'id'"),
+        ("in.jsonl", "", (), 4, "in.jsonl: no record with a field"),
         ("in.jsonl", "zqxjkmarker7\n", (), 4, "in.jsonl:1: not valid JSON"),
         ("in.xyz", "\0", (), 2, "choose one with --format"),
         ("-", "", (), 2, "save standard input to a file"),
@@ -168,7 +169,7 @@ def test_what_cannot_be_looked_at_is_refused(
     folder: Path,
 ) -> None:
     """One line says what is wrong, and standard output stays empty."""
-    if content and name != "-":
+    if content is not None and name != "-":
         (folder / name).write_text(content)
     ran = here("init", name, *options)
     assert (ran.code, ran.out, ran.err.count("\n")) == (code, b"", 1), ran.err

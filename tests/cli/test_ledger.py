@@ -155,7 +155,7 @@ def test_every_format_knows_the_same_subjects(
 def test_a_record_about_nobody_is_not_released(
     record: str, code: int, said: str, budget: tuple[str, ...], folder: Path
 ) -> None:
-    """Who a record is about must be known, or it counts for nobody."""
+    """A record without a subject is refused: it would count for nobody."""
     (folder / "in.jsonl").write_text(record + "\n")
     given = ("sanitize", "-f", "text", "in.jsonl", *budget, "--limit", "99")
     refused(here(*given, "--missing", "pass"), code, said)
@@ -246,7 +246,7 @@ def test_reports_say_what_the_ledger_limits(
 def test_a_folder_of_outputs_is_charged_file_by_file(
     budget: tuple[str, ...], folder: Path
 ) -> None:
-    """What was refused is not there; what was before it is, and is charged."""
+    """The refused file is absent; the files before it exist and are charged."""
     (folder / "two.jsonl").write_text((folder / "in.jsonl").read_text())
     files = ("in.jsonl", "two.jsonl", "--out-dir", "out")
     ran = here("sanitize", "-f", "text", *files, *budget, "--limit", "30")

@@ -16,13 +16,7 @@ from dptext.errors import LexiconError, UsageError
 from dptext.lexicons import sources
 from tests.lexicons import files
 
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Keep the store and the cache of whoever runs the tests out of them."""
-    monkeypatch.setenv("DPTEXT_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("empty_folders")
 
 
 def _run(*arguments: str) -> Result:
@@ -40,15 +34,15 @@ def _source(tmp_path: Path, name: str = "v.txt") -> str:
 
 
 def test_import_then_list_and_info(tmp_path: Path) -> None:
-    """What is imported is listed and described under its name, with its digest."""
-    made = _json("import", _source(tmp_path), "--name", "mine")
+    """An imported lexicon is listed and described by its name, with its digest."""
+    imported = _json("import", _source(tmp_path), "--name", "mine")
     listed = {entry["name"]: entry for entry in _json("list")}
-    told = _json("info", "mine")
-    assert listed["mine"]["digest"] == made["digest"] == told["digest"]
-    assert (told["words"], told["dimensions"], told["listed"]) == (6, 3, 6)
-    assert told["prior"].startswith("Zipf's law")
-    assert told["licence"]
-    assert told["geometry"]
+    info = _json("info", "mine")
+    assert listed["mine"]["digest"] == imported["digest"] == info["digest"]
+    assert (info["words"], info["dimensions"], info["listed"]) == (6, 3, 6)
+    assert info["prior"].startswith("Zipf's law")
+    assert info["licence"]
+    assert info["geometry"]
 
 
 def test_info_of_a_file(tmp_path: Path) -> None:
@@ -60,11 +54,15 @@ def test_info_of_a_file(tmp_path: Path) -> None:
 def test_options_of_import(tmp_path: Path) -> None:
     """Format, number of words and length of the orders are taken as given."""
     path = _source(tmp_path)
-    made = _json(
+    imported = _json(
         *("import", path, "--name", "mine", "--format", "glove"),
         *("--max-words", "3", "--listed", "2"),
     )
-    assert (made["words"], made["listed"], made["format"]) == (4, 2, "glove")
+    assert (imported["words"], imported["listed"], imported["format"]) == (
+        4,
+        2,
+        "glove",
+    )
 
 
 def test_tables_for_people(tmp_path: Path) -> None:

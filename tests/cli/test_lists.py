@@ -88,7 +88,7 @@ def test_another_list_draws_anew_and_another_path_does_not(
 def test_wrong_lists_are_one_line(
     setting: tuple[str, ...], reason: str, options: tuple[str, ...]
 ) -> None:
-    """What is wrong is said by its setting, exit code 2, no output."""
+    """The message names the setting; exit code 2, no output."""
     ran = here("sanitize", "-f", "text", *options, *setting)
     assert ran.code == 2
     assert ran.err.count("\n") == 1

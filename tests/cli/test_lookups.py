@@ -90,10 +90,10 @@ def test_every_example_runs(
     assert len(ran.out.splitlines()) == 3
 
 
-@pytest.mark.parametrize("what", ["profiles", "mechanisms"])
-def test_unknown_names_are_usage_errors(what: str) -> None:
+@pytest.mark.parametrize("kind", ["profiles", "mechanisms"])
+def test_unknown_names_are_usage_errors(kind: str) -> None:
     """An unknown name is one line and exit code 2."""
-    ran = here("list", what, "nonsense")
+    ran = here("list", kind, "nonsense")
     assert (ran.code, ran.out) == (2, b"")
     assert ran.err.count("\n") == 1
 

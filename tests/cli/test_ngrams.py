@@ -26,21 +26,21 @@ def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def made(corpus: Path, folder: Path) -> None:
+def count_pairs(corpus: Path, folder: Path) -> None:
     """Make a model of the corpus."""
     where = ("--name", "pairs", "--lexicon", lexicon(folder), "--json")
     ran = here("lexicon", "ngrams", str(corpus), *where, "--licence", "CC0")
     assert ran.code == 0, ran.err
     assert "must be public" in ran.err
-    found = json.loads(ran.out)
-    assert (found["licence"], found["counted"]) == ("CC0", 300 * 12)
-    assert found["pairs"] > 100
+    counted = json.loads(ran.out)
+    assert (counted["licence"], counted["counted"]) == ("CC0", 300 * 12)
+    assert counted["pairs"] > 100
 
 
 @pytest.mark.parametrize("mode", ["mbr", "viterbi"])
 def test_a_run_decodes_the_same_bytes(mode: str, corpus: Path, tmp_path: Path) -> None:
     """With one key jobs and batches change no byte; the report says who wrote."""
-    made(corpus, tmp_path)
+    count_pairs(corpus, tmp_path)
     secret = tmp_path / "key"
     secret.write_bytes(bytes(range(64)))
     secret.chmod(0o600)
@@ -65,14 +65,14 @@ def test_a_run_decodes_the_same_bytes(mode: str, corpus: Path, tmp_path: Path) -
         assert ran.code == 0, ran.err
         outputs.append(target.read_bytes())
     assert outputs[0] == outputs[1] == outputs[2]
-    found = json.loads(report.read_text())
-    assert found["guarantee"]["decoder"] == "ngram"
-    assert "decoding changes no guarantee" in found["guarantee"]["decoding"]
+    written = json.loads(report.read_text())
+    assert written["guarantee"]["decoder"] == "ngram"
+    assert "decoding changes no guarantee" in written["guarantee"]["decoding"]
     assert any(
-        "model by which words" in line for line in found["guarantee"]["conditions"]
+        "model by which words" in line for line in written["guarantee"]["conditions"]
     )
-    assert len(found["words"]["decoder_files"]["model"]) == 64
-    assert found["private"]["words"]["describes"] == "decoded words"
+    assert len(written["words"]["decoder_files"]["model"]) == 64
+    assert written["private"]["words"]["describes"] == "decoded words"
     sidecar = f"{target}.dptext.json"
     assert here("check", str(target), "--lexicon", lexicon(tmp_path)).code in (0, 1)
     assert json.loads(Path(sidecar).read_text())["guarantee"]["decoder"] == "ngram"
@@ -83,7 +83,7 @@ def test_a_model_that_is_named_is_sound_or_an_error(
     damage: str, corpus: Path, tmp_path: Path
 ) -> None:
     """One line and exit code 2, with `optional: true` and without; no draws instead."""
-    made(corpus, tmp_path)
+    count_pairs(corpus, tmp_path)
     array = tmp_path / "home" / "ngrams" / "pairs" / "gains.npy"
     content = array.read_bytes()
     array.write_bytes(
@@ -110,7 +110,7 @@ def test_a_model_that_is_named_is_sound_or_an_error(
 
 def test_readers_show_in_an_evaluation(corpus: Path, tmp_path: Path) -> None:
     """Evaluate says how much each reader finds, with intervals."""
-    made(corpus, tmp_path)
+    count_pairs(corpus, tmp_path)
     settings = ("--decode", "ngram", "--set", "decoder.model=pairs", *small(tmp_path))
     target = tmp_path / "out.jsonl"
     ran = here(
@@ -130,12 +130,12 @@ def test_readers_show_in_an_evaluation(corpus: Path, tmp_path: Path) -> None:
         *("--json", "--html", str(page)),
     )
     assert ran.code == 0, ran.err
-    found = json.loads(ran.out)
-    names = [each["reader"] for each in found["in_context"]]
+    evaluated = json.loads(ran.out)
+    names = [each["reader"] for each in evaluated["in_context"]]
     assert names == ["alone", "ngram"]
-    alone, pairs = (each["classes"][0] for each in found["in_context"])
+    alone, pairs = (each["classes"][0] for each in evaluated["in_context"])
     assert pairs["low"] > alone["high"], "pairs of this corpus are fixed"
-    assert [each["name"] for each in found["word_attacks"]] == ["nearest guess"]
+    assert [each["name"] for each in evaluated["word_attacks"]] == ["nearest guess"]
     assert "Readers of whole texts" in page.read_text()
     shown = here(
         *("evaluate", str(corpus), str(target), "--profile", "balanced", *settings),
@@ -146,7 +146,7 @@ def test_readers_show_in_an_evaluation(corpus: Path, tmp_path: Path) -> None:
 
 def test_an_epsilon_for_a_risk_in_context(corpus: Path, tmp_path: Path) -> None:
     """Calibrate --reader finds where the reader reaches the risk, below the other."""
-    made(corpus, tmp_path)
+    count_pairs(corpus, tmp_path)
     lexicon_ = ("--lexicon", lexicon(tmp_path))
     decoder = ("--set", "decoder.name=ngram", "--set", "decoder.model=pairs")
     common = (*lexicon_, "--risk", "40%", "--set", "mechanism.k=8", "--json")
@@ -156,9 +156,9 @@ def test_an_epsilon_for_a_risk_in_context(corpus: Path, tmp_path: Path) -> None:
     read = ("--reader", "ngram", "--public-text", str(corpus))
     ran = here("calibrate", *common, *decoder, *read)
     assert ran.code == 0, ran.err
-    found = json.loads(ran.out)
-    assert found["epsilon"] < alone
-    assert 0.3 < found["reading"]["classes"][0]["success"] <= 0.4
+    row = json.loads(ran.out)
+    assert row["epsilon"] < alone
+    assert 0.3 < row["reading"]["classes"][0]["success"] <= 0.4
     ran = here("calibrate", *common, "--reader", "ngram")
     assert ran.code == 2
     assert "--public-text" in ran.err

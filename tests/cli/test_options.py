@@ -90,7 +90,7 @@ def test_an_old_option_is_refused_with_what_to_use(command: str, old: str) -> No
 
 @pytest.mark.parametrize("old", sorted(REMOVED.keys() - OLD_OPTIONS))
 def test_an_old_command_is_refused_with_what_to_use(old: str) -> None:
-    """Whatever follows it: one line, exit code 2."""
+    """With any arguments: one line, exit code 2."""
     for rest in ((), ("--json",), ("x", "--no-such-option", "y")):
         ran = here(*old.split(), *rest)
         expected = f"dptext: {old}: {REMOVED[old]}\n"

@@ -53,12 +53,12 @@ def test_the_share_that_changes_is_the_expected_one(
         },
         "test.yaml",
     )
-    made = pipeline.build(recipe, lexicons.find(recipe.lexicon))
-    found = plans.plan(made, bayes_risk=False)
-    weights = bayes_risk.replaced(made.lexicon, recipe.tokens)
+    sanitizer = pipeline.build(recipe, lexicons.find(recipe.lexicon))
+    plan = plans.plan(sanitizer, bayes_risk=False)
+    weights = bayes_risk.replaced(sanitizer.lexicon, recipe.tokens)
     ids = np.arange(len(weights), dtype=np.int32)
-    law = made.mechanism.probs(ids, 2.0)
-    assert found.changed == pytest.approx(1 - weights @ np.diag(law), abs=0.02)
+    law = sanitizer.mechanism.probs(ids, 2.0)
+    assert plan.changed == pytest.approx(1 - weights @ np.diag(law), abs=0.02)
 
 
 def test_faults(tmp_path: Path) -> None:
@@ -74,8 +74,8 @@ def test_compressed_files_say_what_was_counted(tmp_path: Path) -> None:
     packed.write_bytes(b"x" * 2000)
     plain.write_bytes(b"x" * 500)
     ran = here("plan", str(packed), str(plain), *small(tmp_path), "--json")
-    found = json.loads(ran.out)
-    assert (found["bytes"], found["text_bytes"]) == (2500, 500 + 2000 * plans.UNPACKED)
+    plan = json.loads(ran.out)
+    assert (plan["bytes"], plan["text_bytes"]) == (2500, 500 + 2000 * plans.UNPACKED)
     ran = here("plan", str(packed), *small(tmp_path))
     shown = " ".join(ran.out.decode().split())
     assert f"2,000 compressed bytes hold {plans.UNPACKED} times as many" in shown

@@ -223,7 +223,7 @@ def test_renamed_export_stops_a_commit(export: Path) -> None:
 
 
 def test_staged_content_counts(export: Path) -> None:
-    """What is staged is judged, not what lies on disk."""
+    """The staged content is judged, not the file on disk."""
     good = export.read_bytes()
     export.write_text(f'{{"text":"{MARKER}"}}\n')
     _git("add", "exports/out.jsonl")

@@ -1,4 +1,4 @@
-"""What only a process of its own can show: pipes, signals, terminals, imports."""
+"""Commands in processes of their own: pipes, signals, terminals, imports."""
 
 from __future__ import annotations
 
@@ -75,13 +75,13 @@ def test_unexpected_error_is_a_bug_without_details(options: tuple[str, ...]) -> 
         check=False,
         timeout=60,
     )
-    told = done.stderr.decode()
+    message = done.stderr.decode()
     assert done.returncode == 70
     assert done.stdout == b""
-    assert "internal error (ZeroDivisionError at" in told
-    assert "this is a bug" in told
-    assert MARKER not in told
-    assert told.count("\n") == 1
+    assert "internal error (ZeroDivisionError at" in message
+    assert "this is a bug" in message
+    assert MARKER not in message
+    assert message.count("\n") == 1
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
@@ -123,9 +123,9 @@ def test_closed_pipe_is_quiet(options: tuple[str, ...], tmp_path: Path) -> None:
         assert running.stderr is not None
         assert running.stdout.readline()
         running.stdout.close()
-        told = running.stderr.read()
+        message = running.stderr.read()
         assert running.wait(60) == 141
-    assert told == b""
+    assert message == b""
 
 
 @pytest.mark.slow
@@ -157,8 +157,8 @@ def test_killed_run_leaves_no_output(
     running.send_signal(number)
     assert running.stderr is not None
     ended = running.wait(60)
-    told = running.stderr.read().decode()
-    assert ended == code, told
+    message = running.stderr.read().decode()
+    assert ended == code, message
     with contextlib.suppress(BrokenPipeError):
         running.stdin.close()
     for stream in (running.stdout, running.stderr):
@@ -166,7 +166,7 @@ def test_killed_run_leaves_no_output(
         stream.close()
     assert not target.exists()
     assert not (tmp_path / "out.jsonl.dptext.json").exists()
-    assert "Traceback" not in told
+    assert "Traceback" not in message
     if number == signal.SIGKILL:
         # The parts of output and sidecar; the next run to this output clears them.
         assert [path.name[0] for path in tmp_path.iterdir()] == [".", "."]
@@ -180,8 +180,8 @@ def test_killed_run_leaves_no_output(
         assert names == {"out.jsonl", "out.jsonl.dptext.json"}
         return
     assert list(tmp_path.iterdir()) == []
-    assert "no unfinished output file was left" in told
-    assert told.count("\n") == 1
+    assert "no unfinished output file was left" in message
+    assert message.count("\n") == 1
 
 
 def _group(
@@ -262,11 +262,11 @@ def test_a_signal_of_the_terminal_is_one_line(
     """All processes get it while workers start; one line, no worker, no part file."""
     running = _group(tmp_path, _options(arguments, options), *arguments)
     os.killpg(running.pid, number)
-    told = running.communicate(timeout=60)[1].decode()
+    message = running.communicate(timeout=60)[1].decode()
     # Python itself ends so where SIGINT came inside of an `exec`, as of a dataclass.
     assert running.returncode in (128 + number, -signal.SIGINT)
-    assert told.count("\n") == 1, told
-    assert "no unfinished output file was left" in told
+    assert message.count("\n") == 1, message
+    assert "no unfinished output file was left" in message
     assert [path.name for path in tmp_path.glob("*.jsonl")] == ["in.jsonl"]
     assert not list(tmp_path.glob(".*.part"))
     _wait_for_end(running.pid)
@@ -285,8 +285,8 @@ def test_line_buffered_shows_each_record_at_once(
         running.stdin.write(LINE)
         running.stdin.flush()
         assert json.loads(running.stdout.readline())["text"]
-    out, told = running.communicate()
-    assert (running.returncode, out, told) == (0, b"", b"")
+    out, err = running.communicate()
+    assert (running.returncode, out, err) == (0, b"", b"")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs a POSIX terminal")
@@ -376,10 +376,10 @@ def test_full_disk_on_standard_output(options: tuple[str, ...]) -> None:
             check=False,
             timeout=60,
         )
-    told = done.stderr.decode()
-    assert done.returncode == 1, told
-    assert told.startswith("dptext: standard output: No space left")
-    assert told.count("\n") == 1
+    message = done.stderr.decode()
+    assert done.returncode == 1, message
+    assert message.startswith("dptext: standard output: No space left")
+    assert message.count("\n") == 1
 
 
 def test_bare_command_shows_help_and_wrong_ones_end_with_2() -> None:
@@ -420,10 +420,10 @@ def test_closed_and_full_standard_streams(
         check=False,
         timeout=60,
     )
-    told = done.stderr.decode()
-    assert done.returncode == code, told
-    assert said in told
-    assert told.count("\n") == bool(said)
+    message = done.stderr.decode()
+    assert done.returncode == code, message
+    assert said in message
+    assert message.count("\n") == bool(said)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
@@ -515,7 +515,7 @@ def test_key_from_a_pipe(options: tuple[str, ...], key: str) -> None:
     )
     assert ended[0] == (0, again.out, b"")
     assert ended[1][:2] == (2, b"")
-    assert b"is longer than 1048576 bytes" in ended[1][2]
+    assert b"a key has at most 1048576 bytes" in ended[1][2]
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
@@ -555,7 +555,7 @@ def test_full_standard_error_changes_no_outcome(
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of memory")
 @pytest.mark.parametrize("megabytes", [40, 60, 200])
 def test_too_little_memory_is_no_bug(megabytes: int, tmp_path: Path) -> None:
-    """Whatever runs out of memory, one line says so, with exit code 1."""
+    """Any lack of memory is one line, with exit code 1."""
     (tmp_path / "in.jsonl").write_bytes(LINE)
     done = subprocess.run(
         [

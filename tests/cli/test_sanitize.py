@@ -62,7 +62,7 @@ def test_standard_input_is_the_default(options: tuple[str, ...]) -> None:
 def test_report_goes_to_stderr_and_quiet_silences_it(
     source: str, options: tuple[str, ...]
 ) -> None:
-    """What is for people is on standard error only; --quiet leaves nothing there."""
+    """The answer for people is on standard error only; --quiet leaves nothing there."""
     ran = here("sanitize", "-f", "text", source, *options, "--verbose")
     assert "Privacy report" in ran.err
     assert b"privacy report" not in ran.out.lower()
@@ -146,9 +146,9 @@ def test_parquet_end_to_end(options: tuple[str, ...], tmp_path: Path) -> None:
     source, target = tmp_path / "i.parquet", tmp_path / "o.parquet"
     parquet.write_table(table, source)
     _ok(here("sanitize", "-f", "text", str(source), *options, "-o", str(target)))
-    found = parquet.read_table(target)
-    assert found.drop_columns(["text"]).equals(table.drop_columns(["text"]))
-    assert found["text"].to_pylist() != table["text"].to_pylist()
+    private = parquet.read_table(target)
+    assert private.drop_columns(["text"]).equals(table.drop_columns(["text"]))
+    assert private["text"].to_pylist() != table["text"].to_pylist()
 
 
 def test_several_inputs_are_joined(options: tuple[str, ...], tmp_path: Path) -> None:
@@ -302,10 +302,10 @@ def test_public_report_elsewhere_and_no_sidecar(
     source: str, options: tuple[str, ...], tmp_path: Path
 ) -> None:
     """The public report goes where it is asked for, or nowhere."""
-    out, told = tmp_path / "o.jsonl", tmp_path / "told.json"
+    out, public = tmp_path / "o.jsonl", tmp_path / "public.json"
     run = ("sanitize", "-f", "text", source, *options, "-q", "-o", str(out))
-    _ok(here(*run, "--public-report", str(told)))
-    assert json.loads(told.read_bytes())["audience"] == "public"
+    _ok(here(*run, "--public-report", str(public)))
+    assert json.loads(public.read_bytes())["audience"] == "public"
     assert not out.with_name("o.jsonl.dptext.json").exists()
     _ok(here(*run, "--no-sidecar"))
     assert not out.with_name("o.jsonl.dptext.json").exists()

@@ -107,7 +107,7 @@ def test_other_encodings_write_out_what_they_lack() -> None:
 
 
 def test_styles_of_the_console_pass() -> None:
-    """What the console itself adds is not written out, what texts hold is."""
+    """Brackets of a text are printed as they are, its control characters escaped."""
     stream = io.StringIO()
     shown = screen.console()
     shown.file = stream

@@ -10,7 +10,7 @@ import pytest
 
 from dptext.report import signatures
 from tests.cli.running import MARKER, here
-from tests.test_signatures import OTHER, PRIVATE, PUBLIC
+from tests.keys import OTHER, PRIVATE, PUBLIC
 
 SIDE = Path("out.jsonl.dptext.json")
 
@@ -175,12 +175,12 @@ def test_findings_for_machines(keys: None) -> None:
     known = [rule["id"] for rule in log["tool"]["driver"]["rules"]]
     for each, line in zip(log["results"], lines, strict=True):
         (location,) = each["locations"]
-        place = location["physicalLocation"]
+        physical = location["physicalLocation"]
         assert known[each["ruleIndex"]] == each["ruleId"]
-        assert place["artifactLocation"]["uri"] == line.split(":")[0].replace(
+        assert physical["artifactLocation"]["uri"] == line.split(":")[0].replace(
             " ", "%20"
         )
-        assert place["region"] == {"startLine": 1}
+        assert physical["region"] == {"startLine": 1}
     assert MARKER not in json.dumps([sarif, result])
     passed = here("check", "out.jsonl", "--verify-key", "team.pub", "--format", "sarif")
     assert passed.code == 0

@@ -58,7 +58,10 @@ def _refused(ran: Ran, code: int, *said: str) -> None:
         (("--on-error", "ignore"), "fail, skip or quarantine"),
         (("--on-error", "quarantine"), "--quarantine FILE"),
         (("--set", "tokens.numbr=mask"), "number"),
-        (("--set", "tokens.number=hide"), "tokens"),
+        (("--set", "tokens.number=hide"), "'hide'; known: perturb"),
+        (("--set", "tokens.number=maks"), "'maks'; did you mean 'mask'?"),
+        (("-o", ""), "the name of a file is empty"),
+        (("--quarantine", ""), "the name of a file is empty"),
         (("--set", "tokens"), "KEY=VALUE"),
         (("--set", "=x"), "KEY=VALUE"),
         (("--set", "mechanism.k=0"), "mechanism"),
@@ -92,7 +95,7 @@ def test_wrong_option(given: tuple[str, ...], said: str, source: str) -> None:
     ],
 )
 def test_what_the_parser_refuses(given: tuple[str, ...], source: str) -> None:
-    """What is no number or no option at all ends with exit code 2 as well."""
+    """A wrong number or an unknown option ends with exit code 2 as well."""
     ran = here("sanitize", "-f", "text", source, *given)
     assert ran.code == 2
     assert ran.out == b""
@@ -447,3 +450,33 @@ def test_a_classifier_that_is_none(command: tuple[str, ...]) -> None:
     run = (*command, "in.jsonl", "--classifier")
     _refused(here(*run, "nope"), 2, "--classifier nope: give tfidf")
     _refused(here(*run, "vectors"), 2, "--label")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("plan", "--json", "--html", "-"), "standard output carries one thing"),
+        (("compare", "in.jsonl", "--csv", "-", "--html", "-"), "carries one thing"),
+        (("compare", "in.jsonl", "-m", "rnak"), "did you mean 'rank'?"),
+        (("compare", "in.jsonl", "-m", "rank:k=[", "-m", "rnak"), "'rank'?"),
+        (("plan", "absent.jsonl"), "absent.jsonl: No such file or directory"),
+        (("evaluate", "in.jsonl", ""), "the name of a file is empty"),
+    ],
+)
+def test_wrong_arguments_of_other_commands(given: tuple[str, ...], said: str) -> None:
+    """Refused before anything is read or written, with exit code 2."""
+    _refused(here(*given), 2, said)
+
+
+def test_an_absent_id_is_not_said_to_be_a_text_field(source: str) -> None:
+    """The advice names the option that named it."""
+    given = ("-f", "text", "--id", "x", "--no-bayes-risk")
+    _refused(here("sanitize", source, *given), 4, "another with --id or --subject")
+
+
+def test_every_command_shows_its_help_in_full() -> None:
+    """Commands and groups without options of rare use, too."""
+    for given in ((), ("check",), ("list",), ("lexicon",), ("ledger", "show")):
+        ran = here(*given, "--help-all")
+        assert (ran.code, ran.err) == (0, "")
+        assert "Usage: dptext" in ran.out.decode()

@@ -89,8 +89,8 @@ def modules(stage: str) -> Iterator[tuple[str, Any]]:
 
 def promises(path: tuple[str, str | None]) -> bool:
     """Tell whether a path's mechanism claims a guarantee."""
-    made = built("SIX", path[0], path[1], epsilon=100.0)
-    promise = made.mechanism.guarantee(100.0)
+    sanitizer = built("SIX", path[0], path[1], epsilon=100.0)
+    promise = sanitizer.mechanism.guarantee(100.0)
     return bool(promise.notion != "none")
 
 

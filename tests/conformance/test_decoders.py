@@ -1,4 +1,4 @@
-"""What every decoder keeps: equal draws give equal words, and no text sees another."""
+"""Laws of all decoders: equal draws give equal words, and no text sees another."""
 
 from __future__ import annotations
 
@@ -20,13 +20,7 @@ from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import BudgetDescription, BudgetKind, Ids, Lexicon
 from tests import prepared
 from tests.decoders.models import settings as settings_of
-from tests.tokens.test_joining import (
-    ENGLISH,
-    ITEMS,
-    POLICIES,
-    mixed,
-    seen_of_each,
-)
+from tests.tokens.texts import ENGLISH, ITEMS, POLICIES, mixed, seen_of_each
 
 NAMES = registry.names("decoders")
 TEXTS = mixed(ITEMS)

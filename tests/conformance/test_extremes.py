@@ -55,11 +55,13 @@ def refused(error: DptextError) -> None:
     assert len(str(error)) < 400
 
 
-def hold(made: Pipeline, epsilon: float) -> None:
+def hold(sanitizer: Pipeline, epsilon: float) -> None:
     """Draw all inputs at an epsilon and hold it against law and promise (1e-6)."""
-    mechanism, size = made.mechanism, len(made.lexicon.words)
+    mechanism, size = sanitizer.mechanism, len(sanitizer.lexicon.words)
     ids = np.repeat(EVERY, TIMES)
-    drawn = made.draw(ids, np.full(len(ids), epsilon), distributions.bits(len(ids), 5))
+    drawn = sanitizer.draw(
+        ids, np.full(len(ids), epsilon), distributions.bits(len(ids), 5)
+    )
     assert ((drawn >= 0) & (drawn < size)).all()
     hits = np.array(
         [np.bincount(row, minlength=size) for row in drawn.reshape(len(EVERY), TIMES)]
@@ -122,10 +124,10 @@ def test_every_mechanism_holds_or_refuses_at_the_ends(name: str) -> None:
         usual = len(mechanism) == 1
         for epsilon in EPSILONS if usual else (1e-6, 1.0, 1e3):
             budget = {"name": "uniform", "epsilon": epsilon}
-            made = tried({"mechanism": mechanism, "budget": budget, **mapping})
-            if made is not None:
+            sanitizer = tried({"mechanism": mechanism, "budget": budget, **mapping})
+            if sanitizer is not None:
                 built += 1
-                hold(made, epsilon)
+                hold(sanitizer, epsilon)
     needs = name in ("mlm", "gumbel")
     assert built or needs
 
@@ -146,9 +148,9 @@ def test_lexicons_of_very_long_and_very_short_vectors(name: str, factor: float) 
         if not epsilon <= 1e6:
             continue
         budget = {"name": "uniform", "epsilon": epsilon}
-        made = tried({"mechanism": name, "budget": budget, **mapping}, lexicon)
-        if made is not None:
-            hold(made, epsilon)
+        sanitizer = tried({"mechanism": name, "budget": budget, **mapping}, lexicon)
+        if sanitizer is not None:
+            hold(sanitizer, epsilon)
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -181,15 +183,15 @@ def test_every_space_holds_or_refuses_at_the_ends(name: str) -> None:
             "space": {"name": name, **settings},
             "budget": {"name": "uniform", "epsilon": 1.0},
         }
-        made = tried(data)
-        if made is not None:
-            assert np.isfinite(made.mechanism.space.vectors).all()
-            hold(made, 1.0)
+        sanitizer = tried(data)
+        if sanitizer is not None:
+            assert np.isfinite(sanitizer.mechanism.space.vectors).all()
+            hold(sanitizer, 1.0)
 
 
 @pytest.mark.parametrize("name", BUDGETS)
 def test_every_budget_of_tiny_epsilons_is_refused_in_one_line(name: str) -> None:
-    """What cannot be drawn exactly is refused before a text is read."""
+    """An epsilon that cannot be drawn exactly is refused before a text is read."""
     module: Any = registry.find("budgets", name)
 
     def tiny(value: Any) -> Any:

@@ -29,7 +29,7 @@ EVERY = np.array([0, 1, 2, 3, 4, 5, -1], np.int32)
 
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_the_docstring_states_guarantee_source_and_gaps(name: str) -> None:
-    """What a mechanism promises, who says so and what is missing is written down."""
+    """A mechanism documents its promise, its source and its gaps."""
     module = registry.find("mechanisms", name)
     text = module.__doc__ or ""
     for section in ("Guarantee", "Source", "Known gaps"):
@@ -48,7 +48,7 @@ def test_params_are_a_frozen_dataclass_of_defaults(name: str) -> None:
 
 @pytest.mark.parametrize("name", [*CHOICES, *NOISES])
 def test_a_mechanism_is_of_its_family(name: str) -> None:
-    """What Params say of the family, the mechanism is."""
+    """The mechanism belongs to the family of its Params."""
     mapping = components.MAPPINGS[0] if name in NOISES else None
     kind = NoiseMechanism if name in NOISES else WordMechanism
     assert isinstance(built("SIX", name, mapping).mechanism, kind)
@@ -116,12 +116,12 @@ def test_a_split_of_the_batch_changes_nothing(path: tuple[str, str | None]) -> N
     ids = rng.integers(-1, 12, size).astype(np.int32)
     eps = rng.choice([0.5, 2.0, 9.0], size)
     bits = distributions.bits(size)
-    made = built("ENGLISH", *path)
-    whole = made.draw(ids, eps, bits)
+    sanitizer = built("ENGLISH", *path)
+    whole = sanitizer.draw(ids, eps, bits)
     for sizes in (1, 7, 400):
         for begin in range(0, min(size, 40 * sizes), sizes):
             part = np.arange(begin, min(begin + sizes, size))
-            again = made.draw(ids[part], eps[part], bits.take(part))
+            again = sanitizer.draw(ids[part], eps[part], bits.take(part))
             np.testing.assert_array_equal(again, whole[part])
 
 
@@ -136,12 +136,12 @@ def test_the_output_does_not_depend_on_the_batch_size(
         Record(row, (texts[row % 6] + " dog" * (row % 3), texts[row % 5]), row)
         for row in range(80)
     ]
-    made = built("ENGLISH", *path, space)
+    sanitizer = built("ENGLISH", *path, space)
     key = RunKey.from_seed(1)
-    runs = [list(made.run(records, key, batch_size=size)) for size in (1, 7, 4096)]
+    runs = [list(sanitizer.run(records, key, batch_size=size)) for size in (1, 7, 4096)]
     assert runs[0] == runs[1] == runs[2]
     assert [record for record, _ in runs[0]] == records
-    other = list(made.run(records, RunKey.from_seed(2)))
+    other = list(sanitizer.run(records, RunKey.from_seed(2)))
     assert other != runs[0]
 
 
@@ -199,20 +199,20 @@ def refuted(hits: NDArray[np.int64], others: NDArray[np.int64], alarm: float) ->
 @pytest.mark.parametrize("path", PROMISING)
 def test_sampling_does_not_refute_the_promise(path: tuple[str, str | None]) -> None:
     """Lower limits of the loss of all pairs stay below the promise (alarm 1e-6)."""
-    made = built("SIX", *path)
+    sanitizer = built("SIX", *path)
     epsilon, times = 1.5, 8_000
     ids = np.repeat(EVERY, times)
     drawn = draw(path, ids, np.full(len(ids), epsilon), seed=9).reshape(7, times)
     hits = np.array([np.bincount(row, minlength=6) for row in drawn])
-    promise = made.mechanism.guarantee(epsilon)
-    vectors = made.mechanism.space.vectors[EVERY].astype(np.float64)
+    promise = sanitizer.mechanism.guarantee(epsilon)
+    vectors = sanitizer.mechanism.space.vectors[EVERY].astype(np.float64)
     for one in range(7):
         for other in range(7):
             bound = promise.worst(epsilon)
-            if promise.counts(made.mechanism.space.distance):
+            if promise.counts(sanitizer.mechanism.space.distance):
                 bound = epsilon * float(np.linalg.norm(vectors[one] - vectors[other]))
-            found = refuted(hits[one], hits[other], distributions.ALARM / 98)
-            assert found <= bound
+            loss = refuted(hits[one], hits[other], distributions.ALARM / 98)
+            assert loss <= bound
 
 
 @pytest.mark.parametrize("path", PROMISING)

@@ -88,14 +88,14 @@ def test_a_space_knows_its_neighbours_and_its_size(name: str) -> None:
 
 def variants(kind: Any) -> list[Any]:
     """Return the default parameters, and sound ones with one field changed."""
-    found = [kind()]
+    params = [kind()]
     for field in dataclasses.fields(kind):
-        now = getattr(found[0], field.name)
+        now = getattr(params[0], field.name)
         others = [not now] if isinstance(now, bool) else [1, 3, 0.25, -0.5]
         for other in others:
             with contextlib.suppress(UsageError):
-                found.append(convert({field.name: other}, kind, "variant"))
-    return found
+                params.append(convert({field.name: other}, kind, "variant"))
+    return params
 
 
 @pytest.mark.parametrize("name", SPACES)
@@ -135,12 +135,12 @@ def test_a_mapping_gives_words_and_does_not_depend_on_the_batch(name: str) -> No
     points[:5] *= 1e6
     bits = distributions.bits(600)
     mapping = module.Params().prepare(index)
-    found = mapping.find(points, bits)
-    assert found.dtype == np.int32
-    assert ((found >= 0) & (found < 50)).all()
+    ids = mapping.find(points, bits)
+    assert ids.dtype == np.int32
+    assert ((ids >= 0) & (ids < 50)).all()
     for part in (np.array([0]), np.array([599]), np.arange(255, 260), np.arange(400)):
         again = mapping.find(points[part], bits.take(part))
-        np.testing.assert_array_equal(again, found[part])
+        np.testing.assert_array_equal(again, ids[part])
 
 
 def test_the_index_finds_the_nearest_words() -> None:
@@ -148,13 +148,13 @@ def test_the_index_finds_the_nearest_words() -> None:
     space = prepared.space_of(small.cloud(80, 5))
     index = Index(space.vectors, space.size)
     points = np.random.default_rng(4).normal(size=(700, 5)).astype(np.float32)
-    found = index.nearest(points, 3)
+    ids = index.nearest(points, 3)
     wide = space.vectors[:-1].astype(np.float64)
     gaps = np.linalg.norm(points.astype(np.float64)[:, None] - wide[None], axis=2)
-    chosen = np.take_along_axis(gaps, found, axis=1)
+    chosen = np.take_along_axis(gaps, ids, axis=1)
     np.testing.assert_allclose(chosen, np.sort(gaps, axis=1)[:, :3], atol=1e-5)
     np.testing.assert_allclose(
-        index.distances(points, found[:, 1]), chosen[:, 1], rtol=1e-12
+        index.distances(points, ids[:, 1]), chosen[:, 1], rtol=1e-12
     )
 
 

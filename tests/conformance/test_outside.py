@@ -50,17 +50,17 @@ def test_an_outside_score_is_used_by_name(tmp_path: Path) -> None:
     outside.install(
         tmp_path, "longwords", "dptext.scores", "length = longwords", longwords=program
     )
-    own, report = tmp_path / "own.yaml", tmp_path / "report.json"
-    own.write_text(
+    recipe, report = tmp_path / "own.yaml", tmp_path / "report.json"
+    recipe.write_text(
         "mechanism: {name: rank, k: 8}\n"
         "budget: {name: linguistic, epsilon: 9, scores: {length: 2}}\n"
     )
     ran = outside.run(
         tmp_path,
-        *("sanitize", "-f", "text", "--profile", str(own), "--no-bayes-risk"),
+        *("sanitize", "-f", "text", "--profile", str(recipe), "--no-bayes-risk"),
         *("--lexicon", lexicon(tmp_path), "--report", str(report)),
         given=b'{"text": "a good story of the house"}\n',
     )
     assert ran.code == 0, ran.err
-    told = report.read_text() + ran.err
-    assert "length (weight 2): the length of a word" in told
+    shown = report.read_text() + ran.err
+    assert "length (weight 2): the length of a word" in shown

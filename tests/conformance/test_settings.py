@@ -1,4 +1,4 @@
-"""Whatever decides an output enters the nonces: every setting, every byte it names."""
+"""All causes of an output enter the nonces: every setting, every byte it names."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def says_content(stage: str, module: Any) -> bool:
 
 @pytest.mark.parametrize(("stage", "name"), COMPONENTS)
 def test_a_setting_of_text_names_content_or_nothing(stage: str, name: str) -> None:
-    """What a text of the settings names outside of them is known; a new one shows."""
+    """Every setting of text is listed: it names content, or it does not."""
     module: Any = registry.find(stage, name)
     if registry.code(stage, name):
         pytest.skip("another package's component counts with its code")
@@ -201,14 +201,14 @@ def nonce(
         if field == "ngrams" and name == "causal-lm":
             data[key]["model"] = str(causal(path.parent / "causal"))
     try:
-        made = pipeline.build(profile.parse(data, "test"), ENGLISH)
+        sanitizer = pipeline.build(profile.parse(data, "test"), ENGLISH)
     except MissingExtra as error:
         pytest.skip(str(error))
     except (LexiconError, UsageError):
         if not edited:
             raise
         return digest_of_path(path).encode()
-    return made.randomness(RunKey.from_seed(1)).nonce(Record(0, ("a text",), None))
+    return sanitizer.randomness(RunKey.from_seed(1)).nonce(Record(0, ("a text",), None))
 
 
 @pytest.mark.parametrize("setting", FILES, ids="/".join)
@@ -263,26 +263,26 @@ def test_data_of_nltk_enters_the_nonces(
     settings = {"source": "nltk"} if score == "ic" else {"tagger": "nltk"}
     scores = {score: settings}
     recipe = {"budget": {"name": "linguistic", "epsilon": 30.0, "scores": scores}}
-    found = []
+    nonces = []
     for position in ("one", "two"):
         for name, path in models.NLTK_DATA.items():
             folder = tmp_path / position / path
             folder.mkdir(parents=True)
             (folder / "data").write_text(name)
         monkeypatch.setattr(nltk.data, "path", [str(tmp_path / position)])
-        found.append(built_nonce({"mechanism": "rank", **recipe}))
-    assert found[0] == found[1]
+        nonces.append(built_nonce({"mechanism": "rank", **recipe}))
+    assert nonces[0] == nonces[1]
     for name, path in models.NLTK_DATA.items():
         if path.startswith(data):
             (tmp_path / "two" / path / "data").write_text(f"{name}!")
-            found.append(built_nonce({"mechanism": "rank", **recipe}))
-    assert len(set(found)) == len(found) - 1
+            nonces.append(built_nonce({"mechanism": "rank", **recipe}))
+    assert len(set(nonces)) == len(nonces) - 1
 
 
 def built_nonce(data: dict[str, Any], lexicon: Any = ENGLISH) -> bytes:
     """Return the nonce of one record of a run."""
-    made = pipeline.build(profile.parse(data, "test"), lexicon)
-    return made.randomness(RunKey.from_seed(1)).nonce(Record(0, ("a text",), None))
+    sanitizer = pipeline.build(profile.parse(data, "test"), lexicon)
+    return sanitizer.randomness(RunKey.from_seed(1)).nonce(Record(0, ("a text",), None))
 
 
 def others(hint: Any, now: Any) -> Iterator[Any]:
@@ -354,7 +354,7 @@ def test_every_setting_of_every_component_enters_the_identity(
 
 
 def test_policy_strategy_and_lexicon_enter_the_nonces() -> None:
-    """What is done with each kind of token, how often is drawn, and the vocabulary."""
+    """The treatment of each kind of token, the strategy and the vocabulary."""
     base: dict[str, Any] = {
         "mechanism": "rank",
         "budget": {"name": "uniform", "epsilon": 3.0},

@@ -17,7 +17,7 @@ from dptext.types import Record
 from tests import language_models
 from tests.cli.running import here, small
 from tests.readers import models as pairs
-from tests.readers.test_posterior import ENGLISH, SIZE, channel_of, release
+from tests.readers.releases import ENGLISH, SIZE, channel_of, release
 
 TEXTS = ["cat dog, the runs. of cat", "the 42 cat of!\nzq", "dog zq of the cat runs"]
 
@@ -64,15 +64,15 @@ def test_settings_and_content_change_what_is_written(
         params(folder, mode="posterior", ngrams=str(tmp_path / "pairs")),
         params(other, mode="posterior"),
     ]
-    made = [each.prepare(channel) for each in several]
-    written = {tuple(each.decode(batch).tolist()) for each in made}
-    assert len(written) == len(made)
-    assert made[0].content == made[1].content
-    assert set(made[2].content) == {"model", "ngrams"}
-    assert made[0].content["model"] != made[3].content["model"]
-    assert made[0].note
-    assert made[0].reader.name == "causal-lm"
-    assert made[0].reader.guess(batch).max() < SIZE
+    decoders = [each.prepare(channel) for each in several]
+    written = {tuple(each.decode(batch).tolist()) for each in decoders}
+    assert len(written) == len(decoders)
+    assert decoders[0].content == decoders[1].content
+    assert set(decoders[2].content) == {"model", "ngrams"}
+    assert decoders[0].content["model"] != decoders[3].content["model"]
+    assert decoders[0].note
+    assert decoders[0].reader.name == "causal-lm"
+    assert decoders[0].reader.guess(batch).max() < SIZE
 
 
 def test_a_run_is_the_same_whatever_the_batch(folder: str) -> None:
@@ -168,15 +168,13 @@ def test_a_real_model_reads_english() -> None:
 
 
 def test_a_keyed_run_says_what_may_differ_elsewhere(
-    folder: str, tmp_path: Path
+    folder: str, key: str, tmp_path: Path
 ) -> None:
-    """Who repeats a run is told that another machine may round otherwise."""
-    (tmp_path / "key").write_bytes(bytes(range(32)))
-    (tmp_path / "key").chmod(0o600)
+    """The end of a keyed run says that another machine may round otherwise."""
     options = (*small(tmp_path), "--decode", "causal-lm")
     options += ("--set", f"decoder.model={folder}", "-o", str(tmp_path / "out.txt"))
     line = b"the film was good\n"
-    keyed = here("sanitize", *options, "--key-file", str(tmp_path / "key"), given=line)
+    keyed = here("sanitize", *options, "--key-file", key, given=line)
     assert keyed.code == 0, keyed.err
     assert "other versions of torch" in " ".join(keyed.err.split())
     fresh = here("sanitize", *options, given=line)

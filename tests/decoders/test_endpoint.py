@@ -35,7 +35,7 @@ from tests.cli.running import MARKER, here, small
 from tests.conformance.test_decoders import channel_of
 from tests.model_server import Reply, Request, chosen, schema, serving
 from tests.readers import models as pairs
-from tests.tokens.test_joining import ENGLISH, ITEMS, POLICIES, mixed, seen_of_each
+from tests.tokens.texts import ENGLISH, ITEMS, POLICIES, mixed, seen_of_each
 
 if not models.has("httpx"):
     pytest.skip("httpx is not installed", allow_module_level=True)
@@ -98,7 +98,7 @@ def options(url: str, *more: str) -> tuple[str, ...]:
 
 
 def test_the_chosen_words_are_written() -> None:
-    """Whatever option the server names for a word stands in the text, in its place."""
+    """Any option that the server names for a word is written in its position."""
 
     def last(request: Request) -> str:
         return json.dumps({k: v["enum"][-1] for k, v in schema(request).items()})
@@ -207,7 +207,7 @@ def _changed(request: Request, change: Callable[[dict[str, Any]], object]) -> st
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_server_changes_nothing_but_words_of_the_mechanism(name: str) -> None:
-    """What is no answer is asked for again once; then the decoder ngram writes."""
+    """An unusable answer is requested once more; then the decoder ngram writes."""
     with serving(HOSTILE[name]) as server:
         timeout = 0.3 if name in ("slow", "drips") else 30.0
         pipeline = ready(server.url, timeout=timeout, concurrency=3)
@@ -227,6 +227,8 @@ FREE = {
     "spaces": " \n\t ",
     "overlong": "The cat sat on the mat. " * 500,
     "one long word": "a" * 100_000,
+    "a wide formula": "\uff1d1+1 the cat sat on the mat as cats do",
+    "a hidden formula": "\u200c=1+1 the cat sat on the mat as cats do",
     "a formula": '=HYPERLINK("http://example.org","the cat sat on a mat as cats do")',
     "no text": 7,
 }
@@ -329,6 +331,23 @@ def test_a_server_that_answers_no_test_is_asked_a_few_times(
         with pytest.raises(error, match=said):
             written(ready(server.url), LINES[:1])
         assert len(server.requests) == most
+        assert not server.asked
+
+
+@pytest.mark.parametrize("reply", [b"<html>log in</html>", b'{"error": "busy"}', b""])
+def test_what_is_no_language_model_gets_no_draws(reply: bytes) -> None:
+    """A web page in place of answers ends the run before anything is sent."""
+    with serving(test=lambda request: Reply(reply)) as server:
+        with pytest.raises(UsageError, match="no chat completion"):
+            written(ready(server.url), LINES[:1])
+        assert not server.asked
+
+
+def test_a_server_out_of_reach_gets_no_draws() -> None:
+    """The message says that nothing has left."""
+    with serving(test=lambda request: Reply(b"", closes=True)) as server:
+        with pytest.raises(DptextError, match="; no draws were sent"):
+            written(ready(server.url), LINES[:1])
         assert not server.asked
 
 
@@ -539,10 +558,10 @@ def test_commands_that_release_nothing_send_nothing(tmp_path: Path) -> None:
         base = (*small(tmp_path), *options(server.url, "ngrams=''"))
         plan = here("plan", str(path), *base, "--json")
         assert plan.code == 0, plan.err
-        told = json.loads(plan.out)["third_party"]
-        assert told["host"] == server.url[7:-3]
-        assert told["requests"] >= 1
-        assert told["tokens_sent"] > 20
+        sent_out = json.loads(plan.out)["third_party"]
+        assert sent_out["host"] == server.url[7:-3]
+        assert sent_out["requests"] >= 1
+        assert sent_out["tokens_sent"] > 20
         assert not server.requests
         ran = here("sanitize", str(path), *base, "-o", str(tmp_path / "out.txt"))
         assert ran.code == 0, ran.err
@@ -582,7 +601,7 @@ def test_a_policy_names_who_may_receive_draws(tmp_path: Path) -> None:
 
 
 def test_draws_are_charged_before_they_leave(tmp_path: Path) -> None:
-    """What a failed run sent stays charged; what the ledger refuses is not sent."""
+    """A failed run stays charged for sent draws; refused draws are not sent."""
     lines = b"".join(
         json.dumps({"text": "the film was good", "who": "ann"}).encode() + b"\n"
         for _ in range(2)
@@ -603,14 +622,11 @@ def test_draws_are_charged_before_they_leave(tmp_path: Path) -> None:
         assert b"24" in spent.out
 
 
-def test_the_statement_names_the_third_party(tmp_path: Path) -> None:
+def test_the_statement_names_the_third_party(key: str, tmp_path: Path) -> None:
     """Report and statement say to whom draws went, and that answers are not repeatable.
 
     With a key the promise of equal output is not made.
     """
-    key = tmp_path / "key"
-    key.write_bytes(bytes(range(32)))
-    key.chmod(0o600)
     out = tmp_path / "out.txt"
     with serving() as server:
         for mode in ("choose", "rewrite"):
@@ -621,7 +637,7 @@ def test_the_statement_names_the_third_party(tmp_path: Path) -> None:
                 "-o",
                 str(out),
                 "--key-file",
-                str(key),
+                key,
                 "--report",
                 str(tmp_path / "r.json"),
                 given=b"the film was good\n",
@@ -686,7 +702,12 @@ def test_a_key_comes_from_the_environment_and_stays_there(
     [
         *("", "localhost:8000", "ftp://host/v1", "http://", "http://h:x/v1"),
         *(f"http://user:{MARKER}@host/v1", f"https://host/v1?key={MARKER}"),
-        *(f"https://host/v1#{MARKER}", "http://h\u00f6st/v1", "http://host/\x00"),
+        *(
+            f"https://host/v1#{MARKER}",
+            "http://h\u00f6st/v1",
+            "http://host/\x00",
+            "http://a b/v1",
+        ),
     ],
 )
 def test_what_is_no_address_is_refused_without_repeating_it(url: str) -> None:
@@ -872,11 +893,8 @@ def test_compare_refuses_what_names_no_server(
     assert ran.err.count("\n") == 1
 
 
-def test_a_folder_goes_on_where_a_server_failed(tmp_path: Path) -> None:
+def test_a_folder_goes_on_where_a_server_failed(key: str, tmp_path: Path) -> None:
     """With --resume, files that are done are not asked about again."""
-    key = tmp_path / "key"
-    key.write_bytes(bytes(range(32)))
-    key.chmod(0o600)
     source = tmp_path / "in"
     source.mkdir()
     for name in "ab":
@@ -888,7 +906,7 @@ def test_a_folder_goes_on_where_a_server_failed(tmp_path: Path) -> None:
 
     count = 0
     with serving(lambda request: answer(request)) as server:
-        base = ("sanitize", str(source), *small(tmp_path), "--key-file", str(key))
+        base = ("sanitize", str(source), *small(tmp_path), "--key-file", key)
         base += ("--out-dir", str(tmp_path / "out"), "--resume")
         first = here(*base, *options(server.url, "ngrams=''"))
         assert first.code == 0, first.err

@@ -22,7 +22,7 @@ from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Record
 from tests import prepared, small
 from tests.readers import models
-from tests.readers.test_posterior import (
+from tests.readers.releases import (
     ENGLISH,
     POLICIES,
     SIZE,
@@ -95,15 +95,15 @@ def test_mbr_writes_the_closest_fluent_text(
 
     def score(row: int, words_of: dict[int, int]) -> float:
         chain = [
-            words_of.get(i, -1) if what == "drawn" else i
-            for what, i in sequence(batch, row)
+            words_of.get(i, -1) if kind == "drawn" else i
+            for kind, i in sequence(batch, row)
         ]
         fluent = sum(logs[one, two] for one, two in pairwise(chain))
         close = sum(table[word] @ means[n] for n, word in words_of.items())
         return float(close + fluency * fluent)
 
     for row in range(len(batch.ends)):
-        drawn = [n for what, n in sequence(batch, row) if what == "drawn"]
+        drawn = [n for kind, n in sequence(batch, row) if kind == "drawn"]
         texts = [
             dict(zip(drawn, z, strict=True))
             for z in product(words.tolist(), repeat=len(drawn))

@@ -18,15 +18,6 @@ from tests.cli.running import MARKER, here, small
 ROWS = "id;name;body\r\n7;Jérôme – Ünal;the film was good\r\n8;Ça;it is bad\r\n"
 
 
-_KEY = ("--key-file", "key")
-
-
-def key() -> None:
-    """Write a key file."""
-    Path("key").write_bytes(bytes(range(64)))
-    Path("key").chmod(0o600)
-
-
 @pytest.fixture
 def options(
     tmp_path_factory: pytest.TempPathFactory,
@@ -48,12 +39,11 @@ def options(
     ],
 )
 def test_excel_files_come_back_in_their_encoding(
-    name: str, python: str, options: tuple[str, ...]
+    name: str, python: str, key: str, options: tuple[str, ...]
 ) -> None:
     """Copied columns keep their bytes; report, check and several processes know."""
     Path("in.csv").write_bytes(ROWS.encode(python))
-    run = ("sanitize", "in.csv", *options, "--encoding", name, *_KEY)
-    key()
+    run = ("sanitize", "in.csv", *options, "--encoding", name, "--key-file", key)
     ran = here(*run, "-o", "o.csv")
     assert ran.code == 0, ran.err
     assert "in.csv: read with --delimiter ';', by its header" in ran.err
@@ -106,7 +96,7 @@ def test_no_encoding_of_what_is_no_text(options: tuple[str, ...]) -> None:
 
 @given(st.text(), st.sampled_from(["cp1252", "utf-16-le", "shift_jis", "utf-32-be"]))
 def test_any_text_comes_back(text: str, encoding: str) -> None:
-    """What can be written in an encoding is read, and written, as it is."""
+    """Text that an encoding holds is read and written unchanged."""
     data = text.encode(encoding, "ignore")
     plain = io.BytesIO(data)
     sink = io.BytesIO()
@@ -147,7 +137,7 @@ def test_other_bytes_are_refused(
 
 @pytest.mark.parametrize("name", ["", "nope", "base64", "rot13", "hex", "idna\0"])
 def test_names_of_no_encoding(name: str) -> None:
-    """What is not an encoding of characters is refused; UTF-8 is none to be named."""
+    """Codecs other than encodings of characters are refused; UTF-8 needs no name."""
     with pytest.raises(UsageError, match="is not an encoding"):
         streams.known_encoding(name)
     assert streams.known_encoding("UTF8") is None

@@ -1,4 +1,4 @@
-"""What texts spent: exact sums, and quantiles within a step of the histogram."""
+"""The epsilons of texts: exact sums, and quantiles within a step of the histogram."""
 
 from __future__ import annotations
 

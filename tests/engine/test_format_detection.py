@@ -93,7 +93,7 @@ def test_fields_of_parquet_are_listed(options: tuple[str, ...]) -> None:
 def test_tables_on_standard_input_are_refused(
     given: bytes, said: str, options: tuple[str, ...]
 ) -> None:
-    """What looks like a table is never taken for text, however quiet the run is."""
+    """Input that looks like a table is never read as text, not even with --quiet."""
     _refused(here("sanitize", *options, given=given), said)
 
 

@@ -67,7 +67,7 @@ def test_scripts_without_spaces_are_refused(name: str, tmp_path: Path) -> None:
 
 
 def test_a_script_that_is_asked_for_is_taken() -> None:
-    """Who says what becomes of unknown words gets that, without a warning."""
+    """An explicit treatment of unknown words is applied, without a warning."""
     code, written, said = run(UNSPACED["Chinese"], "--set", "tokens.unknown=mask")
     assert code == 0
     assert b"[unknown]" in written

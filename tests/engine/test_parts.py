@@ -58,7 +58,7 @@ class Upper(Worker):
 
 
 class Outcome:
-    """What became of a file: bytes, ordinals with texts, faults, or why it ended."""
+    """The result of a file: bytes, ordinals with texts, faults, or its error."""
 
     def __init__(self, name: str, cut: bool, path: Path) -> None:
         self.out = io.BytesIO()

@@ -7,6 +7,8 @@ import os
 import signal
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
+from multiprocessing import connection
 from pathlib import Path
 from typing import Any
 
@@ -46,11 +48,11 @@ def built(lexicon: str, **other: Any) -> Pipeline:
     return pipeline.build(recipe, lexicons.find(recipe.lexicon))
 
 
-def spread(made: Pipeline, tasks: Iterable[Task]) -> Iterator[Any]:
+def spread(sanitizer: Pipeline, tasks: Iterable[Task]) -> Iterator[Any]:
     """Do tasks in two processes."""
-    recipe, meters = Recipe.of(made, KEY), Meters(made.lexicon)
-    with pool.started(recipe.worker, 2, Worker(made, KEY, meters)) as workers:
-        yield from pool.spread(workers, tasks, 2)
+    recipe, meters = Recipe.of(sanitizer, KEY), Meters(sanitizer.lexicon)
+    with pool.started(recipe.worker, 2, Worker(sanitizer, KEY, meters)) as workers:
+        yield from pool.spread(workers, tasks)
 
 
 def rows(lexicon: str) -> list[dict[str, str]]:
@@ -84,7 +86,7 @@ def test_bytes_and_reports_are_those_of_one_process(
     """Jobs and batch sizes change neither output nor report, to the last digit."""
     if not copies:
         monkeypatch.setattr(pool, "_can_copy", lambda: False)
-    made = built(lexicon, **other)
+    sanitizer = built(lexicon, **other)
     source = tmp_path / "in.jsonl"
     source.write_text("".join(json.dumps(row) + "\n" for row in rows(lexicon)))
     outputs, reports = [], []
@@ -92,12 +94,12 @@ def test_bytes_and_reports_are_those_of_one_process(
         target = tmp_path / f"{jobs}" / "out.jsonl"
         target.parent.mkdir()
         job = Job((str(source),), str(target), Selection(), batch_size=batch, jobs=jobs)
-        tally = Tally.of(made.lexicon)
-        written = running.run(job, made, KEY, tally)
+        tally = Tally.of(sanitizer.lexicon)
+        written = running.run(job, sanitizer, KEY, tally)
         assert tally.texts == tally.records == 60
         tally.seconds = 1.0
         measures = PublicMeasures(None, None, "", None)
-        report = build.finished(made, job, KEY, tally, [written], measures)
+        report = build.finished(sanitizer, job, KEY, tally, [written], measures)
         reports.append(document.encode(report))
         outputs.append(target.read_bytes())
     assert outputs[0] == outputs[1] != source.read_bytes()
@@ -108,12 +110,12 @@ def test_a_faulty_record_stops_the_run_without_output(
     lexicon: str, tmp_path: Path
 ) -> None:
     """The error is the serial engine's; no file is left and no process hangs."""
-    made = built(lexicon)
+    sanitizer = built(lexicon)
     source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     source.write_text('{"text": "one"}\n' * 9 + "{\n")
     job = Job((str(source),), str(target), Selection(), batch_size=2, jobs=2)
     with pytest.raises(InputError, match=r"in\.jsonl:10"):
-        running.run(job, made, KEY, Tally.of(made.lexicon))
+        running.run(job, sanitizer, KEY, Tally.of(sanitizer.lexicon))
     assert not target.exists()
 
 
@@ -121,20 +123,35 @@ def _stop(task: Task) -> Any:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def _half(task: Task) -> Any:
+    """Have the process be killed in the middle of its answer."""
+
+    def send(self: Any, data: bytes) -> None:
+        os.write(self.fileno(), data[: len(data) // 2])
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    connection.Connection._send = send  # type: ignore[attr-defined]
+    return bytes(10**6)
+
+
+@pytest.mark.parametrize("work", [_stop, _half])
+@pytest.mark.parametrize("copies", [True, False], ids=["fork", "spawn"])
 def test_a_killed_worker_is_an_error(
-    lexicon: str, monkeypatch: pytest.MonkeyPatch
+    work: Any, copies: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is said, and nothing is taken for the end of the input."""
-    made = built(lexicon)
-    monkeypatch.setattr(pool, "_work", _stop)
+    """It is said, and nothing is taken for the end of the input, or waited for."""
+    monkeypatch.setattr(pool, "_can_copy", lambda: copies)
     batches = (Task([Record(row, ("one two",), None)], row) for row in range(9))
-    with pytest.raises(DptextError, match="worker process stopped"):
-        list(spread(made, batches))
+    with (
+        pytest.raises(DptextError, match="worker process stopped"),
+        pool.started(partial(partial, work), 2, work) as workers,
+    ):
+        list(pool.spread(workers, batches))
 
 
 def test_memory_is_bounded(lexicon: str) -> None:
     """No more batches are read ahead than the workers need."""
-    made = built(lexicon)
+    sanitizer = built(lexicon)
     read: list[int] = []
 
     def batches() -> Iterator[Task]:
@@ -142,7 +159,7 @@ def test_memory_is_bounded(lexicon: str) -> None:
             read.append(number)
             yield Task([Record(number, ("one two",), None)], number)
 
-    out = spread(made, batches())
+    out = spread(sanitizer, batches())
     next(out)
     assert len(read) <= 4
     assert isinstance(out, Generator)
@@ -151,8 +168,10 @@ def test_memory_is_bounded(lexicon: str) -> None:
 
 def test_a_worker_refuses_settings_whose_files_have_changed(lexicon: str) -> None:
     """Every process draws by the same content, or the run ends."""
-    made = built(lexicon)
-    recipe = Recipe(made.profile, made.lexicon.digest, made.identity, KEY)
+    sanitizer = built(lexicon)
+    recipe = Recipe(
+        sanitizer.profile, sanitizer.lexicon.digest, sanitizer.identity, KEY
+    )
     recipe.worker()
     with pytest.raises(UsageError, match="changed since the run began"):
         recipe._replace(identity="another").worker()
@@ -163,9 +182,9 @@ def test_a_worker_refuses_settings_whose_files_have_changed(lexicon: str) -> Non
 def test_an_error_of_a_worker_is_that_of_one_process(
     lexicon: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a worker cannot begin with is said as it is, not as a process that died."""
+    """An error at a worker's start is reported as itself, not as a dead process."""
     monkeypatch.setattr(pool, "_can_copy", lambda: False)
-    made = replace(built(lexicon), identity="another")
+    sanitizer = replace(built(lexicon), identity="another")
     batches = [Task([Record(0, ("one two",), None)], 0)]
     with pytest.raises(UsageError, match="changed since the run began"):
-        list(spread(made, batches))
+        list(spread(sanitizer, batches))

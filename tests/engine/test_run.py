@@ -79,23 +79,23 @@ def test_failed_run_leaves_nothing(ready: Pipeline, tmp_path: Path) -> None:
 
 
 def test_progress_counts(ready: Pipeline, tmp_path: Path) -> None:
-    """Progress is told now and then, with growing numbers."""
+    """The record and word counts of progress grow."""
     source = tmp_path / "in.txt"
     source.write_text(f"{TEXT}\n" * 600)
-    told: list[tuple[int, int]] = []
+    progress: list[tuple[int, int]] = []
     running.run(
         Job((str(source),), str(tmp_path / "o"), Selection(), batch_size=64),
         ready,
         KEY,
         Tally.of(ready.lexicon),
-        progress=lambda: nullcontext(lambda *each: told.append(each)),
+        progress=lambda: nullcontext(lambda *each: progress.append(each)),
     )
-    assert [records for records, _ in told] == [*range(64, 600, 64), 600]
-    assert all(words >= 8 * records for records, words in told)
+    assert [records for records, _ in progress] == [*range(64, 600, 64), 600]
+    assert all(words >= 8 * records for records, words in progress)
 
 
 @pytest.mark.parametrize(
-    ("paths", "others", "found"),
+    ("paths", "others", "shared"),
     [
         (("a.txt", "b.text"), (), "text"),
         (("a.jsonl.gz", "b.ndjson"), (), "jsonl"),
@@ -104,10 +104,10 @@ def test_progress_counts(ready: Pipeline, tmp_path: Path) -> None:
     ],
 )
 def test_one_format(
-    paths: tuple[str, ...], others: tuple[str, ...], found: str
+    paths: tuple[str, ...], others: tuple[str, ...], shared: str
 ) -> None:
     """Inputs that share a format have that one."""
-    assert one_format(paths, *others) == found
+    assert one_format(paths, *others) == shared
 
 
 def test_several_formats_are_refused() -> None:

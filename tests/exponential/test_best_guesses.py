@@ -100,7 +100,7 @@ def test_three_bands_and_words_in_one_place(name: str, params: dict[str, Any]) -
 
 
 def test_results_of_other_priors_and_epsilons_are_kept_apart() -> None:
-    """What is kept belongs to one epsilon, prior and set of bands."""
+    """A kept result belongs to one epsilon, prior and set of bands."""
     mechanism = prepared.ready("santext", small.cloud(50, 3, listed=5))
     for _ in range(2):
         for epsilon in (1.0, 4.0):

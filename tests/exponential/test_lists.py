@@ -44,7 +44,7 @@ def test_distances_are_those_of_the_listed_words(space: Space) -> None:
 
 
 def test_draws_leave_nothing_in_the_cache(space: Space) -> None:
-    """Whatever words are drawn, and however often: its files tell nothing of them."""
+    """After the first draw, draws of any words write nothing to the cache."""
     mechanism = prepared.ready("santext", space.lexicon)
     mechanism.sample(np.zeros(1, np.int32), np.ones(1), distributions.bits(1))
     before = entries()

@@ -1,4 +1,4 @@
-"""Where killed runs write, and the key file of those that can be repeated."""
+"""The folder of killed runs."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import key
-
-__all__ = ["folder", "key"]
 _MEMORY = Path("/dev/shm")
 
 

@@ -33,7 +33,7 @@ from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Fault, Record, Selection, Verbatim
 from tests.cli import running
 from tests.lexicons import files
-from tests.tokens.test_joining import ENGLISH
+from tests.tokens.texts import ENGLISH
 
 Target = Callable[[bytes], object]
 _LISTED = Policy(

@@ -1,4 +1,4 @@
-"""Whatever bytes come, they are read or refused in one line, and never a bug."""
+"""Any bytes are read or refused in one line, and never a bug."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_any_bytes_are_read_or_refused(name: str, data: bytes) -> None:
 
 @pytest.mark.parametrize("name", fuzzing.TARGETS)
 def test_the_bytes_that_are_changed_are_right(name: str) -> None:
-    """What the tests above change is read as it is."""
+    """The unchanged bytes of the tests above are read."""
     if name in _EXTRAS and not models.has(_EXTRAS[name]):
         pytest.skip(f"{_EXTRAS[name]} is not installed")
     target, right = fuzzing.TARGETS[name]

@@ -1,4 +1,4 @@
-"""What is small on the disk and large in memory is refused in one line."""
+"""Input that is small on disk and large in memory is refused in one line."""
 
 from __future__ import annotations
 

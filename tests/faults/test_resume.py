@@ -32,7 +32,7 @@ def test_until_it_is_done_nothing_looks_done(folder: Path, key: str) -> None:
 
 
 def test_a_folder_of_outputs_is_finished_file_by_file(folder: Path, key: str) -> None:
-    """What is done stays as it is; with a file changed, that one is written again."""
+    """Finished files stay; a file whose input changed is written again."""
     job = Job(folder, key, seed=3)
     assert ended(job.start("all/")) == 0
     whole = files(folder / "all")
@@ -69,7 +69,7 @@ def test_another_number_of_records_before_a_file_draws_it_anew(
 
 
 def test_a_forged_line_of_a_manifest_counts_for_nothing(folder: Path, key: str) -> None:
-    """Whoever lacks the key cannot have another file passed over."""
+    """Without the key nobody can make a run skip a file."""
     job = Job(folder, key, seed=6)
     assert ended(job.start("cut/", resume=True)) == 0
     right = (folder / "cut" / "one.jsonl").read_bytes()

@@ -1,4 +1,4 @@
-"""What stands under an output's name is whole, and has its report, whatever happens."""
+"""A file under an output's name is whole and has its report, in all events."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def test_only_the_selected_column_changes(
 @PATIENT
 @given(st.text(st.sampled_from('a,"\n\r'), max_size=40))
 def test_texts_agree_with_the_standard_library(data: str) -> None:
-    """What is read without a fault is what the standard library reads."""
+    """Rows read without a fault are those of the standard library."""
     try:
         read = items("csv", data.encode(), Selection(fields=("1",), header=False))
     except InputError:
@@ -111,7 +111,7 @@ def test_texts_agree_with_the_standard_library(data: str) -> None:
 def test_any_bytes_keep_their_rows_apart(
     data: bytes, limit: int, quoting: bool
 ) -> None:
-    """Whatever the limit, the rows that are read are those read without it."""
+    """With any limit, the rows that are read are those read without one."""
     bulk = Selection(fields=("1",), header=False, missing="pass", quoting=quoting)
     small = Selection(
         fields=("1",), header=False, quoting=quoting, max_record_bytes=limit

@@ -34,7 +34,7 @@ def test_name_wins_over_suffix() -> None:
     ("path", "name"), [("a.docx", None), (None, None), ("a.csv", "x")]
 )
 def test_unknown_names_the_option(path: str | None, name: str | None) -> None:
-    """What no format goes with is refused with the option and the choices."""
+    """An unknown file name is refused with the option and its choices."""
     with pytest.raises(UsageError, match=r"--format.*jsonl"):
         find(path, name)
 

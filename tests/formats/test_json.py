@@ -62,7 +62,7 @@ def test_only_selected_strings_change() -> None:
 
 @given(st.lists(st.text(max_size=5)), st.sampled_from([None, 0, 3]))
 def test_any_texts(given: list[str], indent: int | None) -> None:
-    """What Python writes is read, and written as it was."""
+    """JSON written by Python is read, and written unchanged."""
     array = [{"text": text, "other": [text]} for text in given]
     data = json.dumps(array, indent=indent, ensure_ascii=False).encode(
         "utf-8", "surrogatepass"

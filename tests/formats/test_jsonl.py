@@ -174,7 +174,7 @@ def test_paths(fields: tuple[str, ...], line: str, expected: tuple[str, ...]) ->
     ],
 )
 def test_faults(line: bytes, reason: str) -> None:
-    """What is not one object with one text is a fault; the next line is read."""
+    """A line other than one object with one text is a fault; the next line is read."""
     data = line + b'\n{"text": "next"}'
     fault, following = items("jsonl", data)
     assert fault in faults("jsonl", data)
@@ -300,7 +300,7 @@ def test_any_bytes_are_read_to_the_end(data: bytes) -> None:
     ("line", "field", "said"),
     [
         ('{"body": "a", "n": 1}', "text", "fields with strings: 'body'"),
-        ('{"a": {"no.te": "x"}}', "note", r"fields with strings: 'a.no\\\\.te'"),
+        ('{"a": {"no.te": "x"}}', "note", r"fields with strings: 'a.no\\.te'"),
         ('{"n": 1}', "text", "choose another with --field; --missing"),
         ('{"jane@x.org": "a", "1 b": "c"}', "text", "with --field; --missing"),
         ("{" + ",".join(f'"f{n}":"a"' for n in range(40)) + "}", "q", "and 28 more"),

@@ -344,6 +344,17 @@ def test_columns_of_one_name_are_refused() -> None:
         items("parquet", spelled(table))
 
 
+def test_copied_columns_may_have_any_names() -> None:
+    """Also one name twice, or an empty one: only selected ones are asked for by it."""
+    rows = [pa.array(["the film"]), *(pa.array([text]) for text in "abc")]
+    data = spelled(pa.Table.from_arrays(rows, ["text", "b", "b", ""]))
+    (record,) = records("parquet", data)
+    others = find(None, "parquet").others(record, TEXT)
+    assert list(others) == [("b", "a"), ("b", "b"), ("", "c")]
+    out = pq.ParquetFile(io.BytesIO(through("parquet", data)))
+    assert out.read().equals(pq.ParquetFile(io.BytesIO(data)).read())
+
+
 def test_not_a_parquet_file() -> None:
     """Other bytes, or a file cut off, are refused in one line."""
     data = spelled(pa.table({"text": ["secret"] * 100}))

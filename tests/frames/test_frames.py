@@ -78,8 +78,8 @@ def values(frame: Any, name: str) -> list[Any]:
     if hasattr(frame, "to_pylist"):
         return [row[name] for row in frame.to_pylist()]
     column = frame[name]
-    found = column.to_list() if hasattr(column, "to_list") else list(column)
-    return [None if value != value else value for value in found]
+    entries = column.to_list() if hasattr(column, "to_list") else list(column)
+    return [None if value != value else value for value in entries]
 
 
 LIBRARIES = [arrow, record_batch, pandas, polars, data_set]
@@ -113,13 +113,11 @@ def test_each_kind_comes_back_as_it_was(
 
 
 def test_the_texts_are_those_of_the_file(
-    settings: dict[str, Any], tmp_path: Path
+    settings: dict[str, Any], key: str, tmp_path: Path
 ) -> None:
     """A table and its Parquet file get the same texts from the same key."""
-    source, target, key = (tmp_path / name for name in ("in.pq", "out.pq", "key"))
+    source, target = (tmp_path / name for name in ("in.pq", "out.pq"))
     pq.write_table(table(), source)
-    key.write_bytes(KEY)
-    key.chmod(0o600)
     ran = here(
         *(
             "sanitize",
@@ -127,7 +125,7 @@ def test_the_texts_are_those_of_the_file(
             "-o",
             str(target),
             "--key-file",
-            str(key),
+            key,
             "-q",
         ),
         *("--lexicon", settings["lexicon"], "--epsilon", "3", "--missing", "pass"),
@@ -197,7 +195,7 @@ def test_dtypes_of_pandas(settings: dict[str, Any]) -> None:
 def test_what_is_refused(
     columns: Any, others: Any, said: str, settings: dict[str, Any]
 ) -> None:
-    """What holds no texts is said in one line, without any of them."""
+    """A wrong column or option is named in one line, without values of the table."""
     pd = pytest.importorskip("pandas")
     data = {"text": ["film", None], "number": [1, 2], "mixed": ["film", 5], "x": 0}
     frame = pd.concat([pd.DataFrame(data), pd.DataFrame({"twice": [1, 2]})], axis=1)

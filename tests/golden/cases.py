@@ -19,8 +19,8 @@ from tests.golden.commands import (
     VECTORS,
     drawn,
     ended,
+    reported,
     settings,
-    told,
     vectors,
     words,
 )
@@ -356,7 +356,7 @@ def _vectors() -> Iterator[tuple[str, Case]]:
 def imported(source: str, *options: str) -> Entry:
     """Import vectors, and use them by their name."""
     name = "taken-" + source.replace(".", "-")
-    entry = told(
+    entry = reported(
         *("lexicon", "import", IN + source, "--name", name, "--json"),
         *options,
         clear=("words", "dimensions", "listed", "geometry.median"),
@@ -375,7 +375,7 @@ def _lexicons() -> Iterator[tuple[str, Case]]:
     for name in ("gold", "builtin"):
         yield (
             f"lexicon info {name}",
-            partial(told, "lexicon", "info", name, "--json", named="digest"),
+            partial(reported, "lexicon", "info", name, "--json", named="digest"),
         )
 
 
@@ -393,13 +393,20 @@ def _figures() -> Iterator[tuple[str, Case]]:
     for name in ("balanced", "strict"):
         yield (
             f"plan shipped {name}",
-            partial(told, "plan", "--json", "-p", name, clear=PLANNED),
+            partial(reported, "plan", "--json", "-p", name, clear=PLANNED),
         )
     for name in ("santext", "custext", "gaussian"):
         yield (
             f"plan {name}",
             partial(
-                told, "plan", "--json", "-p", name, "--lexicon", "gold", clear=PLANNED
+                reported,
+                "plan",
+                "--json",
+                "-p",
+                name,
+                "--lexicon",
+                "gold",
+                clear=PLANNED,
             ),
         )
     for name in ("custext", "diffractor", "rank", "santext", "tem", "discrete-laplace"):
@@ -415,7 +422,7 @@ def _figures() -> Iterator[tuple[str, Case]]:
     for name in ("rank", "santext", "tem", "custext", "vickrey", "laplace"):
         yield (
             f"audit {name}",
-            partial(told, *("audit", name, *VECTORS, *quick), clear=AUDITED),
+            partial(reported, *("audit", name, *VECTORS, *quick), clear=AUDITED),
         )
     for name, budget in BUDGETS.items():
         given = settings(f"budget={budget}")
@@ -425,10 +432,10 @@ def _figures() -> Iterator[tuple[str, Case]]:
         )
     files = (f"{IN}in.jsonl", f"{IN}private.jsonl")
     common = ("evaluate", *files, *TEXT, *GOLD, "-p", "balanced", "--json")
-    yield "evaluate", partial(told, *common, "--no-readers", "--id", "id")
+    yield "evaluate", partial(reported, *common, "--no-readers", "--id", "id")
     decoded = settings("decoder={name: ngram, model: pairs}")
-    found = ("deniability.n_w", "word_attacks.0.words", "settings.decoder.topic")
-    yield "evaluate readers", partial(drawn, *common, *decoded, clear=found)
+    clear = ("deniability.n_w", "word_attacks.0.words", "settings.decoder.topic")
+    yield "evaluate readers", partial(drawn, *common, *decoded, clear=clear)
     tried = ("--mechanism", "rank", "--mechanism", "santext", "--epsilon", "6")
     yield (
         "compare",
@@ -446,7 +453,7 @@ def _explained(name: str, *options: str) -> Case:
     if name in ("class-first", "released-past"):  # these depend on draws
         said = ("guarantee.notion", "guarantee.epsilon", "guarantee.worst_loss")
         return partial(drawn, *command, clear=said)
-    return partial(told, *command)
+    return partial(reported, *command)
 
 
 def calibrated(*arguments: str) -> Entry:
@@ -454,10 +461,10 @@ def calibrated(*arguments: str) -> Entry:
     ran = run("calibrate", *arguments, "--lexicon", "gold", "--json")
     entry: Entry = {"exit": ran.code}
     if ran.code == 0:
-        found = json.loads(ran.out)
-        entry |= figures(found)
+        table = json.loads(ran.out)
+        entry |= figures(table)
         entry["clear"] = " ".join(
-            f"{row['mechanism']}={row['epsilon']}" for row in found["rows"]
+            f"{row['mechanism']}={row['epsilon']}" for row in table["rows"]
         )
     return entry
 
@@ -484,8 +491,8 @@ def spent() -> Entry:
     losses = [figures(json.loads(line))["_all"] for line in lines]
     kept = sorted(json.dumps(each, sort_keys=True) for each in losses)
     entry["export"] = {"lines": len(lines), "figures": digest(repr(kept).encode())[:16]}
-    entry["show"] = told("ledger", "show", "spent.db", "--json")
-    one = told("ledger", "show", "spent.db", "--value", "ann", "--json")
+    entry["show"] = reported("ledger", "show", "spent.db", "--json")
+    one = reported("ledger", "show", "spent.db", "--value", "ann", "--json")
     entry["ann"] = one
     entry["verify"] = ended("ledger", "verify", "spent.db", "o0.jsonl", "o2.csv")
     return entry
@@ -502,12 +509,12 @@ def _called() -> Entry:
     one = dptext.privatize(texts[0], **given)  # type: ignore[call-overload]
     over = {"tokens": {"number": "mask"}}
     other = dptext.privatize(texts, "strict", over, lexicon="gold", key=key)
-    made = dptext.embed(texts, epsilon=8.0, lexicon="gold", key=key)
+    vectors = dptext.embed(texts, epsilon=8.0, lexicon="gold", key=key)
     return {
         "many": digest(repr(many).encode()),
         "one": digest(repr(one).encode()),
         "strict": digest(repr(other).encode()),
-        "vectors": digest(np.asarray(made.values).tobytes()),
+        "vectors": digest(np.asarray(vectors.values).tobytes()),
         "clear": f"epsilon={report.guarantee.epsilon} {report.guarantee.notion}",
     }
 
@@ -520,10 +527,10 @@ def _table() -> Entry:
 
     frame = pd.DataFrame({"id": [4, 5], "text": ["the good film", "the dog runs"]})
     key = bytes(range(7, 7 + 64))
-    made = dptext.privatize(frame, columns="text", id="id", lexicon="gold", key=key)
+    private = dptext.privatize(frame, columns="text", id="id", lexicon="gold", key=key)
     return {
-        "columns": list(made.columns),
-        "text": digest(repr(list(made.text)).encode()),
+        "columns": list(private.columns),
+        "text": digest(repr(list(private.text)).encode()),
     }
 
 

@@ -48,7 +48,7 @@ def vectors(source: str, suffix: str, *options: str) -> Entry:
     return released("embed", source, f"out.{suffix}", *options)
 
 
-def told(*arguments: str, clear: tuple[str, ...] = (), named: str = "") -> Entry:
+def reported(*arguments: str, clear: tuple[str, ...] = (), named: str = "") -> Entry:
     """Run a command that prints JSON; keep its figures, and a text in it by name."""
     ran = run(*arguments)
     if not ran.out.startswith(b"{"):
@@ -60,7 +60,7 @@ def told(*arguments: str, clear: tuple[str, ...] = (), named: str = "") -> Entry
 
 def drawn(*arguments: str, clear: tuple[str, ...]) -> Entry:
     """Run a command that draws anew each time; keep what does not depend on draws."""
-    entry = told(*arguments, clear=clear)
+    entry = reported(*arguments, clear=clear)
     return {name: entry.get(name) for name in ("exit", "clear")}
 
 

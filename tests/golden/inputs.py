@@ -53,11 +53,11 @@ MC4CAQAwBQYDK2VwBCIEIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f
 def vocabulary(size: int = 320) -> list[str]:
     """Return the words above, and syllables up to so many."""
     parts = itertools.product("bdfgklmnprstvz", "aeiou", "bdgklmnrst", ("", "a", "o"))
-    made = ("".join(each) for each in parts)
+    syllables = ("".join(each) for each in parts)
     # Numbers, too: the number element has a place of its own by them.
     first = [*WORDS, "1", "2", "10", "2024"]
     known = {word.lower() for word in first}
-    rest = (word for word in made if word not in known)
+    rest = (word for word in syllables if word not in known)
     return [*first, *itertools.islice(rest, size - len(first))]
 
 

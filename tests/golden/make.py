@@ -26,7 +26,7 @@ from tests.golden.running import Entry  # noqa: E402
 GOLDEN = Path(__file__).with_name("golden.json")
 
 
-def made(name: str, home: Path) -> Entry:
+def run_case(name: str, home: Path) -> Entry:
     """Run one case in a folder of its own below a prepared one."""
     folder = Path(tempfile.mkdtemp(dir=home))
     with contextlib.chdir(folder):
@@ -51,7 +51,7 @@ def main(arguments: list[str]) -> None:
         entries = {}
         for name in chosen:
             start = time.process_time()
-            entries[name] = made(name, where)
+            entries[name] = run_case(name, where)
             if timed:
                 sys.stderr.write(f"{time.process_time() - start:6.2f} {name}\n")
     if wanted:

@@ -54,11 +54,11 @@ def prepare(home: Path) -> None:
     (home / "inputs").mkdir(parents=True)
     inputs.write(home / "inputs")
     with contextlib.chdir(home):
-        found = run("lexicon", "import", "inputs/gold.vec", "--name", "gold")
-        assert found.code == 0, found.err
+        ran = run("lexicon", "import", "inputs/gold.vec", "--name", "gold")
+        assert ran.code == 0, ran.err
         model = ("--name", "pairs", "--lexicon", "gold", "--field", "text")
-        found = run("lexicon", "ngrams", "inputs/corpus.jsonl", *model)
-        assert found.code == 0, found.err
+        ran = run("lexicon", "ngrams", "inputs/corpus.jsonl", *model)
+        assert ran.code == 0, ran.err
 
 
 def run(*arguments: str, given: bytes = b"") -> Ran:
@@ -164,7 +164,7 @@ def _flat(data: Any) -> Any:
     return top | {"run": run, "private": private}
 
 
-def _found(node: object, path: str) -> object:
+def _value_at(node: object, path: str) -> object:
     for name in path.split("."):
         if isinstance(node, list):
             node = node[int(name)] if int(name) < len(node) else None
@@ -180,21 +180,21 @@ def figures(data: Any, *clear: str) -> Entry:
     where figures only move. "_all" is for eyes and not kept.
     """
     data = _flat(data)
-    found = dict(_walk(data, ""))
-    paths = json.dumps(found, sort_keys=True).encode()
-    values = json.dumps(sorted(float(value) for value in found.values())).encode()
-    shown = [(path, _found(data, path)) for path in clear or _CLEAR]
+    numbers = dict(_walk(data, ""))
+    paths = json.dumps(numbers, sort_keys=True).encode()
+    values = json.dumps(sorted(float(value) for value in numbers.values())).encode()
+    shown = [(path, _value_at(data, path)) for path in clear or _CLEAR]
     said = (
         f"{path.partition('.')[2] or path}={_short(value)}"
         for path, value in shown
         if value is not None
     )
     return {
-        "count": len(found),
+        "count": len(numbers),
         "figures": digest(paths)[:16],
         "values": digest(values)[:16],
         "clear": " ".join(said),
-        "_all": found,
+        "_all": numbers,
     }
 
 
@@ -209,7 +209,7 @@ def checked(path: str, *options: str) -> Entry:
         exports = json.loads(ran.out)["exports"]
     except ValueError:
         return {"exit": ran.code}
-    rules = [found["rule"] for each in exports for found in each["findings"]]
+    rules = [finding["rule"] for each in exports for finding in each["findings"]]
     return {"exit": ran.code, "rules": " ".join(sorted(rules))}
 
 

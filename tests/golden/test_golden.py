@@ -33,7 +33,7 @@ def test_golden(name: str, home: Path) -> None:
     for part, module in NEEDED.items():
         if part in name:
             pytest.importorskip(module)
-    assert running.bare(make.made(name, home)) == KNOWN[name]
+    assert running.bare(make.run_case(name, home)) == KNOWN[name]
 
 
 def test_nothing_is_left_over() -> None:

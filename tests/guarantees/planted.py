@@ -28,9 +28,9 @@ def built(lexicon: Lexicon, mechanism: Any, epsilon: float, **keys: Any) -> Pipe
     return pipeline.build(profile.parse(recipe, "planted"), lexicon)
 
 
-def planted(made: Pipeline, fault: Fault, **members: Any) -> Pipeline:
+def planted(sanitizer: Pipeline, fault: Fault, **members: Any) -> Pipeline:
     """Put a fault in the place of sample; other members of the class as given."""
-    mechanism = copy.copy(made.mechanism)
+    mechanism = copy.copy(sanitizer.mechanism)
     kind: Any = type(mechanism)
 
     def wrong(self: Any, ids: Ids, eps: Eps, bits: RandomBits) -> Any:
@@ -38,13 +38,15 @@ def planted(made: Pipeline, fault: Fault, **members: Any) -> Pipeline:
 
     planted_kind = type("Planted", (kind,), {"sample": wrong, **members})
     object.__setattr__(mechanism, "__class__", planted_kind)
-    return replace(made, mechanism=mechanism)
+    return replace(sanitizer, mechanism=mechanism)
 
 
-def audited(made: Pipeline, **effort: Any) -> audit.AuditResult:
+def audited(sanitizer: Pipeline, **effort: Any) -> audit.AuditResult:
     """Audit a pipeline at its epsilon."""
-    draws = audits.draws(made)
-    return audit.audit(made.mechanism, made.budget.description.high, draws, **effort)
+    draws = audits.draws(sanitizer)
+    return audit.audit(
+        sanitizer.mechanism, sanitizer.budget.description.high, draws, **effort
+    )
 
 
 def sometimes(bits: RandomBits, chance: float) -> Any:

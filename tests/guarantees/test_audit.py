@@ -31,35 +31,35 @@ def brute(law: NDArray[np.float64]) -> float:
 
 def test_identity_finds_the_printed_losses() -> None:
     """Santext on {0, 1, 3}: L(0, 3) and L(3, 0) of the specification's vector."""
-    found = audit.audit(prepared.ready("santext", small.line(0, 1, 3)), EPSILON, None)
-    assert found.worst == pytest.approx(3.1791661972, abs=1e-9)
-    assert found.claim_of_worst == pytest.approx(6.0)
-    assert found.ratio <= 1.0
-    assert not found.refuted
+    result = audit.audit(prepared.ready("santext", small.line(0, 1, 3)), EPSILON, None)
+    assert result.worst == pytest.approx(3.1791661972, abs=1e-9)
+    assert result.claim_of_worst == pytest.approx(6.0)
+    assert result.ratio <= 1.0
+    assert not result.refuted
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_identity_equals_brute_force(seed: int) -> None:
     """The identity over all pairs of V agrees with every ratio of probabilities."""
     lexicon = small.cloud(30, 5, seed=seed)
-    for made in (
+    for mechanism in (
         prepared.ready("santext", lexicon),
         prepared.ready("tem", lexicon, gamma=1.5),
     ):
-        finding = audit.audit(made, EPSILON, None)
-        worst = brute(prepared.probabilities(made, EPSILON))
+        finding = audit.audit(mechanism, EPSILON, None)
+        worst = brute(prepared.probabilities(mechanism, EPSILON))
         assert finding.worst == pytest.approx(worst, abs=1e-9)
         assert not finding.refuted
 
 
 def test_rank_attains_its_epsilon_and_no_more() -> None:
     """The subset audit of rank finds exactly epsilon."""
-    made = prepared.ready("rank", small.cloud(40, 3), k=5, c=1.0)
-    found = audit.audit(made, EPSILON, None)
-    assert found.worst == pytest.approx(EPSILON, abs=1e-9)
-    assert found.ratio == pytest.approx(1.0, abs=1e-9)
-    assert not found.refuted
-    assert found.infinite == 0.0
+    mechanism = prepared.ready("rank", small.cloud(40, 3), k=5, c=1.0)
+    result = audit.audit(mechanism, EPSILON, None)
+    assert result.worst == pytest.approx(EPSILON, abs=1e-9)
+    assert result.ratio == pytest.approx(1.0, abs=1e-9)
+    assert not result.refuted
+    assert result.infinite == 0.0
 
 
 LDP = Guarantee.ldp("made for tests")
@@ -103,19 +103,19 @@ class Liar(WordMechanism):
 )
 def test_a_false_claim_is_refuted(factor: float, refuted: bool) -> None:
     """A mechanism that loses more than it claims fails, one that does not passes."""
-    made = Liar(Settings(), prepared.space_of(small.cloud(6, 2)), factor)
-    found = audit.audit(made, EPSILON, None)
-    assert found.worst == pytest.approx(factor * EPSILON)
-    assert found.refuted is refuted
+    mechanism = Liar(Settings(), prepared.space_of(small.cloud(6, 2)), factor)
+    result = audit.audit(mechanism, EPSILON, None)
+    assert result.worst == pytest.approx(factor * EPSILON)
+    assert result.refuted is refuted
 
 
 def test_an_impossible_output_is_an_infinite_loss() -> None:
     """Outputs that one input cannot have are found and counted."""
-    made = Liar(Settings(), prepared.space_of(small.cloud(6, 2)), hides=True)
-    found = audit.audit(made, EPSILON, None)
-    assert math.isinf(found.worst)
-    assert found.infinite > 0.1
-    assert found.refuted
+    mechanism = Liar(Settings(), prepared.space_of(small.cloud(6, 2)), hides=True)
+    result = audit.audit(mechanism, EPSILON, None)
+    assert math.isinf(result.worst)
+    assert result.infinite > 0.1
+    assert result.refuted
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,14 +148,14 @@ def of_texts(factor: float | None = None) -> OfTexts:
 @pytest.mark.parametrize(("factor", "refuted"), [(1.0, False), (1.2, True)])
 def test_laws_of_example_texts_are_compared(factor: float, refuted: bool) -> None:
     """A mechanism of whole texts is audited by the rows that it offers."""
-    found = audit.audit(of_texts(factor), EPSILON, None)
-    assert found.worst == pytest.approx(factor * EPSILON)
-    assert found.worst_pair in {
+    result = audit.audit(of_texts(factor), EPSILON, None)
+    assert result.worst == pytest.approx(factor * EPSILON)
+    assert result.worst_pair in {
         ("example text 1", "example text 2"),
         ("example text 2", "example text 1"),
     }
-    assert found.pairs == 6
-    assert found.refuted is refuted is (factor > 1.0)
+    assert result.pairs == 6
+    assert result.refuted is refuted is (factor > 1.0)
 
 
 def test_a_mechanism_of_texts_without_laws_says_what_its_epsilon_rests_on() -> None:
@@ -180,12 +180,12 @@ def quiet() -> Quiet:
 def test_samples_refute_a_mechanism_that_copies() -> None:
     """A mechanism without a formula that gives the word back is caught by its draws."""
     draws = audit.AuditDraws(lambda ids, eps: ids, None)
-    found = audit.audit(quiet(), EPSILON, draws, runs=2000)
-    assert found.refuted
-    assert found.worst > EPSILON
-    assert found.confidence == pytest.approx(0.999)
-    assert found.program is not None
-    assert not found.program.tested
+    result = audit.audit(quiet(), EPSILON, draws, runs=2000)
+    assert result.refuted
+    assert result.worst > EPSILON
+    assert result.confidence == pytest.approx(0.999)
+    assert result.program is not None
+    assert not result.program.tested
 
 
 def test_samples_do_not_refute_an_honest_mechanism() -> None:
@@ -197,9 +197,9 @@ def test_samples_do_not_refute_an_honest_mechanism() -> None:
         return np.where(kept, ids, rng.integers(0, 20, len(ids))).astype(np.int32)
 
     # P(x|x) = 0.24, P(x|x') = 0.04: a loss of 1.79 under a claim of 2.
-    found = audit.audit(quiet(), EPSILON, audit.AuditDraws(draw, None))
-    assert not found.refuted
-    assert 1.0 < found.worst < math.log(6.0)
+    result = audit.audit(quiet(), EPSILON, audit.AuditDraws(draw, None))
+    assert not result.refuted
+    assert 1.0 < result.worst < math.log(6.0)
 
 
 @pytest.mark.parametrize(

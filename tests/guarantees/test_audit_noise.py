@@ -105,20 +105,20 @@ FAULTS = (half, coordinates, fixed, one_sided, one_word, shared, first)
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
 def test_wrong_noise_is_refuted(name: str, fault: Fault) -> None:
     """Length, direction, words and epsilons: all are held against the formula."""
-    found = audited(planted(wide(name), fault), **QUICK)
-    assert found.program is not None
-    assert found.program.refuted
-    assert found.failed
+    result = audited(planted(wide(name), fault), **QUICK)
+    assert result.program is not None
+    assert result.program.refuted
+    assert result.failed
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("width", [1, 2, 50])
 def test_honest_noise_passes(name: str, width: int) -> None:
     """In one dimension or many; false alarms in at most one audit of a thousand."""
-    found = audited(wide(name, width), runs=1000, number=40_000)
-    assert found.program is not None
-    assert found.program.tested
-    assert not found.failed, found.program.deviation
+    result = audited(wide(name, width), runs=1000, number=40_000)
+    assert result.program is not None
+    assert result.program.tested
+    assert not result.failed, result.program.deviation
 
 
 @pytest.mark.parametrize(
@@ -135,8 +135,8 @@ def test_noise_of_another_package_without_a_density_is_refuted(
     assert fair.program is not None
     assert fair.program.tested
     assert not fair.failed
-    found = audited(planted(wide("laplace", width), fault, **BARE), **QUICK)
-    assert found.failed
+    result = audited(planted(wide("laplace", width), fault, **BARE), **QUICK)
+    assert result.failed
 
 
 def test_a_formula_that_loses_more_than_its_claim_is_refuted() -> None:
@@ -145,9 +145,9 @@ def test_a_formula_that_loses_more_than_its_claim_is_refuted() -> None:
     def density(self: Any, points: Points, eps: Eps, words: Ids) -> Any:
         return Laplace.log_density(self, points, 2.0 * eps, words)
 
-    found = audited(planted(wide("laplace"), half, log_density=density), **QUICK)
-    assert found.refuted
-    assert found.ratio == pytest.approx(2.0, rel=1e-5)
+    result = audited(planted(wide("laplace"), half, log_density=density), **QUICK)
+    assert result.refuted
+    assert result.ratio == pytest.approx(2.0, rel=1e-5)
 
 
 def test_a_black_box_that_copies_is_refuted() -> None:
@@ -157,27 +157,28 @@ def test_a_black_box_that_copies_is_refuted() -> None:
         promise = Laplace.guarantee(self, epsilon)
         return replace(promise, notion=Notion.LDP, metric=ONE, max_distance=1.0)
 
-    made = built(small.cloud(20, 3), "laplace", 2.0)
-    found = audited(
-        planted(made, lambda *given: centre(*given[:2]), guarantee=ldp, **BARE), **QUICK
+    sanitizer = built(small.cloud(20, 3), "laplace", 2.0)
+    result = audited(
+        planted(sanitizer, lambda *given: centre(*given[:2]), guarantee=ldp, **BARE),
+        **QUICK,
     )
-    assert found.refuted
-    assert found.confidence == pytest.approx(0.999)
+    assert result.refuted
+    assert result.confidence == pytest.approx(0.999)
 
 
 @pytest.mark.parametrize("fault", [half, coordinates])
 def test_real_vectors_are_no_obstacle(fault: Fault) -> None:
     """Half a claim is refuted in the built-in lexicon of 100 dimensions."""
-    made = built(lexicons.find("builtin"), "laplace", 50.0)
+    sanitizer = built(lexicons.find("builtin"), "laplace", 50.0)
     effort = {"runs": 500, "number": 20_000}
-    assert audited(planted(made, fault), **effort).failed
-    assert audited(planted(made, fault, **BARE), **effort).failed
+    assert audited(planted(sanitizer, fault), **effort).failed
+    assert audited(planted(sanitizer, fault, **BARE), **effort).failed
 
 
 @pytest.mark.parametrize("name", components.NOISES)
 @pytest.mark.parametrize("epsilon", [1e-3, 2.0, 1e4, 1e9])
 def test_rounding_is_no_deviation(name: str, epsilon: float) -> None:
     """At the ends noise is not tested rather than called wrong."""
-    made = components.built("SIX", name, "nearest", epsilon=epsilon)
-    found = audited(made, runs=500, number=5000)
-    assert not found.failed, found.program
+    sanitizer = components.built("SIX", name, "nearest", epsilon=epsilon)
+    result = audited(sanitizer, runs=500, number=5000)
+    assert not result.failed, result.program

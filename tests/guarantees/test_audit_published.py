@@ -1,4 +1,4 @@
-"""What papers claim where dptext claims nothing, and what every mechanism claims."""
+"""Audits of the claims of papers, and of the claims of every mechanism."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def test_every_claim_holds(
     path: tuple[str, str | None], lexicon: str, epsilon: float
 ) -> None:
     """No pair of inputs of any mechanism that claims something loses more than that."""
-    made = built(lexicon, *path, epsilon=epsilon)
-    draws = audits.draws(made)
-    found = audit.audit(made.mechanism, epsilon, draws, runs=600, number=20_000)
-    assert found.claims
-    assert not found.refuted
-    assert not found.failed
-    assert found.ratio <= 1.0 + 1e-9
-    assert found.infinite == 0.0
+    sanitizer = built(lexicon, *path, epsilon=epsilon)
+    draws = audits.draws(sanitizer)
+    result = audit.audit(sanitizer.mechanism, epsilon, draws, runs=600, number=20_000)
+    assert result.claims
+    assert not result.refuted
+    assert not result.failed
+    assert result.ratio <= 1.0 + 1e-9
+    assert result.infinite == 0.0
 
 
 @pytest.mark.parametrize("mapping", ["aggressive", "balanced", "conservative"])
@@ -53,46 +53,46 @@ def test_every_claim_holds(
 def test_custext_between_sets_is_refuted(mapping: str, epsilon: float) -> None:
     """A word of one set is never written for a word of another: infinite loss."""
     mechanism = prepared.ready("custext", small.cloud(60, 5), mapping=mapping, k=5)
-    found = audit.audit(mechanism, epsilon, None)
-    assert (found.claims, found.refuted, found.failed) == (False, False, True)
-    assert found.worst == math.inf
-    assert found.published is not None
-    assert found.published.refuted
-    assert found.published.bound == epsilon
-    assert found.published.loss == found.published.ratio == math.inf
+    result = audit.audit(mechanism, epsilon, None)
+    assert (result.claims, result.refuted, result.failed) == (False, False, True)
+    assert result.worst == math.inf
+    assert result.published is not None
+    assert result.published.refuted
+    assert result.published.bound == epsilon
+    assert result.published.loss == result.published.ratio == math.inf
     # Counted from the supports alone.
     law = prepared.probabilities(mechanism, epsilon) > 0
     lost = (law[:, None, :] & ~law[None, :, :]).any(axis=2)
-    assert found.infinite == pytest.approx(lost.sum() / (61 * 60))
-    assert found.infinite > 0.9
+    assert result.infinite == pytest.approx(lost.sum() / (61 * 60))
+    assert result.infinite > 0.9
 
 
 def test_custext_in_one_set_is_not() -> None:
     """Of what dptext claims itself nothing published is looked at."""
-    found = audit.audit(prepared.ready("custext", small.cloud(60, 5)), 2.0, None)
-    assert found.claims
-    assert found.published is None
-    assert not found.failed
+    result = audit.audit(prepared.ready("custext", small.cloud(60, 5)), 2.0, None)
+    assert result.claims
+    assert result.published is None
+    assert not result.failed
 
 
 def test_a_single_published_set_is_not_refuted() -> None:
     """Where all words share one output set the published claim is true."""
     mechanism = prepared.ready("custext", small.cloud(6, 2), mapping="aggressive", k=6)
-    found = audit.audit(mechanism, 2.0, None)
-    assert not found.claims
-    assert found.published is not None
-    assert 0.0 < found.published.ratio <= 1.0
-    assert not found.failed
+    result = audit.audit(mechanism, 2.0, None)
+    assert not result.claims
+    assert result.published is not None
+    assert 0.0 < result.published.ratio <= 1.0
+    assert not result.failed
 
 
 def test_published_synonyms_are_refuted() -> None:
     """An output rules out every word that is neither it nor a synonym of it."""
     mechanism = prepared.ready("syntf", with_synonyms(), published=True)
-    found = audit.audit(mechanism, 4.0, None)
-    assert found.worst == math.inf
-    assert found.published is not None
-    assert found.published.refuted
-    assert not found.refuted
+    result = audit.audit(mechanism, 4.0, None)
+    assert result.worst == math.inf
+    assert result.published is not None
+    assert result.published.refuted
+    assert not result.refuted
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 4.0])
@@ -102,19 +102,19 @@ def test_vickrey_is_refuted_by_proof_and_seen_in_samples(epsilon: float) -> None
     The samples miss at a rate below 1e-6: what they show is far above what is asked.
     """
     mechanism = prepared.ready("vickrey", small.cloud(20, 2))
-    found = audit.audit(mechanism, epsilon, draws(mechanism), runs=4000)
-    assert found.worst == found.proven == math.inf
-    assert found.infinite == 1.0
-    assert found.published is not None
-    assert found.published.by == "proof"
-    assert math.isfinite(found.published.bound)
-    assert found.failed
-    assert not found.refuted
-    assert found.sampled is not None
-    assert found.sampled_pair is not None
-    assert found.sampled > 3.0
+    result = audit.audit(mechanism, epsilon, draws(mechanism), runs=4000)
+    assert result.worst == result.proven == math.inf
+    assert result.infinite == 1.0
+    assert result.published is not None
+    assert result.published.by == "proof"
+    assert math.isfinite(result.published.bound)
+    assert result.failed
+    assert not result.refuted
+    assert result.sampled is not None
+    assert result.sampled_pair is not None
+    assert result.sampled > 3.0
     # The word that is written for another, never for itself.
-    assert found.sampled_output == found.sampled_pair[1]
+    assert result.sampled_output == result.sampled_pair[1]
 
 
 @pytest.mark.parametrize("size", [20, 30, 50])
@@ -122,21 +122,21 @@ def test_gumbel_loses_a_finite_and_huge_amount(size: int) -> None:
     """Exact loss above ln W! - (W - 1) ln ln W, finite, and above epsilon d."""
     mechanism = prepared.ready("gumbel", small.cloud(size, 8 if size < 50 else 40))
     epsilon = mechanism.least_epsilon * 1.01
-    found = audit.audit(mechanism, epsilon, None)
+    result = audit.audit(mechanism, epsilon, None)
     least = special.gammaln(size + 1) - (size - 1) * math.log(math.log(size))
-    assert found.proven == pytest.approx(least)
-    assert least < found.worst < 10 * least
-    assert found.infinite == 0.0
-    assert not found.claims
-    assert found.published is not None
-    x, other = (mechanism.space.lexicon.words.index(w) for w in found.published.pair)
+    assert result.proven == pytest.approx(least)
+    assert least < result.worst < 10 * least
+    assert result.infinite == 0.0
+    assert not result.claims
+    assert result.published is not None
+    x, other = (mechanism.space.lexicon.words.index(w) for w in result.published.pair)
     apart = np.linalg.norm(
         np.subtract(*mechanism.space.vectors[[x, other]], dtype=float)
     )
-    assert found.published.bound == pytest.approx(epsilon * apart)
-    assert found.failed == (found.published.ratio > 1.0)
+    assert result.published.bound == pytest.approx(epsilon * apart)
+    assert result.failed == (result.published.ratio > 1.0)
     if size == 50:
-        assert found.published.ratio > 2.0
+        assert result.published.ratio > 2.0
 
 
 def test_the_proven_pair_of_gumbel_loses_what_is_proven() -> None:
@@ -153,12 +153,12 @@ def test_gumbel_of_many_words_is_refuted_by_proof() -> None:
     """Without a law the proven bound stands against epsilon times the diameter."""
     mechanism = prepared.ready("gumbel", small.cloud(400, 30, listed=64))
     epsilon = mechanism.least_epsilon * 1.01
-    found = audit.audit(mechanism, epsilon, draws(mechanism), runs=200)
-    assert found.published is not None
-    assert found.published.by == "proof"
-    assert found.published.loss == found.proven == found.worst
-    assert math.isfinite(found.worst)
-    assert found.failed
+    result = audit.audit(mechanism, epsilon, draws(mechanism), runs=200)
+    assert result.published is not None
+    assert result.published.by == "proof"
+    assert result.published.loss == result.proven == result.worst
+    assert math.isfinite(result.worst)
+    assert result.failed
 
 
 def star() -> Lexicon:
@@ -183,33 +183,33 @@ def test_the_unknown_word_is_among_the_pairs(
         space = prepared.space_of(lexicon)
         params = module.Params(recalibrate=recalibrate, **settings)
         mechanism = params.prepare(space, Aim())
-        found = audit.audit(mechanism, 2.0, None)
+        result = audit.audit(mechanism, 2.0, None)
         losses = distributions.worst_losses(prepared.probabilities(mechanism, 2.0))
         rows = space.vectors.astype(np.float64)
         apart = np.linalg.norm(rows[:, None] - rows[None], axis=2)
         claim = 2.0 * np.minimum(apart, settings.get("gamma", np.inf))
         np.fill_diagonal(claim, np.inf)
-        assert found.worst == pytest.approx(losses.max(), abs=1e-9)
-        assert found.ratio == pytest.approx((losses / claim).max(), abs=1e-9)
-        assert found.pairs == space.size * (space.size + 1)
-        assert not found.refuted
+        assert result.worst == pytest.approx(losses.max(), abs=1e-9)
+        assert result.ratio == pytest.approx((losses / claim).max(), abs=1e-9)
+        assert result.pairs == space.size * (space.size + 1)
+        assert not result.refuted
 
 
 def test_the_worst_pair_may_be_one_with_the_unknown_word() -> None:
     """It is named, with the output that shows the loss."""
-    found = audit.audit(prepared.ready("santext", star()), 2.0, None)
+    result = audit.audit(prepared.ready("santext", star()), 2.0, None)
     far = star().words[20]
-    assert found.worst_pair == (far, "<unknown word>")
-    assert found.worst_output == far
+    assert result.worst_pair == (far, "<unknown word>")
+    assert result.worst_output == far
     near = audit.audit(prepared.ready("santext", small.cloud(12, 8, seed=3)), 2, None)
     assert "<unknown word>" in near.ratio_pair
 
 
 def test_words_in_one_place_lose_nothing() -> None:
     """Equal vectors have equal laws and a claim of 0, which holds."""
-    found = audit.audit(prepared.ready("santext", small.line(0, 1, 1, 4)), 2.0, None)
-    assert not found.refuted
-    assert math.isfinite(found.ratio)
+    result = audit.audit(prepared.ready("santext", small.line(0, 1, 1, 4)), 2.0, None)
+    assert not result.refuted
+    assert math.isfinite(result.ratio)
 
 
 def test_every_registered_number_has_a_range() -> None:

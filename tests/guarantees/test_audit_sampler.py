@@ -116,23 +116,23 @@ FAULTS = {
 @pytest.mark.parametrize("name", ["rank", "santext"])
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
 def test_a_planted_fault_is_refuted(name: str, fault: Fault) -> None:
-    """Whatever the formula promises, the program does something else."""
+    """The formula holds, and the program departs from it."""
     effort = dict(QUICK, number=1_000_000) if fault is wider else QUICK
-    found = audited(planted(small_one(name), fault), **effort)
-    assert not found.refuted
-    assert found.program is not None
-    assert found.program.refuted
-    assert found.failed
-    deviation = found.program.deviation
+    result = audited(planted(small_one(name), fault), **effort)
+    assert not result.refuted
+    assert result.program is not None
+    assert result.program.refuted
+    assert result.failed
+    deviation = result.program.deviation
     assert deviation is not None
     assert deviation.p_value < findings.ALARM
 
 
 def test_an_order_that_begins_too_late_is_refuted() -> None:
     """Rank that never gives a word itself is not its formula."""
-    found = audited(planted(small_one("rank"), off_by_one), **QUICK)
-    assert found.program is not None
-    assert found.program.refuted
+    result = audited(planted(small_one("rank"), off_by_one), **QUICK)
+    assert result.program is not None
+    assert result.program.refuted
 
 
 @pytest.mark.parametrize("strategy", ["record", "data-set"])
@@ -165,14 +165,14 @@ def one_word(mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Draw)
 def test_rare_faults_show_in_the_built_in_lexicon(fault: Fault) -> None:
     """A copy in ten thousand, or one word of 65,500 copied, at epsilon 8."""
     lexicon = lexicons.find("builtin")
-    made = built(lexicon, {"name": "rank", "weights": "staircase"}, 8.0)
+    sanitizer = built(lexicon, {"name": "rank", "weights": "staircase"}, 8.0)
     effort = {"inputs": 40, "number": 1_500_000}
-    found = audited(planted(made, fault), **effort)
-    assert found.program is not None
-    assert found.program.refuted
+    result = audited(planted(sanitizer, fault), **effort)
+    assert result.program is not None
+    assert result.program.refuted
     if fault is one_word:
-        assert found.program.deviation is not None
-        assert repr(lexicon.words[31_007]) in found.program.deviation.event
+        assert result.program.deviation is not None
+        assert repr(lexicon.words[31_007]) in result.program.deviation.event
 
 
 @pytest.mark.parametrize("name", components.EXACT)
@@ -180,11 +180,11 @@ def test_rare_faults_show_in_the_built_in_lexicon(fault: Fault) -> None:
 @pytest.mark.parametrize("epsilon", STATES)
 def test_honest_mechanisms_pass(name: str, lexicon: str, epsilon: float) -> None:
     """No registered mechanism deviates from its own formula."""
-    made = components.built(lexicon, name, None, epsilon=epsilon)
-    found = audited(made, number=100_000)
-    assert found.program is not None
-    assert found.program.tested
-    assert not found.program.refuted, found.program.deviation
+    sanitizer = components.built(lexicon, name, None, epsilon=epsilon)
+    result = audited(sanitizer, number=100_000)
+    assert result.program is not None
+    assert result.program.tested
+    assert not result.program.refuted, result.program.deviation
 
 
 def late(calls: int, seen: list[int]) -> Fault:
@@ -203,12 +203,12 @@ def late(calls: int, seen: list[int]) -> Fault:
 def test_a_fault_that_begins_late_is_found_or_named(calls: int) -> None:
     """The audit says how many batches it drew, and that later faults are not tested."""
     seen: list[int] = []
-    found = audited(planted(small_one("rank"), late(calls, seen)), **QUICK).program
-    assert found is not None
-    assert found.batches == len(seen)
-    assert found.refuted == (calls < len(seen))
-    assert f"begins after the first {len(seen)} batches" in found.untested[-1]
-    assert calls == 380 or not found.refuted
+    program = audited(planted(small_one("rank"), late(calls, seen)), **QUICK).program
+    assert program is not None
+    assert program.batches == len(seen)
+    assert program.refuted == (calls < len(seen))
+    assert f"begins after the first {len(seen)} batches" in program.untested[-1]
+    assert calls == 380 or not program.refuted
 
 
 def test_the_power_that_is_stated_is_there() -> None:
@@ -229,9 +229,9 @@ def test_the_power_that_is_stated_is_there() -> None:
     assert stated.draws > 10_000
     # Copies replace other outputs, which may be copies as well.
     chance = 1.05 * stated.smallest / (1.0 - stated.probability)
-    found = audited(planted(honest, copied(chance)), **QUICK)
-    assert found.program is not None
-    assert found.program.refuted
+    result = audited(planted(honest, copied(chance)), **QUICK)
+    assert result.program is not None
+    assert result.program.refuted
 
 
 def test_a_book_raises_few_false_alarms() -> None:

@@ -93,7 +93,7 @@ SLACK = 1e-6
 Text = tuple[int, int]
 
 
-class Made(NamedTuple):
+class Configured(NamedTuple):
     """A mechanism made ready, with a budget."""
 
     mechanism: Mechanism
@@ -117,7 +117,7 @@ def ready_mechanism(mechanism: str) -> Mechanism:
 
 
 @cache
-def made(mechanism: str, budget: str, strategy: str = "token") -> Made:
+def configured(mechanism: str, budget: str, strategy: str = "token") -> Configured:
     """Make a mechanism and a budget ready and write their statement."""
     ready = ready_mechanism(mechanism)
     given = dict(BUDGETS[budget])
@@ -140,7 +140,7 @@ def made(mechanism: str, budget: str, strategy: str = "token") -> Made:
         budget_description,
         RunTerms(),
     )
-    return Made(ready, prepared, budget_description, said)
+    return Configured(ready, prepared, budget_description, said)
 
 
 @cache
@@ -184,7 +184,7 @@ def text_law(
     mechanism: str, budget: str, text: Text, split: tuple[float, float] | None = None
 ) -> NDArray[np.float64]:
     """Return ln P of each pair of outputs, (V * V,); split, where epsilon is free."""
-    each = made(mechanism, budget)
+    each = configured(mechanism, budget)
     params = BUDGETS[budget]
     if budget == "class-first":
         return _sum(*(_of_class(each, mechanism, word) for word in text))
@@ -208,17 +208,17 @@ def _sum(one: NDArray[np.float64], two: NDArray[np.float64]) -> NDArray[np.float
     return (one[:, None] + two[None, :]).ravel()
 
 
-def _of_class(each: Made, mechanism: str, word: int) -> NDArray[np.float64]:
+def _of_class(each: Configured, mechanism: str, word: int) -> NDArray[np.float64]:
     """Mix over the class that randomised response draws."""
     count = len(each.budget.classes.names)
-    own = int(each.budget.classes.of[word])
-    weights = np.where(np.arange(count) == own, math.exp(each.budget.first), 1.0)
+    true_class = int(each.budget.classes.of[word])
+    weights = np.where(np.arange(count) == true_class, math.exp(each.budget.first), 1.0)
     laws = [np.exp(law(mechanism, word, float(e))) for e in each.budget.epsilons]
     mixed: NDArray[np.float64] = np.log(weights / weights.sum() @ np.array(laws))
     return mixed
 
 
-def _of_past(each: Made, mechanism: str, text: Text) -> NDArray[np.float64]:
+def _of_past(each: Configured, mechanism: str, text: Text) -> NDArray[np.float64]:
     """Let the second word's epsilon follow from the first word that was released."""
     params = each.budget.params
     total = params.epsilon * (1.0 - 1e-9)
@@ -285,7 +285,7 @@ def promises(mechanism: str, budget: str) -> bool:
 @pytest.mark.parametrize(("mechanism", "budget"), COMBINATIONS)
 def test_no_text_loses_more_than_is_printed(mechanism: str, budget: str) -> None:
     """Worst loss, the losses by distance, the whole text's and the sentences hold."""
-    said = made(mechanism, budget).said
+    said = configured(mechanism, budget).said
     if not promises(mechanism, budget):
         assert said.notion == "none"
         assert said.worst_loss is None
@@ -342,15 +342,15 @@ def whole_text(said: Statement) -> float:
 
 def one_word_bound(said: Statement) -> float:
     """Return what a text of two words may lose when one of them is changed."""
-    found = re.search(
+    match = re.search(
         r"loses at most ([\d.e+-]+) \+ \(n - 1\) times ([\d.e+-]+) nats, which is less "
         r"for n = (\d+)(?: to (\d+)| and more|)\.",
         said.text_level,
     )
-    if found:
-        assert not found[4] or int(found[3]) < int(found[4])
-        changed, moved = float(found[1]), float(found[2])
-        for n in (int(found[3]), int(found[4] or found[3])):
+    if match:
+        assert not match[4] or int(match[3]) < int(match[4])
+        changed, moved = float(match[1]), float(match[2])
+        for n in (int(match[3]), int(match[4] or match[3])):
             total, each = said.text_loss.total, said.text_loss.each
             assert changed + (n - 1) * moved < min(
                 total or math.inf, n * (each or math.inf)
@@ -377,9 +377,9 @@ def in_the_sentence(said: Statement, mechanism: str, budget: str, pair: Pair) ->
     apart = [float(distances(mechanism)[each]) for each in at]
     read = _factor(said.sentence)
     if said.level == "words":
-        found = re.search(rf"more than e\^\(n times ({NUMBER})\) times", said.sentence)
-        assert found
-        return 2 * float(found[1])
+        match = re.search(rf"more than e\^\(n times ({NUMBER})\) times", said.sentence)
+        assert match
+        return 2 * float(match[1])
     if read is not None:
         return read if said.level == "text" else read * sum(a != b for a, b in at)
     if budget == "position":
@@ -392,13 +392,13 @@ def in_the_sentence(said: Statement, mechanism: str, budget: str, pair: Pair) ->
         return sum(
             e * _cut(said.sentence, d, e) for e, d in zip(eps, apart, strict=True)
         )
-    found = re.search(rf"e\^\(\(({NUMBER}) / n\) S\) times", said.sentence)
-    if found:
-        part = float(found[1]) / 2
+    match = re.search(rf"e\^\(\(({NUMBER}) / n\) S\) times", said.sentence)
+    if match:
+        part = float(match[1]) / 2
         return part * sum(_cut(said.sentence, d, part) for d in apart)
-    found = re.search(rf"e\^\(({NUMBER}) d\) times", said.sentence)
-    assert found
-    epsilon = float(found[1])
+    match = re.search(rf"e\^\(({NUMBER}) d\) times", said.sentence)
+    assert match
+    epsilon = float(match[1])
     if said.level == "text":
         most = re.search(
             rf"nor more than e\^\(n times ({NUMBER})\) times", said.sentence
@@ -411,7 +411,7 @@ def in_the_sentence(said: Statement, mechanism: str, budget: str, pair: Pair) ->
         rf"and e\^\({NUMBER} d \+ ({NUMBER})\) times where", said.sentence
     )
     if other:
-        classes = made(mechanism, budget).budget.classes.of
+        classes = configured(mechanism, budget).budget.classes.of
         nats = [
             each + float(other[1]) * (classes[a] != classes[b])
             for each, (a, b) in zip(nats, at, strict=True)
@@ -421,30 +421,30 @@ def in_the_sentence(said: Statement, mechanism: str, budget: str, pair: Pair) ->
 
 def _factor(sentence: str) -> float | None:
     """Return the nats of a factor that is written as a number."""
-    found = re.search(r"more than (e\^[\d.]+|[\d.,]+) times as likely", sentence)
-    if not found:
+    match = re.search(r"more than (e\^[\d.]+|[\d.,]+) times as likely", sentence)
+    if not match:
         return None
-    if found[1].startswith("e^"):
-        return float(found[1][2:])
-    return math.log(float(found[1].replace(",", "")))
+    if match[1].startswith("e^"):
+        return float(match[1][2:])
+    return math.log(float(match[1].replace(",", "")))
 
 
 def _cut(sentence: str, distance: float, epsilon: float) -> float:
     """Return d of a distance D as the sentence defines it."""
-    found = re.search(
+    match = re.search(
         rf"min\(D, ({NUMBER})(?: / (epsilon|\({NUMBER} / n\)|{NUMBER}))?\), D the",
         sentence,
     )
-    if not found:
+    if not match:
         assert "D the" not in sentence
         return distance
-    cut = float(found[1])
-    if found[2] == "epsilon":
+    cut = float(match[1])
+    if match[2] == "epsilon":
         cut /= epsilon
-    elif found[2] and found[2].startswith("("):
-        cut /= float(found[2][1:].split(" ")[0]) / 2
-    elif found[2]:
-        cut /= float(found[2])
+    elif match[2] and match[2].startswith("("):
+        cut /= float(match[2][1:].split(" ")[0]) / 2
+    elif match[2]:
+        cut /= float(match[2])
     return min(distance, cut)
 
 
@@ -454,8 +454,8 @@ TIGHT = [each for each in COMBINATIONS if each[0] != "syntf" and promises(*each)
 
 @pytest.mark.parametrize(("mechanism", "budget"), TIGHT)
 def test_no_bound_is_needlessly_large(mechanism: str, budget: str) -> None:
-    """What is printed for a word, and for a text, is near what can be lost."""
-    said = made(mechanism, budget).said
+    """The bounds of a word and of a text are near the exact losses."""
+    said = configured(mechanism, budget).said
     worst = {1: 0.0, 2: 0.0}
     for pair in pairs(mechanism, budget):
         changed = sum(a != b for a, b in zip(pair.one, pair.other, strict=True))
@@ -474,7 +474,7 @@ def test_a_claim_that_is_too_small_is_caught(
     mechanism: str, budget: str, part: str
 ) -> None:
     """With a quarter of the figures, in the fields or the sentence, no test holds."""
-    said = made(mechanism, budget).said
+    said = configured(mechanism, budget).said
     if part == "sentence":
         false = dataclasses.replace(said, sentence=_shrunk(said, 0.25))
     else:
@@ -495,8 +495,8 @@ def test_a_claim_that_is_too_small_is_caught(
 def _shrunk(said: Statement, times: float) -> str:
     """Return the sentence with every bound in it smaller."""
 
-    def smaller(found: re.Match[str]) -> str:
-        return f"{found[1]}{times * float(found[2]):.6g}{found[3]}"
+    def smaller(match: re.Match[str]) -> str:
+        return f"{match[1]}{times * float(match[2]):.6g}{match[3]}"
 
     nats = _factor(said.sentence)
     if nats is not None:
@@ -505,10 +505,10 @@ def _shrunk(said: Statement, times: float) -> str:
             f"more than {claims.factor(times * nats)} times as likely",
             said.sentence,
         )
-    told = re.sub(rf"(e\^\(+)({NUMBER})( d| / n\) S)", smaller, said.sentence)
-    told = re.sub(rf"(e\^\(n times )({NUMBER})(\) times)", smaller, told)
-    told = told.replace("e^epsilon times", "e^(0.25 d) times")
-    return told.replace("e^(epsilon d) times", "e^(0.25 d) times")
+    sentence = re.sub(rf"(e\^\(+)({NUMBER})( d| / n\) S)", smaller, said.sentence)
+    sentence = re.sub(rf"(e\^\(n times )({NUMBER})(\) times)", smaller, sentence)
+    sentence = sentence.replace("e^epsilon times", "e^(0.25 d) times")
+    return sentence.replace("e^(epsilon d) times", "e^(0.25 d) times")
 
 
 @pytest.mark.parametrize("strategy", ["record", "data-set"])
@@ -517,7 +517,7 @@ def test_a_word_that_is_drawn_once_costs_its_loss_once(
     mechanism: str, strategy: str
 ) -> None:
     """Texts of one pattern of equal words lose what is said of distinct words."""
-    said = made(mechanism, "uniform", strategy).said
+    said = configured(mechanism, "uniform", strategy).said
     apart, size = distances(mechanism), ready_mechanism(mechanism).space.size
     epsilon = BUDGETS["uniform"]["epsilon"]
     assert said.text_loss.each is not None
@@ -536,7 +536,7 @@ def test_a_word_that_is_drawn_once_costs_its_loss_once(
 @pytest.mark.parametrize("budget", ["uniform", "per-text"])
 def test_gaussian_noise_keeps_epsilon_and_delta(budget: str) -> None:
     """No set of outputs of one or two words is likelier than epsilon, delta allow."""
-    each = made("gaussian", budget)
+    each = configured("gaussian", budget)
     said, words = each.said, range(-1, LINE.vectors.shape[0] - 1)
     epsilon = BUDGETS[budget]["epsilon"] / (2 if budget == "per-text" else 1)
     assert isinstance(each.mechanism, Gaussian)
@@ -557,7 +557,7 @@ def test_gaussian_noise_keeps_epsilon_and_delta(budget: str) -> None:
             beyond = np.maximum(one - math.exp(2 * epsilon) * two, 0.0).sum()
             assert beyond <= 2 * said.delta + 1e-9
     for name in ("position", "declared", "class-first", "released-past", *FREE):
-        assert made("gaussian", name).said.notion == "none"
+        assert configured("gaussian", name).said.notion == "none"
 
 
 @pytest.mark.parametrize("mechanism", ["tem-beta", "diffractor-beta"])

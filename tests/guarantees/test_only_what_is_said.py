@@ -133,7 +133,7 @@ POLICIES = [
 @settings(max_examples=120, deadline=None)
 @given(data=st.data())
 def test_alike_texts_give_one_output(start: int, data: Any) -> None:
-    """What the statement does not name as shown cannot be seen in the output."""
+    """Properties that the statement does not name cannot be seen in the output."""
     policy = POLICIES[start + data.draw(st.integers(0, 23))]
     one, two = data.draw(pairs(policy))
     drawn = data.draw(

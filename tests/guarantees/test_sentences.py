@@ -1,4 +1,4 @@
-"""What people read: every sentence is whole, and none contradicts another."""
+"""The printed sentences: each is whole, and none contradicts another."""
 
 from __future__ import annotations
 
@@ -132,8 +132,8 @@ def test_every_line_is_a_whole_sentence() -> None:
 def test_no_statement_contradicts_itself() -> None:
     """Of one changed word either a bound of its own is told or that there is none."""
     for said in every():
-        told = f"{said.sentence} {said.text_level}"
-        assert not ("(n - 1) times" in told and "has no better bound" in told)
+        sentence = f"{said.sentence} {said.text_level}"
+        assert not ("(n - 1) times" in sentence and "has no better bound" in sentence)
         weak = said.sentence.startswith("No meaningful protection.")
         assert weak == (said.strength.word is Strength.NOT_MEANINGFUL) or (
             said.equal_parts or said.notion == "metric-DP"
@@ -175,13 +175,13 @@ def test_a_total_for_a_text_is_judged_as_a_text(total: float) -> None:
 
 def test_how_many_words_are_too_many_for_a_text() -> None:
     """Bounds for single words say from where on whole texts are not protected."""
-    told = statement("rank", spent("word", 4.0)).text_level
-    assert "differ in 3 words or more may lose more than 10 nats" in told
-    told = statement("rank", spent("word", 12.0)).text_level
-    assert "differ in a single word may lose more than 10 nats" in told
-    told = statement("rank", spent("rate", 4.0)).text_level
-    assert "From n = 3 on that is above 10 nats" in told
-    assert "from n = 8 on a change of one word may lose more than 30" in told
+    text_level = statement("rank", spent("word", 4.0)).text_level
+    assert "differ in 3 words or more may lose more than 10 nats" in text_level
+    text_level = statement("rank", spent("word", 12.0)).text_level
+    assert "differ in a single word may lose more than 10 nats" in text_level
+    text_level = statement("rank", spent("rate", 4.0)).text_level
+    assert "From n = 3 on that is above 10 nats" in text_level
+    assert "from n = 8 on a change of one word may lose more than 30" in text_level
 
 
 def test_a_total_that_is_shared_by_the_text_is_resolved_by_the_word() -> None:
@@ -198,12 +198,15 @@ def test_a_total_that_is_shared_by_the_text_is_resolved_by_the_word() -> None:
 def test_a_data_set_says_what_its_files_share(key: str) -> None:
     """Outputs of one run can be linked, and numbers are written anew each time."""
     said = statement("rank", spent("word", 5.0), strategy="data-set", key=key)
-    told = " ".join(said.not_covered)
-    assert "in the outputs of all its input files" in told
-    assert "linked with each other" in told
-    assert ("this key file" in told) == (key == "key-file")
-    assert "a replacement that is a number gets other random digits" in told
-    assert "all words outside the vocabulary and identifiers, and all numbers" in told
+    not_covered = " ".join(said.not_covered)
+    assert "in the outputs of all its input files" in not_covered
+    assert "linked with each other" in not_covered
+    assert ("this key file" in not_covered) == (key == "key-file")
+    assert "a replacement that is a number gets other random digits" in not_covered
+    assert (
+        "all words outside the vocabulary and identifiers, and all numbers"
+        in not_covered
+    )
 
 
 @pytest.mark.parametrize("strategy", ["record", "data-set"])

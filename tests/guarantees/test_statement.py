@@ -146,68 +146,68 @@ SHOWN = {
 COVERED = {"unknown": "words outside it", "number": "numbers"}
 
 
-def _check_tokens(case: Case, made: Statement) -> None:
-    alike, told = _words(made.adjacency), _words(made.not_covered)
-    for (name, value), (in_alike, in_told) in SHOWN.items():
+def _check_tokens(case: Case, said: Statement) -> None:
+    alike, not_covered = _words(said.adjacency), _words(said.not_covered)
+    for (name, value), (in_alike, in_not_covered) in SHOWN.items():
         if case.policy[name] == value:
             assert in_alike in alike
-            assert in_told in told
+            assert in_not_covered in not_covered
         elif name != "unknown":
-            assert in_told not in told
+            assert in_not_covered not in not_covered
     for name, words in COVERED.items():
-        assert (words in made.covered) == (case.policy[name] == "perturb")
-    assert ("identifiers" in made.covered) == (case.policy["unknown"] == "perturb")
+        assert (words in said.covered) == (case.policy[name] == "perturb")
+    assert ("identifiers" in said.covered) == (case.policy["unknown"] == "perturb")
     without = "words of the vocabulary other than stop words"
-    assert (without in made.covered) == (case.policy["stop_word"] != "perturb")
-    assert made.not_covered[0].startswith(
+    assert (without in said.covered) == (case.policy["stop_word"] != "perturb")
+    assert said.not_covered[0].startswith(
         "Texts with different numbers of tokens may be told apart"
-    ) or ("Texts with different numbers of tokens may be told apart" in told)
+    ) or ("Texts with different numbers of tokens may be told apart" in not_covered)
 
 
-def _check_notion(case: Case, made: Statement) -> None:
-    if made.notion == "none":
-        assert made.sentence.startswith("No guarantee")
-        assert made.text_level == "No guarantee for texts."
-        assert made.conditions == ()
-        assert made.worst_loss is None
-        assert case.key == "seed" or "exact probability" in made.sentence
+def _check_notion(case: Case, said: Statement) -> None:
+    if said.notion == "none":
+        assert said.sentence.startswith("No guarantee")
+        assert said.text_level == "No guarantee for texts."
+        assert said.conditions == ()
+        assert said.worst_loss is None
+        assert case.key == "seed" or "exact probability" in said.sentence
         return
     assert case.key != "seed"
-    assert made.notion == ("LDP" if case.mechanism < 2 else "metric-DP")
-    for shown in (*made.covered, *made.adjacency):
-        assert shown in made.sentence
-    told = _words(made.conditions)
-    assert ("key file" in told) == (case.key == "key-file")
-    assert ("lexicon is public" in told) == case.lexicon_is_custom
-    assert ("have the same id" in told) == case.identified
-    assert "without looking at the private text" in told
+    assert said.notion == ("LDP" if case.mechanism < 2 else "metric-DP")
+    for shown in (*said.covered, *said.adjacency):
+        assert shown in said.sentence
+    conditions = _words(said.conditions)
+    assert ("key file" in conditions) == (case.key == "key-file")
+    assert ("lexicon is public" in conditions) == case.lexicon_is_custom
+    assert ("have the same id" in conditions) == case.identified
+    assert "without looking at the private text" in conditions
 
 
-def _check_numbers(case: Case, made: Statement) -> None:
-    assert made.epsilon == case.epsilon
-    if made.notion == "none":
+def _check_numbers(case: Case, said: Statement) -> None:
+    assert said.epsilon == case.epsilon
+    if said.notion == "none":
         return
-    assert made.worst_loss is not None
-    assert made.loss.nearest <= made.loss.median <= made.loss.farthest
-    assert made.loss.farthest <= made.worst_loss * (1 + 1e-12)
-    assert made.equal_parts == (case.level == "text")
-    poor = made.sentence.startswith("No meaningful protection.")
-    assert poor == (made.loss.nearest > 30 and case.level == "word")
-    if case.level == "word" and made.loss.nearest <= 30 < made.loss.farthest:
-        assert "Factors beyond e^30 are no meaningful" in made.sentence
-    large = "no meaningful protection of a text as a whole" in made.text_level
-    total = made.text_loss.total
-    assert large == (not made.worst_loss > 30 if total is None else total > 10)
+    assert said.worst_loss is not None
+    assert said.loss.nearest <= said.loss.median <= said.loss.farthest
+    assert said.loss.farthest <= said.worst_loss * (1 + 1e-12)
+    assert said.equal_parts == (case.level == "text")
+    poor = said.sentence.startswith("No meaningful protection.")
+    assert poor == (said.loss.nearest > 30 and case.level == "word")
+    if case.level == "word" and said.loss.nearest <= 30 < said.loss.farthest:
+        assert "Factors beyond e^30 are no meaningful" in said.sentence
+    large = "no meaningful protection of a text as a whole" in said.text_level
+    total = said.text_loss.total
+    assert large == (not said.worst_loss > 30 if total is None else total > 10)
     if case.level == "text":
-        assert number(made.epsilon) in made.text_level or "epsilon" in made.text_level
-        assert "whatever its length" in made.text_level
+        assert number(said.epsilon) in said.text_level or "epsilon" in said.text_level
+        assert "whatever its length" in said.text_level
     else:
-        assert number(made.epsilon) in made.text_level
+        assert number(said.epsilon) in said.text_level
 
 
 @pytest.mark.slow
 def test_every_combination_of_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the CLI accepts, each part of the statement follows the settings.
+    """For all settings of the CLI, each part of the statement follows them.
 
     Every seventh combination: 7 divides no number of choices, so all pairs of settings
     are among them.
@@ -215,13 +215,15 @@ def test_every_combination_of_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "find", cache(registry.find))  # for speed
     count = 0
     for case in itertools.islice(cases(), 0, None, 7):
-        made = statement(case)
-        _check_tokens(case, made)
-        _check_notion(case, made)
-        _check_numbers(case, made)
-        told = _words(made.not_covered)
-        assert ('All fields other than "text"' in told) == (case.fields is not None)
-        assert ("far apart" in told) == (case.mechanism > 1)
+        said = statement(case)
+        _check_tokens(case, said)
+        _check_notion(case, said)
+        _check_numbers(case, said)
+        not_covered = _words(said.not_covered)
+        assert ('All fields other than "text"' in not_covered) == (
+            case.fields is not None
+        )
+        assert ("far apart" in not_covered) == (case.mechanism > 1)
         count += 1
     assert count == math.ceil(6 * 288 * 2 * 3 * 2 * 2 * 2 / 7)
 
@@ -233,20 +235,20 @@ def _plain(which: int, level: str, epsilon: float) -> Statement:
 
 def _losses(which: int, epsilon: float) -> np.ndarray:
     """Return the exact largest loss of each pair of inputs, unknown included."""
-    made = mechanism(which)
-    ids = np.arange(-1, made.space.size, dtype=np.int32)
-    law = made.log_probs(ids, np.full(len(ids), epsilon))
-    found: np.ndarray = (law[:, None, :] - law[None, :, :]).max(axis=2)
-    return found
+    ready = mechanism(which)
+    ids = np.arange(-1, ready.space.size, dtype=np.int32)
+    law = ready.log_probs(ids, np.full(len(ids), epsilon))
+    losses: np.ndarray = (law[:, None, :] - law[None, :, :]).max(axis=2)
+    return losses
 
 
 @pytest.mark.parametrize("which", range(5))
 @pytest.mark.parametrize("epsilon", [0.3, 2.0, 5.0])
 def test_exact_loss_is_within_the_claim(which: int, epsilon: float) -> None:
     """The exact law's largest loss over all inputs is at most the one claimed."""
-    made = _plain(which, "word", epsilon)
-    assert made.worst_loss is not None
-    assert _losses(which, epsilon).max() <= made.worst_loss + 1e-9
+    said = _plain(which, "word", epsilon)
+    assert said.worst_loss is not None
+    assert _losses(which, epsilon).max() <= said.worst_loss + 1e-9
 
 
 @pytest.mark.parametrize("which", range(5))
@@ -255,22 +257,22 @@ def test_exact_loss_of_whole_texts_is_within_the_claim(
     which: int, epsilon: float
 ) -> None:
     """At level text no length of text loses more than the total that is claimed."""
-    made = _plain(which, "text", epsilon)
-    assert made.worst_loss is not None
+    said = _plain(which, "text", epsilon)
+    assert said.worst_loss is not None
     for words in (1, 2, 3, 10, 100):
-        assert words * _losses(which, epsilon / words).max() <= made.worst_loss + 1e-9
+        assert words * _losses(which, epsilon / words).max() <= said.worst_loss + 1e-9
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 2.0, 5.0])
 def test_tem_per_text_claims_the_diameter(epsilon: float) -> None:
     """With gamma from beta, a text's words have larger gammas than its total has."""
-    made = _plain(3, "text", epsilon)
+    said = _plain(3, "text", epsilon)
     diameter = mechanism(3).space.geometry.diameter
-    assert made.worst_loss == pytest.approx(epsilon * diameter)
+    assert said.worst_loss == pytest.approx(epsilon * diameter)
     promise = mechanism(3).guarantee(epsilon)
     most = min(epsilon * diameter, promise.max_loss)
-    assert made.loss.farthest == pytest.approx(most)
-    assert f"{number(promise.max_loss)} / ({number(epsilon)} / n))" in made.sentence
+    assert said.loss.farthest == pytest.approx(most)
+    assert f"{number(promise.max_loss)} / ({number(epsilon)} / n))" in said.sentence
 
 
 def test_largest_distance_covers_unknown_words() -> None:
@@ -285,9 +287,9 @@ def test_seeded_run_says_so_whatever_else_holds() -> None:
     """A seeded run has no guarantee, and its sentence says why."""
     for which in range(len(MECHANISMS)):
         case = Case(which, POLICIES[0], "word", 1.0, "seed", False, False, ("text",))
-        made = statement(case)
-        assert made.notion == "none"
-        assert "seeded" in made.sentence
+        said = statement(case)
+        assert said.notion == "none"
+        assert "seeded" in said.sentence
 
 
 def test_whole_texts_of_ldp_words_add_up() -> None:
@@ -329,5 +331,5 @@ def test_number_is_never_below() -> None:
 def test_copied_articles_that_are_rewritten_are_said(agreement: str) -> None:
     """Only where the joiner may rewrite them."""
     policy = Policy(stop_word="keep", agreement=agreement)  # type: ignore[arg-type]
-    told = " ".join(sentences.shown(policy))
-    assert ("suit the new word" in told) == (agreement != "none")
+    shown = " ".join(sentences.shown(policy))
+    assert ("suit the new word" in shown) == (agreement != "none")

@@ -53,7 +53,7 @@ SPLITTING: tuple[dict[str, Any], ...] = (
 Law = Callable[[int, float], NDArray[np.float64]]
 
 
-def mechanism(given_: dict[str, Any]) -> Mechanism:
+def ready_mechanism(given_: dict[str, Any]) -> Mechanism:
     """Make a mechanism ready for five words."""
     module = registry.find("mechanisms", given_["name"])
     rest = {key: value for key, value in given_.items() if key != "name"}
@@ -64,9 +64,9 @@ def mechanism(given_: dict[str, Any]) -> Mechanism:
     return prepared
 
 
-def law(made: Mechanism, word: int, epsilon: float) -> NDArray[np.float64]:
+def law(mechanism: Mechanism, word: int, epsilon: float) -> NDArray[np.float64]:
     """Return ln P(y | word) at an epsilon."""
-    logs = made.log_probs(np.array([word], np.int32), np.array([epsilon]))
+    logs = mechanism.log_probs(np.array([word], np.int32), np.array([epsilon]))
     return np.asarray(logs[0])
 
 
@@ -75,15 +75,17 @@ def pair_law(one: NDArray[np.float64], two: NDArray[np.float64]) -> NDArray[np.f
     return (one[:, None] + two[None, :]).ravel()
 
 
-def told(given_: dict[str, Any], budget_description: BudgetDescription) -> Statement:
+def statement_for(
+    given_: dict[str, Any], budget_description: BudgetDescription
+) -> Statement:
     """Return the statement of a mechanism with a way of spending."""
-    made = mechanism(given_)
+    mechanism = ready_mechanism(given_)
     recipe = profile.parse(
         {"mechanism": given_, "budget": {"name": "uniform", "epsilon": 1.0}}, "test"
     )
     return statement_of(
         recipe,
-        made,
+        mechanism,
         budget_description,
         RunTerms(),
     )
@@ -99,29 +101,35 @@ def loss(one: NDArray[np.float64], two: NDArray[np.float64]) -> float:
 @settings(max_examples=40, deadline=None)
 def test_budgets_that_follow_the_text(which: int, data: st.DataObject) -> None:
     """Any split of a total, any clamps: texts lose at most what is said."""
-    made = mechanism(SPLITTING[which])
+    mechanism = ready_mechanism(SPLITTING[which])
     total = data.draw(st.sampled_from([0.5, 2.0, 6.0]))
     share = st.floats(0.02, 0.98)
     one, two = (total * data.draw(share) for _ in range(2))
     eps = np.array([[one, total - one], [two, total - two]])
     low, high = float(eps.min()), float(eps.max())
     words = [data.draw(st.integers(-1, 4)) for _ in range(4)]
-    first = pair_law(law(made, words[0], eps[0, 0]), law(made, words[1], eps[0, 1]))
-    second = pair_law(law(made, words[2], eps[1, 0]), law(made, words[3], eps[1, 1]))
-    said = told(
+    first = pair_law(
+        law(mechanism, words[0], eps[0, 0]), law(mechanism, words[1], eps[0, 1])
+    )
+    second = pair_law(
+        law(mechanism, words[2], eps[1, 0]), law(mechanism, words[3], eps[1, 1])
+    )
+    said = statement_for(
         SPLITTING[which], BudgetDescription(BudgetKind.FREE, low, high, total=total)
     )
     assert said.notion == "LDP"
     bound = said.epsilon if said.level == "text" else 2 * said.epsilon
     assert loss(first, second) <= bound + 1e-9
     # One word of two changed, epsilons moved: hi * word + (hi - lo) * drift.
-    left = made.guarantee(high).varying_epsilon
-    third = pair_law(law(made, words[2], eps[1, 0]), law(made, words[1], eps[1, 1]))
+    left = mechanism.guarantee(high).varying_epsilon
+    third = pair_law(
+        law(mechanism, words[2], eps[1, 0]), law(mechanism, words[1], eps[1, 1])
+    )
     if high > low:
         assert left is not None
         moved = high * left.word + (high - low) * left.drift
         assert loss(first, third) <= moved + 1e-9
-    per_word = told(
+    per_word = statement_for(
         SPLITTING[which], BudgetDescription(BudgetKind.FREE, low, high, rate=total / 2)
     )
     assert per_word.level == "words"
@@ -134,21 +142,23 @@ def test_budgets_that_follow_the_text(which: int, data: st.DataObject) -> None:
 def test_budgets_that_follow_the_word(which: int, low: float, high: float) -> None:
     """Words under two epsilons lose at most what is said for each word."""
     low, high = min(low, high), max(low, high)
-    made = mechanism(SPLITTING[which])
-    said = told(SPLITTING[which], BudgetDescription(BudgetKind.TYPE, low, high))
+    mechanism = ready_mechanism(SPLITTING[which])
+    said = statement_for(
+        SPLITTING[which], BudgetDescription(BudgetKind.TYPE, low, high)
+    )
     assert said.level == "word"
     assert said.metric == ONE
     for x, other in itertools.product(range(-1, 5), repeat=2):
         for e, e_other in ((low, high), (high, high), (high, low)):
-            found = loss(law(made, x, e), law(made, other, e_other))
-            assert found <= said.epsilon + 1e-9
+            lost = loss(law(mechanism, x, e), law(mechanism, other, e_other))
+            assert lost <= said.epsilon + 1e-9
 
 
 @pytest.mark.parametrize("which", range(len(SPLITTING)))
 @pytest.mark.parametrize("first", [0.1, 2.0])
 def test_class_first(which: int, first: float) -> None:
     """The mixture over drawn classes loses at most first, plus the word's loss."""
-    made = mechanism(SPLITTING[which])
+    mechanism = ready_mechanism(SPLITTING[which])
     table = {"top-100": 1.5, "other": 0.5}
     module: Any = registry.find("budgets", "class-first")
     params = convert({"first": first, "epsilons": table}, module.Params, "test")
@@ -156,13 +166,13 @@ def test_class_first(which: int, first: float) -> None:
     count = len(budget.classes.names)
 
     def mixed(word: int) -> NDArray[np.float64]:
-        own = int(budget.classes.of[word])
-        weights = np.where(np.arange(count) == own, math.exp(first), 1.0)
+        true_class = int(budget.classes.of[word])
+        weights = np.where(np.arange(count) == true_class, math.exp(first), 1.0)
         weights /= weights.sum()
-        laws = [np.exp(law(made, word, float(e))) for e in budget.epsilons]
+        laws = [np.exp(law(mechanism, word, float(e))) for e in budget.epsilons]
         return np.asarray(np.log(weights @ np.array(laws)))
 
-    said = told(SPLITTING[which], budget.description)
+    said = statement_for(SPLITTING[which], budget.description)
     assert said.worst_loss is not None
     for x, other in itertools.product(range(-1, 5), repeat=2):
         assert loss(mixed(x), mixed(other)) <= said.worst_loss + 1e-9
@@ -180,29 +190,29 @@ def test_the_class_is_drawn_by_randomised_response() -> None:
     count, runs = len(budget.classes.names), 30_000
     words = Tokenizer(LEXICON, Policy()).words([" ".join([LEXICON.words[0]] * runs)])
     drawn = budget.released(words, distributions.bits(runs, 3))
-    own = int(budget.classes.of[0])
-    expected = np.where(np.arange(count) == own, math.e, 1.0)
+    true_class = int(budget.classes.of[0])
+    expected = np.where(np.arange(count) == true_class, math.e, 1.0)
     distributions.assert_follows(drawn, expected / expected.sum())
 
 
 @pytest.mark.parametrize("which", range(len(SPLITTING)))
 def test_a_budget_of_the_released_past(which: int) -> None:
     """Adaptive composition: no pair of texts loses more than the total's statement."""
-    made = mechanism(SPLITTING[which])
+    mechanism = ready_mechanism(SPLITTING[which])
     module: Any = registry.find("budgets", "released-past")
     given_ = {"epsilon": 3.0, "start": 1.0, "epsilons": {"top-100": 2.5, "other": 0.2}}
     params = convert(given_, module.Params, "test")
     budget = params.prepare(LEXICON)
 
     def text(words: tuple[int, int]) -> NDArray[np.float64]:
-        start = law(made, words[0], 1.0)
+        start = law(mechanism, words[0], 1.0)
         out = []
         for released, chance in enumerate(start):
             wanted = min(max(budget.after[released], params.min), 2.0)
-            out.append(chance + law(made, words[1], float(wanted)))
+            out.append(chance + law(mechanism, words[1], float(wanted)))
         return np.array(out).ravel()
 
-    said = told(SPLITTING[which], budget.description)
+    said = statement_for(SPLITTING[which], budget.description)
     assert said.worst_loss is not None
     texts = list(itertools.product(range(-1, 5), range(-1, 5)))
     laws_ = [text(each) for each in texts]
@@ -225,12 +235,14 @@ def test_the_counterexample_of_two_words() -> None:
         eps = 4.0 * shares / shares.sum()
         return pair_law(response(words[0], eps[0]), response(words[1], eps[1]))
 
-    found = loss(text((0, 0)), text((1, 0)))
-    assert found == pytest.approx(4.399, abs=5e-4)
-    said = told({"name": "rank", "weights": "staircase", "k": 1}, _free(total=4.0))
-    assert found > 4.0  # the plain sum is no bound
+    lost = loss(text((0, 0)), text((1, 0)))
+    assert lost == pytest.approx(4.399, abs=5e-4)
+    said = statement_for(
+        {"name": "rank", "weights": "staircase", "k": 1}, _free(total=4.0)
+    )
+    assert lost > 4.0  # the plain sum is no bound
     assert said.worst_loss is not None
-    assert found <= said.worst_loss
+    assert lost <= said.worst_loss
     assert "computed from the whole text" in said.text_level
 
 
@@ -244,7 +256,7 @@ def test_noise_promises_nothing_when_epsilon_tells_words_apart(
     kind: str, name: str
 ) -> None:
     """Two scales of noise have an unbounded ratio of densities."""
-    said = told(
+    said = statement_for(
         {"name": name}, BudgetDescription(BudgetKind(kind), 0.5, 2.0, total=4.0)
     )
     assert said.notion == "none"
@@ -254,8 +266,8 @@ def test_noise_promises_nothing_when_epsilon_tells_words_apart(
 
 @pytest.mark.parametrize("kind", ["position", "past", "class"])
 def test_noise_keeps_its_metric_when_epsilon_is_public(kind: str) -> None:
-    """What both texts share does not tell them apart."""
-    said = told(
+    """A public epsilon, equal for both texts, adds no loss."""
+    said = statement_for(
         {"name": "laplace"},
         BudgetDescription(BudgetKind(kind), 0.5, 2.0, total=4.0, first=0.3),
     )
@@ -283,8 +295,8 @@ def test_a_law_that_looks_at_the_text_promises_nothing_better_for_one_word(
         distances=(0.1, 0.5, 1.0),
         numerical_slack=1e-12,
     )
-    made = statement.build(promise, terms)
-    assert made.level == ("text" if total else "words")
-    assert made.epsilon == (6.0 if total else 2.0)
-    assert "One changed word has no better bound than a change" in made.text_level
-    assert "word" in made.sentence
+    said = statement.build(promise, terms)
+    assert said.level == ("text" if total else "words")
+    assert said.epsilon == (6.0 if total else 2.0)
+    assert "One changed word has no better bound than a change" in said.text_level
+    assert "word" in said.sentence

@@ -21,7 +21,7 @@ from dptext.report.document import Document
 from dptext.report.recompute import risk_of
 from dptext.types import ONE, Guarantee, Metric, MetricKind, Notion
 from tests.guarantees import test_sentences
-from tests.report.test_document import made
+from tests.report.test_document import internal_report
 
 POLICIES = (
     ExportPolicy(),
@@ -77,7 +77,7 @@ def test_rewording_changes_no_figure_and_no_verdict(
 
 def test_what_check_finds_does_not_follow_from_prose(tmp_path: Path) -> None:
     """Policies and contradictions are judged by the fields of a report."""
-    document = made("rank", tmp_path)
+    document = internal_report("rank", tmp_path)
     assert document.words is not None
     silent = replace(document.words, risk_note="x")
     for said in itertools.islice(test_sentences.every(), 0, None, 7):
@@ -141,9 +141,9 @@ def test_a_metric_is_the_same_whatever_it_is_called() -> None:
 
 
 def test_other_packages_may_write_a_notion_as_text() -> None:
-    """What is no notion is refused when the guarantee is made."""
-    made_ = Guarantee("none", ONE, "nats", 1.0, "test")  # type: ignore[arg-type]
-    assert made_.notion is Notion.NONE
+    """An unknown notion is refused when the guarantee is built."""
+    promise = Guarantee("none", ONE, "nats", 1.0, "test")  # type: ignore[arg-type]
+    assert promise.notion is Notion.NONE
     with pytest.raises(ValueError, match="LPD"):
         Guarantee("LPD", ONE, "nats", 1.0, "test")  # type: ignore[arg-type]
     assert f"{Notion.METRIC} {Notion.LDP}" == "metric-DP LDP"

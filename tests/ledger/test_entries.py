@@ -1,38 +1,17 @@
-"""What is reserved, released and given back."""
+"""Amounts reserved, released and given back."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from dptext import ledger as ledgers
 from dptext.errors import RefusedError
-from dptext.ledger import Amount, Charge, Ledger, Limit, store
+from dptext.ledger import Ledger, Limit, store
 from dptext.ledger.store import entries, findings, hold, spent_by
-
-LIMIT = Limit(10.0)
-
-
-def charge(nats: float, subject: str = "u", nonce: bytes | None = None) -> Charge:
-    """Return a charge of a record."""
-    return Charge(0, subject, Amount.of(nats), nonce)
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    """Make a ledger."""
-    with ledgers.opened(tmp_path / "spent.db", create=True) as opened:
-        yield opened
-
-
-def release(ledger: Ledger, *charges: Charge, limit: Limit = LIMIT) -> None:
-    """Record a release from beginning to end."""
-    with ledgers.begin(ledger, limit, "user", "settings", ()) as entry:
-        entry.reserve(charges)
-        entry.leave()
+from tests.ledger.charges import LIMIT, charge, release
 
 
 def spent(ledger: Ledger, subject: str = "u") -> float:

@@ -14,7 +14,7 @@ import pytest
 from dptext import ledger as ledgers
 from dptext.errors import UsageError
 from dptext.ledger import keys, store
-from tests.ledger.test_entries import LIMIT, charge, release
+from tests.ledger.charges import LIMIT, charge, release
 
 
 @pytest.fixture

@@ -14,13 +14,7 @@ from dptext.lexicons.importing import Settings, make
 from dptext.lexicons.store import cached_folder, folder_of, packaged_folder, user_folder
 from tests.lexicons import files
 
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Keep the store and the cache of whoever runs the tests out of them."""
-    monkeypatch.setenv("DPTEXT_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("empty_folders")
 
 
 @pytest.fixture
@@ -55,7 +49,7 @@ def test_a_file_is_imported_once(
 ) -> None:
     """The second use of a file, under any name, comes from the cache."""
     steps: list[str] = []
-    first = lexicons.find(str(source), progress=lambda what, _: steps.append(what))
+    first = lexicons.find(str(source), progress=lambda step, _: steps.append(step))
     assert "reading" in steps
     assert first.name == "v.txt"
     monkeypatch.setattr(importing, "make", None)
@@ -75,7 +69,7 @@ def test_settings_and_content_are_the_key(source: Path) -> None:
 
 
 def test_a_damaged_cache_is_made_again(source: Path, tmp_path: Path) -> None:
-    """What does not match its digest in the cache is imported again."""
+    """A cached lexicon that does not match its digest is imported again."""
     first = lexicons.find(str(source))
     for path in (tmp_path / "cache").rglob("words.txt"):
         path.write_text("damaged")
@@ -171,7 +165,7 @@ def test_one_lexicon_in_the_place_of_another(source: Path, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("damage", ["no meta", "a file", "open to all"])
 def test_cached_lexicons_heal(damage: str, source: Path) -> None:
-    """What lies in the place of a lexicon is replaced; nothing ends the run."""
+    """Any obstacle in the cache is replaced; none ends the run."""
     first = lexicons.find(str(source))
     (folder,) = (path for path in cached_folder().iterdir() if path.is_dir())
     if damage == "no meta":

@@ -56,12 +56,12 @@ def test_what_is_written_for_a_word_stays(tickets: tuple[Lexicon, Lexicon]) -> N
     """Every word of the base has its vector and, word for word, its order."""
     base, lexicon = tickets
     store.check(lexicon)
-    place = np.array([lexicon.row_of[word.lower()] for word in base.words])
-    np.testing.assert_array_equal(lexicon.vectors[place], base.vectors[:-1])
-    np.testing.assert_array_equal(lexicon.orders[place], place[base.orders[:-1]])
+    rows = np.array([lexicon.row_of[word.lower()] for word in base.words])
+    np.testing.assert_array_equal(lexicon.vectors[rows], base.vectors[:-1])
+    np.testing.assert_array_equal(lexicon.orders[rows], rows[base.orders[:-1]])
     outputs = int(base.meta["outputs"])
     assert lexicon.meta["outputs"] == outputs
-    assert set(place[:outputs]) == set(range(outputs))
+    assert set(rows[:outputs]) == set(range(outputs))
 
 
 def test_a_new_word_is_an_input(tickets: tuple[Lexicon, Lexicon]) -> None:
@@ -128,6 +128,16 @@ def test_a_text_without_words_is_refused() -> None:
         vectors_from_text(lambda: [["one two three"]], 3)
 
 
+@pytest.mark.parametrize("text", ["", "\n\n", "the cat\n", "the cat\n" * 50])
+def test_too_few_texts_are_refused(text: str, tmp_path: Path) -> None:
+    """Nothing, or one text, is no public text to adapt a lexicon to."""
+    public = tmp_path / "tickets.txt"
+    public.write_text(text)
+    ran = here("lexicon", "adapt", str(public), "--name", "mine")
+    assert ran.code == 2
+    assert "too few different texts" in ran.err
+
+
 def test_an_adapted_lexicon_is_measured_and_stated(
     tickets: tuple[Lexicon, Lexicon], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -174,7 +184,7 @@ def test_an_adapted_lexicon_is_measured_and_stated(
 @pytest.mark.slow
 @pytest.mark.parametrize("language", ["de", "fr"])
 def test_a_language_from_manuals_alone(
-    language: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    language: str, key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A lexicon, a decoded file, its report and a reader's figure from one corpus."""
     manuals = Path("/usr/share/man") / language / "man1"
@@ -199,14 +209,11 @@ def test_a_language_from_manuals_alone(
     assert 0.1 < gained["reading"]["classes"][0]["success"] < 0.8
     private = tmp_path / "private.txt"
     private.write_text("\n".join(lines[:20]), encoding="utf-8")
-    key = tmp_path / "key"
-    key.write_bytes(bytes(range(32)))
-    key.chmod(0o600)
     outputs = [tmp_path / "one.txt", tmp_path / "two.txt"]
     for output in outputs:
         ran = here(
             *("sanitize", str(private), "--lexicon", "manuals", "-o", str(output)),
-            *("--key-file", str(key)),
+            *("--key-file", key),
         )
         assert ran.code == 0, ran.err
     assert outputs[0].read_bytes() == outputs[1].read_bytes()

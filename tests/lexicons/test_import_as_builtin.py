@@ -60,7 +60,7 @@ def test_what_the_built_in_lexicon_never_writes_is_never_written(
 def test_orders_are_those_of_the_built_in_lexicon(
     tmp_path: Path, builtin: Lexicon
 ) -> None:
-    """What the built-in lexicon lists for a word comes first, in its order."""
+    """The built-in lexicon's list for a word comes first, in its order."""
     english = imported(tmp_path, listed=10)
     outputs = english.meta["outputs"]
     checked = 0

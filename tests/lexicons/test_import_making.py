@@ -43,7 +43,7 @@ def test_entries_that_fold_together_keep_the_first(tmp_path: Path) -> None:
     [",", "...", "<unk>", "</s>", "New York", "a@b.com", "x.y", "#tag", "😀", "’"],
 )
 def test_what_is_no_word_is_dropped(tmp_path: Path, word: str) -> None:
-    """What the splitter never yields as one word cannot be an output, and is told."""
+    """Entries that the splitter never yields as one word are dropped and counted."""
     imported = _make(tmp_path, f"a 1 1\n{word} 2 2\nb 3 3\n".encode())
     assert set(imported.words) == {"a", "b", NUMBER}
     assert imported.meta["dropped"]["not_words"] == 1

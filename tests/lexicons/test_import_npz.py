@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import zipfile
 from typing import Any
 
 import numpy as np
@@ -76,6 +77,14 @@ def test_reads_counts_and_bytes() -> None:
             },
             "counts must be 5 numbers above 0",
         ),
+        (
+            {
+                "words": np.array(files.WORDS),
+                "vectors": _TABLE,
+                "counts": [1e308] * 5,
+            },
+            "of a finite sum",
+        ),
         ({"words": np.array([{}]), "vectors": _TABLE}, "not a whole .npz"),
     ],
 )
@@ -91,6 +100,17 @@ def test_a_truncated_archive_is_named(length: int) -> None:
     complete = files.npz(words=np.array(files.WORDS), vectors=_TABLE)
     with pytest.raises(LexiconError, match=r"^v\.npz: not a whole"):
         _read(complete[:length])
+
+
+@pytest.mark.parametrize("header", [b"{'descr': (", b"\xff", b"1" * 5000])
+def test_a_damaged_header_is_named(header: bytes) -> None:
+    """Whatever NumPy raises at the header of an array is one error."""
+    sink, array = io.BytesIO(), header + b"\n"
+    with zipfile.ZipFile(sink, "w") as archive:
+        size = len(array).to_bytes(2, "little")
+        archive.writestr("words.npy", b"\x93NUMPY\x01\x00" + size + array)
+    with pytest.raises(LexiconError, match=r"^v\.npz: not a whole"):
+        _read(sink.getvalue())
 
 
 def test_a_single_array_is_refused() -> None:

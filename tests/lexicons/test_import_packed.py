@@ -125,7 +125,7 @@ def test_progress_reaches_the_end(tmp_path: Path) -> None:
     """Progress is told as a growing share of the file that ends at 1."""
     path = files.put(tmp_path / "v.txt", files.text([f"w{i}" for i in range(90000)]))
     reports: list[tuple[str, float]] = []
-    sources.read(path, None, None, lambda what, share: reports.append((what, share)))
+    sources.read(path, None, None, lambda step, share: reports.append((step, share)))
     shares = [share for _, share in reports]
     assert shares == sorted(shares)
     assert len(set(shares)) > 2

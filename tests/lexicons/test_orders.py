@@ -147,7 +147,7 @@ def test_with_outputs_only_the_first_words_are_listed() -> None:
 
 
 def test_far_of_any_orders_is_a_tight_bound() -> None:
-    """Whatever is listed, the bound is the nearest word that is not."""
+    """For any list, the bound is the distance of the nearest unlisted word."""
     rows = vectors(120)
     rng = np.random.default_rng(8)
     listed = np.array([rng.permutation(120)[:20] for _ in range(121)], np.uint16)
@@ -177,7 +177,7 @@ def test_orders_by_cosine_are_those_of_the_rule() -> None:
     scores[:, barred] = -np.inf
     scores[np.arange(outputs), np.arange(outputs)] = -np.inf
     expected = np.argsort(-scores, axis=1, kind="stable")
-    found = orders.orders_by_cosine(vectors, counts, outputs, listed, barred)
-    assert (found[:size, 0] == np.arange(size)).all()
-    assert (found[:size, 1:] == expected[:size, : listed - 1]).mean() > 0.999
-    assert found[size].tolist() == expected[size, :listed].tolist()
+    ids = orders.orders_by_cosine(vectors, counts, outputs, listed, barred)
+    assert (ids[:size, 0] == np.arange(size)).all()
+    assert (ids[:size, 1:] == expected[:size, : listed - 1]).mean() > 0.999
+    assert ids[size].tolist() == expected[size, :listed].tolist()

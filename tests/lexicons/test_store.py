@@ -190,7 +190,7 @@ def test_other_formats_are_refused(tmp_path: Path, content: bytes, reason: str) 
 def test_wrong_content_is_not_saved(
     tmp_path: Path, changes: dict[str, Any], reason: str
 ) -> None:
-    """What dptext.types.Lexicon forbids is refused before anything is written."""
+    """Content that types.Lexicon forbids is refused before anything is written."""
     with pytest.raises(LexiconError, match=reason):
         store.save(_lexicon(**changes), tmp_path / "a")
     assert list(tmp_path.iterdir()) == []

@@ -60,14 +60,14 @@ def test_the_risk_is_that_of_brute_force(
         name, small.cloud(size, 3, listed=min(size, 4)), **params
     )
     shares = small.zipf(size)
-    found = bayes_risk.measure(mechanism, 3.0, shares)
+    risk = bayes_risk.measure(mechanism, 3.0, shares)
     table = joint(mechanism, 3.0, shares)
-    assert found.success == pytest.approx(table.max(axis=0).sum(), rel=1e-9)
-    assert found.baseline == shares.max()
+    assert risk.success == pytest.approx(table.max(axis=0).sum(), rel=1e-9)
+    assert risk.baseline == shares.max()
     edges = [0, *(edge for edge in (100, 1000) if edge < size), size]
-    assert len(found.bands) == len(edges) - 1
+    assert len(risk.bands) == len(edges) - 1
     guesses = table.argmax(axis=0)
-    for band, begin, end in zip(found.bands, edges[:-1], edges[1:], strict=True):
+    for band, begin, end in zip(risk.bands, edges[:-1], edges[1:], strict=True):
         inside = table[begin:end]
         share = shares[begin:end].sum()
         hit = (guesses >= begin) & (guesses < end)
@@ -77,8 +77,8 @@ def test_the_risk_is_that_of_brute_force(
         assert band.success == pytest.approx(table.max(axis=0)[hit].sum() / share)
         known = inside.max(axis=0).sum() / share
         assert band.success_band_known == pytest.approx(known, rel=1e-9)
-    total = sum(band.share * band.success for band in found.bands)
-    assert total == pytest.approx(found.success)
+    total = sum(band.share * band.success for band in risk.bands)
+    assert total == pytest.approx(risk.success)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_the_risk_keeps_what_differential_privacy_bounds(
 
 def test_results_are_kept_apart() -> None:
     """Another prior, epsilon, parameter or lexicon is another result."""
-    found = []
+    risks = []
     for listed in (3, 5):
         for k in (2, 3):
             for epsilon in (1.0, 2.0):
@@ -144,8 +144,8 @@ def test_results_are_kept_apart() -> None:
                     assert risk == again
                     table = joint(mechanism, epsilon, small.zipf(30, seed))
                     assert risk.success == pytest.approx(table.max(axis=0).sum())
-                    found.append(risk.success)
-    assert len(set(found)) >= 8
+                    risks.append(risk.success)
+    assert len(set(risks)) >= 8
 
 
 def test_the_prior_leaves_out_what_is_not_replaced() -> None:

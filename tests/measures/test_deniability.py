@@ -23,21 +23,21 @@ def test_exact_statistics_are_those_of_many_runs(
     """N_w and S_w by formula against 400 times 100 runs of each word (6 sigma)."""
     size, games = 12, 400
     mechanism = prepared.ready(name, small.cloud(size, 3, listed=6), **params)
-    found = n_w_and_s_w(mechanism, 1.5, refuse)
+    deniability = n_w_and_s_w(mechanism, 1.5, refuse)
     words = np.unique(np.geomspace(1, size, size).astype(np.int32) - 1)
     ids = np.repeat(words, games * 100)
     drawn = mechanism.sample(
         ids, np.full(len(ids), 1.5), distributions.bits(len(ids))
     ).reshape(len(words), games, 100)
-    own = (drawn == words[:, None, None]).mean(axis=2)
+    kept = (drawn == words[:, None, None]).mean(axis=2)
     seen = np.zeros((len(words), games, size), bool)
     np.put_along_axis(seen, drawn.astype(np.int64), True, axis=2)
     distinct = seen.sum(axis=2)
-    for value, runs in ((found.n_w, own), (found.s_w, distinct)):
+    for value, runs in ((deniability.n_w, kept), (deniability.s_w, distinct)):
         error = np.sqrt(runs.var(axis=1).mean() / games / len(words))
         assert abs(value - runs.mean()) < 6 * error + 1e-12
-    assert found.runs == 100
-    assert not found.sampled
+    assert deniability.runs == 100
+    assert not deniability.sampled
 
 
 def test_a_law_of_certainty_gives_one_output() -> None:
@@ -65,10 +65,10 @@ def test_noise_mechanisms_are_run() -> None:
         asked.append(len(ids))
         return (ids + np.arange(len(ids)) % 4).astype(np.int32)
 
-    found = n_w_and_s_w(mechanism, 1.0, draw)
-    assert found.n_w == 0.25
-    assert found.s_w == 4.0
+    deniability = n_w_and_s_w(mechanism, 1.0, draw)
+    assert deniability.n_w == 0.25
+    assert deniability.s_w == 4.0
     assert asked[0] % 100 == 0
-    assert found.n_w_by_chance is not None
-    assert found.n_w_by_chance < 0.25 < 4.0 < (found.s_w_by_chance or 0.0)
-    assert found.method == f"sampled: {asked[0] // 100} words x 100 runs"
+    assert deniability.n_w_by_chance is not None
+    assert deniability.n_w_by_chance < 0.25 < 4.0 < (deniability.s_w_by_chance or 0.0)
+    assert deniability.method == f"sampled: {asked[0] // 100} words x 100 runs"

@@ -64,8 +64,10 @@ def test_who_reads_finds_more(tmp_path: Path) -> None:
         PairReader(ready.channel, model),
     ]
     randomness = ready.randomness(RunKey.from_seed(1))
-    found = context_risk.measure(ready, readers, [texts(90), texts(60, 4)], randomness)
-    alone, pairs = found
+    readings = context_risk.measure(
+        ready, readers, [texts(90), texts(60, 4)], randomness
+    )
+    alone, pairs = readings
     assert (alone.reader, pairs.reader) == ("alone", "ngram")
     assert alone.classes[0].words == 150 * 12
     assert pairs.success > alone.success + 0.1
@@ -108,8 +110,8 @@ def test_decoded_words_give_away_no_more(tmp_path: Path) -> None:
     for after, before in zip(written[:10], truth[:10], strict=True):
         np.add.at(pairs, (after, before), 1)
     learnt = pairs.argmax(axis=1)
-    found = np.mean([learnt[a] == b for a, b in zip(written, truth, strict=True)][10:])
-    assert found <= np.mean(right[10:]) + 0.01
+    share = np.mean([learnt[a] == b for a, b in zip(written, truth, strict=True)][10:])
+    assert share <= np.mean(right[10:]) + 0.01
 
 
 def test_intervals_hold_what_they_say() -> None:
@@ -141,15 +143,15 @@ def test_the_crossing_is_just_below_the_target(start: float) -> None:
 
     if start == 0.5:
         start = 2.0
-    epsilon, found = search_by_reader(read, 0.3, start)
-    assert found.success <= 0.3 < read(epsilon * 1.02).success
+    epsilon, reached = search_by_reader(read, 0.3, start)
+    assert reached.success <= 0.3 < read(epsilon * 1.02).success
 
 
 def test_a_target_out_of_reach_is_said() -> None:
     """Below what it always finds, or above all that it ever finds."""
-    for found in (0.9, 0.1):
+    for share in (0.9, 0.1):
         with pytest.raises(UsageError, match="out of reach"):
-            search_by_reader(lambda epsilon, found=found: reading(found), 0.5, 4.0)  # type: ignore[misc]
+            search_by_reader(lambda epsilon, share=share: reading(share), 0.5, 4.0)  # type: ignore[misc]
 
 
 def test_shipped_figures_are_those_of_equal_settings(
@@ -204,7 +206,7 @@ def test_readers_are_asked_for_by_name(tmp_path: Path) -> None:
 
 
 def test_a_share_for_readers_sets_the_epsilon() -> None:
-    """What readers find under the settings is at most that; the next risk is above."""
+    """Readers find at most the target under the settings; the next risk is above."""
     over = {"budget": {"risk": None, "reader_risk": "25%"}}
     ready = open_pipeline("balanced", over)
     limits = [

@@ -53,24 +53,24 @@ def vector_level(
 def test_laplace_on_a_line_is_the_published_vector(sure: None) -> None:
     """GUARANTEES 13: laplace with the nearest word, V1 = 0.8190144027 at epsilon 2."""
     mechanism = prepared.ready("laplace", small.line(0.0, 1.0, 3.0))
-    found = bayes_risk.measure(mechanism, 2.0, PRIOR, drawing(mechanism))
-    assert found.low is not None
-    assert found.high is not None
-    assert found.low <= 0.8190144027 <= found.high
-    assert found.low <= vector_level(mechanism, 2.0, PRIOR) <= found.high
-    assert found.high - found.low < 0.05
-    assert found.success == found.high
-    assert found.baseline == 0.5
-    assert found.confidence == SURE
-    assert found.method.startswith("sampled, 20,000 draws")
+    risk = bayes_risk.measure(mechanism, 2.0, PRIOR, drawing(mechanism))
+    assert risk.low is not None
+    assert risk.high is not None
+    assert risk.low <= 0.8190144027 <= risk.high
+    assert risk.low <= vector_level(mechanism, 2.0, PRIOR) <= risk.high
+    assert risk.high - risk.low < 0.05
+    assert risk.success == risk.high
+    assert risk.baseline == 0.5
+    assert risk.confidence == SURE
+    assert risk.method.startswith("sampled, 20,000 draws")
 
 
 def test_a_law_in_closed_form_has_no_limits() -> None:
     """GUARANTEES 13: CusText with one set, V1 = 0.5180642324 at epsilon 2, exact."""
     mechanism = prepared.ready("custext", small.line(0.0, 1.0, 3.0))
-    found = bayes_risk.measure(mechanism, 2.0, PRIOR)
-    assert found.success == pytest.approx(0.5180642324, abs=1e-9)
-    assert (found.low, found.high, found.confidence) == (None, None, None)
+    risk = bayes_risk.measure(mechanism, 2.0, PRIOR)
+    assert risk.success == pytest.approx(0.5180642324, abs=1e-9)
+    assert (risk.low, risk.high, risk.confidence) == (None, None, None)
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -151,21 +151,21 @@ def test_vickrey_lies_between_its_limits(sure: None, epsilon: float) -> None:
     law = vickrey_law(positions, epsilon)
     np.testing.assert_allclose(law.sum(axis=1), 1.0, atol=1e-6)
     exact = (shares[:, None] * law).max(axis=0).sum()
-    found = bayes_risk.measure(mechanism, epsilon, shares, drawing(mechanism))
-    assert found.low is not None
-    assert found.low <= exact <= found.success < 1.0
-    assert exact - found.low < 0.03
+    risk = bayes_risk.measure(mechanism, epsilon, shares, drawing(mechanism))
+    assert risk.low is not None
+    assert risk.low <= exact <= risk.success < 1.0
+    assert exact - risk.low < 0.03
 
 
 def test_without_an_upper_limit_it_is_certainty(sure: None) -> None:
     """Gumbel with more words than its law is enumerated for: a lower limit only."""
     mechanism = prepared.ready("gumbel", small.cloud(210, 2), low_epsilon=True)
-    found = bayes_risk.measure(mechanism, 3.0, small.zipf(210), drawing(mechanism))
-    assert found.success == found.high == 1.0
-    assert found.bands == ()
-    assert "no upper limit is known" in found.method
-    assert found.low is not None
-    assert found.baseline < found.low < 1.0
+    risk = bayes_risk.measure(mechanism, 3.0, small.zipf(210), drawing(mechanism))
+    assert risk.success == risk.high == 1.0
+    assert risk.bands == ()
+    assert "no upper limit is known" in risk.method
+    assert risk.low is not None
+    assert risk.baseline < risk.low < 1.0
     with pytest.raises(UsageError, match="give --epsilon instead"):
         calibrate.epsilon_for(mechanism, 0.5, small.zipf(210))
 
@@ -174,7 +174,7 @@ def test_the_lower_limit_is_below_the_best_guess_and_not_far(sure: None) -> None
     """On a plane: the best rule by the counts of a million other draws, both splits."""
     mechanism = prepared.ready("laplace", small.cloud(40, 2))
     shares, draw = small.zipf(40), drawing(mechanism)
-    found = bayes_risk.measure(mechanism, 4.0, shares, draw)
+    risk = bayes_risk.measure(mechanism, 4.0, shares, draw)
     sample = sampled_games(shares, 400_000, "many")
     written = draw(sample.ids, np.full(400_000, 4.0), sample.bits)
     table = np.zeros((40, 40))
@@ -183,10 +183,10 @@ def test_the_lower_limit_is_below_the_best_guess_and_not_far(sure: None) -> None
     other = sampled_games(shares, 400_000, "others")
     shown = draw(other.ids, np.full(400_000, 4.0), other.bits)
     best = (table.argmax(axis=0)[shown] == other.ids).mean()
-    assert found.low is not None
-    assert found.low <= best + 0.005
-    assert best <= found.success
-    assert best - found.low < 0.04
+    assert risk.low is not None
+    assert risk.low <= best + 0.005
+    assert best <= risk.success
+    assert best - risk.low < 0.04
 
 
 def test_the_limits_cover_as_often_as_stated(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,8 +208,8 @@ def test_the_limits_cover_as_often_as_stated(monkeypatch: pytest.MonkeyPatch) ->
         )
         sampled_risk._tested.clear()
         played = sampled_risk.play(mechanism, 2.0, PRIOR, draw, draws=1000)
-        found = sampled_risk.limits(played, PRIOR)
-        missed += not found.low <= 0.8190144027 <= found.high
+        risk = sampled_risk.limits(played, PRIOR)
+        missed += not risk.low <= 0.8190144027 <= risk.high
     assert missed <= 28
 
 

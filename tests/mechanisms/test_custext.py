@@ -110,7 +110,7 @@ def test_published_mappings_lose_without_bound(mapping: str) -> None:
 
 @pytest.mark.parametrize("mapping", MAPPINGS)
 def test_inside_a_class_the_loss_is_at_most_epsilon(mapping: str) -> None:
-    """What the published proof shows: words of equal sets lose at most epsilon."""
+    """As in the published proof, words of equal sets lose at most epsilon."""
     mechanism = prepared.ready("custext", small.cloud(60, 10), mapping=mapping, k=5)
     probabilities = prepared.probabilities(mechanism, 4.0)
     classes = mechanism.sets.classes

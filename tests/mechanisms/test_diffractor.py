@@ -138,11 +138,11 @@ def test_the_geometry_is_that_of_the_places() -> None:
     """Nearest, median and largest distance are in the guarantee's own metric."""
     lexicon = small.cloud(400, 3)
     one = prepared.ready("diffractor", lexicon, scale=2.0)
-    found = one.geometry
+    geometry = one.geometry
     pairs = distances(one)[:-1, :-1][np.triu_indices(400, 1)]
-    assert found.nearest == 0.5
-    assert found.diameter == 399 / 2.0
-    assert found.median == pytest.approx(np.median(pairs), rel=0.02)
+    assert geometry.nearest == 0.5
+    assert geometry.diameter == 399 / 2.0
+    assert geometry.median == pytest.approx(np.median(pairs), rel=0.02)
     three = prepared.ready("diffractor", lexicon, chains=3)
     gaps = distances(three)[:-1, :-1]
     np.fill_diagonal(gaps, np.inf)
@@ -178,10 +178,10 @@ class Zeros(RandomBits):
 
 def test_exponentials_have_no_end() -> None:
     """Zero bits lead to further lanes: no event is too rare to be drawn."""
-    found = diffractor.exponential(Zeros(7), 1)[0]
+    drawn = diffractor.exponential(Zeros(7), 1)[0]
     # Lanes 1, 3 and 5 hold 64 zeros each, lane 7 holds 63.
     expected = (3 * 64 + 63 + 2) * np.log(2.0) - np.log1p(0.5)
-    assert found == pytest.approx(expected, rel=1e-14)
+    assert drawn == pytest.approx(expected, rel=1e-14)
 
 
 def test_leading_zeros_are_counted_exactly() -> None:
@@ -199,8 +199,8 @@ def test_leading_zeros_are_counted_exactly() -> None:
         2**63,
         2**64 - 1,
     ]
-    found = leading_zeros(np.array(values, np.uint64))
-    assert found.tolist() == [64 - value.bit_length() for value in values]
+    zeros = leading_zeros(np.array(values, np.uint64))
+    assert zeros.tolist() == [64 - value.bit_length() for value in values]
 
 
 @pytest.mark.parametrize("chains", [1, 2])
@@ -218,8 +218,8 @@ def test_the_chance_to_stay_is_exact_at_any_rate(rate: float) -> None:
     with decimal.localcontext(prec=400):
         few = (-decimal.Decimal(rate)).exp()
         exact = float(((1 + few) / (1 - few)).ln())
-    found = diffractor.log_of_moves(np.array([rate]))[0]
-    assert found == pytest.approx(exact, rel=1e-14)
+    log_move = diffractor.log_of_moves(np.array([rate]))[0]
+    assert log_move == pytest.approx(exact, rel=1e-14)
 
 
 def test_small_exponentials_are_as_exact_as_large_ones() -> None:

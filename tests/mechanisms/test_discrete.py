@@ -20,7 +20,7 @@ NAMES = ("discrete-gaussian", "discrete-laplace")
 RATE = np.log(2.0) / noise.WIDTH
 
 
-def made(name: str, **params: Any) -> Any:
+def ready(name: str, **params: Any) -> Any:
     """Make a mechanism ready for the cloud."""
     return prepared.ready(name, CLOUD, **params)
 
@@ -35,7 +35,7 @@ def on_grid(mechanism: Any, epsilon: float) -> NDArray[np.float64]:
 @pytest.mark.parametrize("epsilon", [0.05, 1.0, 8.0, 25.0])
 def test_no_two_words_lose_more_than_epsilon(sensitivity: str, epsilon: float) -> None:
     """Exactly: the L1 distance of any two words on the grid, in nats."""
-    mechanism = made("discrete-laplace", sensitivity=sensitivity)
+    mechanism = ready("discrete-laplace", sensitivity=sensitivity)
     lost = pdist(on_grid(mechanism, epsilon), "cityblock").max() * RATE
     assert lost <= epsilon
     assert mechanism.guarantee(epsilon).notion == "LDP"
@@ -47,7 +47,7 @@ def test_no_two_words_lose_more_than_epsilon(sensitivity: str, epsilon: float) -
 @pytest.mark.parametrize("epsilon", [0.05, 1.0, 8.0, 25.0])
 def test_the_farthest_words_keep_delta(sensitivity: str, epsilon: float) -> None:
     """Exactly: delta(epsilon; mu) with mu their distance on the grid."""
-    mechanism = made("discrete-gaussian", sensitivity=sensitivity, delta=1e-5)
+    mechanism = ready("discrete-gaussian", sensitivity=sensitivity, delta=1e-5)
     far = pdist(on_grid(mechanism, epsilon)).max()
     mu = far / np.sqrt(noise.WIDTH**2 - 1 / 12)
     assert curve.delta_of(epsilon, mu) <= 1e-5
@@ -62,8 +62,8 @@ def test_antipodal_vectors_of_length_c_keep_delta_in_the_worst_case() -> None:
     rng = np.random.default_rng(2)
     directions = rng.normal(size=(500, 6))
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    gaussian = made("discrete-gaussian", sensitivity="worst", clip=3.0)
-    laplace = made("discrete-laplace", sensitivity="worst", clip=3.0)
+    gaussian = ready("discrete-gaussian", sensitivity="worst", clip=3.0)
+    laplace = ready("discrete-laplace", sensitivity="worst", clip=3.0)
     for epsilon in (0.5, 8.0):
         for mechanism, order in ((gaussian, 2), (laplace, 1)):
             step = mechanism.step(epsilon)
@@ -79,7 +79,7 @@ def test_antipodal_vectors_of_length_c_keep_delta_in_the_worst_case() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_released_vectors_lie_on_the_grid(name: str) -> None:
     """Whole steps, words and any other vectors, and the same for both ways."""
-    mechanism, epsilon = made(name), 2.0
+    mechanism, epsilon = ready(name), 2.0
     ids = np.arange(100, dtype=np.int32)
     bits = distributions.bits(100)
     step = mechanism.step(epsilon)
@@ -94,7 +94,7 @@ def test_released_vectors_lie_on_the_grid(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_an_epsilon_below_the_grid_is_refused_and_tells_nothing(name: str) -> None:
     """It is refused; were it drawn, all vectors would be rounded to one point."""
-    mechanism = made(name, **({"delta": 1e-12} if "gaussian" in name else {}))
+    mechanism = ready(name, **({"delta": 1e-12} if "gaussian" in name else {}))
     with pytest.raises(UsageError, match="too small for a grid"):
         mechanism.check(1e-5)
     assert not on_grid(mechanism, 1e-5).any()
@@ -103,7 +103,7 @@ def test_an_epsilon_below_the_grid_is_refused_and_tells_nothing(name: str) -> No
 @pytest.mark.parametrize("name", NAMES)
 def test_a_batch_changes_nothing(name: str) -> None:
     """A vector's noise does not depend on those released with it."""
-    mechanism = made(name)
+    mechanism = ready(name)
     positions = CLOUD.vectors[:40].astype(np.float64) / 9.0
     bits = distributions.bits(40)
     whole = mechanism.release(positions, 3.0, bits)
@@ -116,7 +116,7 @@ def test_a_batch_changes_nothing(name: str) -> None:
 def test_noise_falls_as_epsilon_grows() -> None:
     """Also beyond what is claimed: a larger epsilon never means more noise."""
     for name in NAMES:
-        mechanism = made(name)
+        mechanism = ready(name)
         spreads = [mechanism.spread(epsilon) for epsilon in (1, 8, 30, 50, 64, 400)]
         assert spreads == sorted(spreads, reverse=True)
 
@@ -124,5 +124,5 @@ def test_noise_falls_as_epsilon_grows() -> None:
 def test_beyond_what_the_table_tells_nothing_is_claimed() -> None:
     """The slack is tiny where a claim has a meaning, and infinite far beyond."""
     for name in NAMES:
-        assert 0.0 < made(name).numerical_slack(20.0) < 1e-11
-    assert made("discrete-gaussian").numerical_slack(100.0) == np.inf
+        assert 0.0 < ready(name).numerical_slack(20.0) < 1e-11
+    assert ready("discrete-gaussian").numerical_slack(100.0) == np.inf

@@ -15,7 +15,7 @@ from tests import distributions, prepared, small
 CLOUD = small.cloud(200, 6, seed=12)
 
 
-def made(**params: Any) -> Gaussian:
+def ready(**params: Any) -> Gaussian:
     """Make the mechanism ready for the cloud."""
     return Params(**params).prepare(prepared.space_of(CLOUD), Aim())
 
@@ -48,9 +48,9 @@ def test_the_ratio_of_tail_and_density_is_exact(value: float) -> None:
 
 def test_sigma_is_the_published_multiple_of_the_diameter() -> None:
     """(1, 1e-5) needs 3.7306316348 times the largest distance."""
-    mechanism = made(clip=1.0, delta=1e-5)
-    found = mechanism.sigma(1.0) / mechanism.geometry.diameter
-    assert found == pytest.approx(3.7306316348, abs=2e-10)
+    mechanism = ready(clip=1.0, delta=1e-5)
+    ratio = mechanism.sigma(1.0) / mechanism.geometry.diameter
+    assert ratio == pytest.approx(3.7306316348, abs=2e-10)
 
 
 @pytest.mark.parametrize("epsilon", [1e-9, 1e-3, 0.5, 1.0, 8.0, 50.0, 490.0])
@@ -66,7 +66,7 @@ def test_mu_is_the_largest_that_keeps_delta(epsilon: float, delta: float) -> Non
 def test_the_sensitivity_is_exact_over_the_vocabulary() -> None:
     """The diameter of the clipped rows: up to 2 C, not the C of published layers."""
     for clip in (0.5, 2.0, 100.0):
-        mechanism = made(clip=clip)
+        mechanism = ready(clip=clip)
         lengths = np.linalg.norm(CLOUD.vectors, axis=1, keepdims=True)
         clipped = CLOUD.vectors * np.minimum(1.0, clip / lengths)
         exact = pdist(clipped).max()
@@ -75,15 +75,15 @@ def test_the_sensitivity_is_exact_over_the_vocabulary() -> None:
             mechanism.sensitivity
             >= pdist(mechanism.output_vectors.astype(np.float64)).max()
         )
-        worst = made(clip=clip, sensitivity="worst").sensitivity
+        worst = ready(clip=clip, sensitivity="worst").sensitivity
         assert mechanism.sensitivity <= worst
         assert worst == pytest.approx(2.0 * clip, rel=1e-6)
-    assert made(clip=0.5).sensitivity > 0.9
+    assert ready(clip=0.5).sensitivity > 0.9
 
 
 def test_clipped_vectors_are_where_a_mapping_looks() -> None:
     """Long vectors end on the sphere of radius C, others stay."""
-    mechanism = made(clip=2.0)
+    mechanism = ready(clip=2.0)
     positions = mechanism.output_vectors
     before = np.linalg.norm(CLOUD.vectors, axis=1)
     after = np.linalg.norm(positions, axis=1)
@@ -98,7 +98,7 @@ def test_clipped_vectors_are_where_a_mapping_looks() -> None:
 @pytest.mark.parametrize("sensitivity", ["vocabulary", "worst"])
 def test_noise_is_normal_with_the_stated_variance(sensitivity: str) -> None:
     """Each axis and a diagonal are N(0, sigma^2), axes independent (alarm 1e-6)."""
-    mechanism = made(clip=1.5, delta=1e-4, sensitivity=sensitivity)
+    mechanism = ready(clip=1.5, delta=1e-4, sensitivity=sensitivity)
     size = 20_000
     ids = np.tile(np.array([0, 7, -1], np.int32), size)[:size]
     eps = np.array([0.5, 4.0])[np.arange(size) % 2]
@@ -120,7 +120,7 @@ def test_noise_is_normal_with_the_stated_variance(sensitivity: str) -> None:
 
 def test_two_words_are_as_far_apart_as_mu_says() -> None:
     """The best test between the farthest words has the power of N(0,1), N(mu,1)."""
-    mechanism = made(clip=1.0, delta=1e-3)
+    mechanism = ready(clip=1.0, delta=1e-3)
     wide = mechanism.output_vectors.astype(np.float64)
     gaps = np.linalg.norm(wide[:, None] - wide[None], axis=2)
     one, other = np.unravel_index(gaps.argmax(), gaps.shape)
@@ -140,7 +140,7 @@ def test_two_words_are_as_far_apart_as_mu_says() -> None:
 
 def test_the_promise_holds_its_numbers() -> None:
     """(epsilon, delta) with the mu by which texts compose."""
-    promise = made(delta=1e-6).guarantee(2.0)
+    promise = ready(delta=1e-6).guarantee(2.0)
     assert promise.notion == "eps-delta"
     assert promise.delta == 1e-6
     assert promise.max_distance == 1.0
@@ -150,4 +150,4 @@ def test_the_promise_holds_its_numbers() -> None:
 def test_noise_is_the_same_to_the_last_bit_in_any_batch() -> None:
     """A word's noisy vector does not depend on the words drawn with it."""
     ids = np.arange(-1, 9, dtype=np.int32)
-    prepared.hold_batches(made(), ids, np.linspace(0.5, 5.0, 10))
+    prepared.hold_batches(ready(), ids, np.linspace(0.5, 5.0, 10))

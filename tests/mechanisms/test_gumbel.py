@@ -108,8 +108,8 @@ def test_probabilities_are_the_sum_over_candidates(b: float) -> None:
 def test_lambert_is_scipys() -> None:
     """W0 on both sides of the cut, near its branch point and far out."""
     z = np.concatenate((-np.geomspace(1e-6, 1e6, 500), np.geomspace(1e-9, 1e9, 500)))
-    found = gumbel.lambert(z.astype(complex))
-    np.testing.assert_allclose(found, special.lambertw(z), rtol=1e-9)
+    values = gumbel.lambert(z.astype(complex))
+    np.testing.assert_allclose(values, special.lambertw(z), rtol=1e-9)
 
 
 def test_draws_follow_the_distribution() -> None:

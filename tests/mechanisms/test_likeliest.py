@@ -53,8 +53,8 @@ def test_inputs_come_by_falling_worth(
     there = np.isfinite(worth)
     np.testing.assert_array_equal(np.isfinite(logs), there)
     assert 3 not in rows[there]
-    found = logs[there] + np.log(prior[rows[there]])
-    np.testing.assert_allclose(found, worth[there], atol=1e-8)
+    joint = logs[there] + np.log(prior[rows[there]])
+    np.testing.assert_allclose(joint, worth[there], atol=1e-8)
     for output in range(20):
         listed = rows[output][there[output]]
         assert len(set(listed.tolist())) == len(listed)

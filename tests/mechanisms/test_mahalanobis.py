@@ -22,7 +22,7 @@ def stretched(size: int = 300, width: int = 8, seed: int = 4) -> Lexicon:
     return small.lexicon(rng.normal(size=(size, width)) @ mixing + 3.0)
 
 
-def made(lexicon: Lexicon, lam: float = 0.2, space: str = "identity") -> Mahalanobis:
+def ready(lexicon: Lexicon, lam: float = 0.2, space: str = "identity") -> Mahalanobis:
     """Make the mechanism ready."""
     return Params(lam).prepare(prepared.space_of(lexicon, space), Aim())
 
@@ -41,7 +41,7 @@ def matrix(lexicon: Lexicon, lam: float) -> NDArray[np.float64]:
 def test_the_roots_are_those_of_the_regularised_covariance(lam: float) -> None:
     """root^2 = M, inverse^2 = M^-1, trace d; lambda 0 is the unit matrix."""
     lexicon = stretched()
-    mechanism = made(lexicon, lam)
+    mechanism = ready(lexicon, lam)
     exact = matrix(lexicon, lam)
     np.testing.assert_allclose(mechanism.root @ mechanism.root, exact, atol=1e-12)
     np.testing.assert_allclose(
@@ -62,8 +62,8 @@ def test_the_covariance_is_taken_over_the_words_alone() -> None:
     moved = lexicon.vectors.copy()
     moved[-1] += 50.0
     np.testing.assert_array_equal(
-        made(stretched()).root,
-        made(small.lexicon(moved[:-1])).root,
+        ready(stretched()).root,
+        ready(small.lexicon(moved[:-1])).root,
     )
 
 
@@ -74,13 +74,13 @@ def test_the_reach_is_the_diameter_in_the_metric(lam: float) -> None:
     vectors = lexicon.vectors.astype(np.float64)
     inverse = linalg.inv(matrix(lexicon, lam))
     exact = pdist(vectors, "mahalanobis", VI=inverse).max()
-    promise = made(lexicon, lam).guarantee(1.0)
+    promise = ready(lexicon, lam).guarantee(1.0)
     assert promise.notion == "metric-DP"
     assert exact <= promise.max_distance <= exact * (1 + 1e-5)
-    found = made(lexicon, lam).geometry
+    geometry = ready(lexicon, lam).geometry
     words = pdist(vectors[:-1], "mahalanobis", VI=inverse)
-    assert found.median == pytest.approx(np.median(words), rel=0.02)
-    assert found.diameter == promise.max_distance
+    assert geometry.median == pytest.approx(np.median(words), rel=0.02)
+    assert geometry.diameter == promise.max_distance
 
 
 @pytest.mark.parametrize("lam", [0.0, 0.2, 0.9])
@@ -90,21 +90,21 @@ def test_the_euclidean_factor_is_that_of_the_worst_pair(lam: float) -> None:
     vectors = lexicon.vectors.astype(np.float64)
     inverse = linalg.inv(matrix(lexicon, lam))
     exact = (pdist(vectors, "mahalanobis", VI=inverse) / pdist(vectors)).max()
-    mechanism = made(lexicon, lam)
-    found = mechanism.euclidean_factor(Inputs.WORDS).over(Inputs.WORDS)
-    assert exact * (1 - 1e-12) <= found <= exact * (1 + 2e-9)
-    assert found <= (1 + 2e-9) / np.sqrt(mechanism.least)
-    assert found <= (1 + 2e-9) / np.sqrt(1.0 - lam)
-    told = re.search(r"at most ([\d.]+) times", mechanism.guarantee(1.0).metric.name)
-    assert told is not None
-    assert found <= float(told[1]) <= found + 2e-4
+    mechanism = ready(lexicon, lam)
+    factor = mechanism.euclidean_factor(Inputs.WORDS).over(Inputs.WORDS)
+    assert exact * (1 - 1e-12) <= factor <= exact * (1 + 2e-9)
+    assert factor <= (1 + 2e-9) / np.sqrt(mechanism.least)
+    assert factor <= (1 + 2e-9) / np.sqrt(1.0 - lam)
+    printed = re.search(r"at most ([\d.]+) times", mechanism.guarantee(1.0).metric.name)
+    assert printed is not None
+    assert factor <= float(printed[1]) <= factor + 2e-4
 
 
 def test_a_large_vocabulary_gets_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where all pairs are too many, the least eigenvalue bounds the factor."""
-    exact = made(stretched()).euclidean_factor(Inputs.WORDS).over(Inputs.WORDS)
+    exact = ready(stretched()).euclidean_factor(Inputs.WORDS).over(Inputs.WORDS)
     monkeypatch.setattr(mahalanobis, "_PAIRED", 10)
-    mechanism = made(stretched())
+    mechanism = ready(stretched())
     assert mechanism.euclidean_factor(Inputs.WORDS).over(Inputs.WORDS) >= exact
     bound = mechanism.euclidean_factor(Inputs.WORDS).over(Inputs.WORDS)
     assert bound == pytest.approx(1 / np.sqrt(mechanism.least))
@@ -116,7 +116,7 @@ def test_the_length_in_the_metric_is_gamma_and_the_direction_uniform(
 ) -> None:
     """|M^(-1/2) noise| ~ Gamma(d, 1/eps) and its direction is uniform (1e-6)."""
     size, epsilon = 20_000, 3.0
-    mechanism = made(stretched(200, width), 0.7)
+    mechanism = ready(stretched(200, width), 0.7)
     ids = np.full(size, -1, np.int32)
     eps = np.full(size, epsilon)
     moved = mechanism.sample(ids, eps, distributions.bits(size, 2))
@@ -132,7 +132,7 @@ def test_lambda_zero_is_laplace() -> None:
     ids = np.arange(-1, 299, dtype=np.int32)
     eps = np.linspace(0.5, 9.0, 300)
     bits = distributions.bits(300)
-    mechanism = made(lexicon, 0.0)
+    mechanism = ready(lexicon, 0.0)
     moved = mechanism.sample(ids, eps, bits)
     plain = noise.radial(bits, 8, eps) + lexicon.vectors[ids]
     np.testing.assert_allclose(moved, plain, rtol=1e-5, atol=1e-5)
@@ -156,21 +156,21 @@ def test_the_shared_noise_is_that_of_laplace() -> None:
 
 def test_noise_is_the_same_to_the_last_bit_in_any_batch() -> None:
     """A word's noisy vector does not depend on the words drawn with it."""
-    mechanism = made(stretched(width=50))
+    mechanism = ready(stretched(width=50))
     ids = np.arange(-1, 299, dtype=np.int32)
     prepared.hold_batches(mechanism, ids, np.linspace(0.5, 9.0, 300))
 
 
 def test_words_that_all_coincide_get_plain_noise() -> None:
     """No spread, no direction: M is the unit matrix."""
-    mechanism = made(small.lexicon(np.zeros((4, 3))), 0.6)
+    mechanism = ready(small.lexicon(np.zeros((4, 3))), 0.6)
     np.testing.assert_allclose(mechanism.root, np.eye(3), atol=1e-12)
     assert np.isfinite(mechanism.guarantee(1.0).max_distance)
 
 
 def test_the_metric_lies_on_the_space() -> None:
     """In another space the covariance and the distances are those of that space."""
-    mechanism = made(stretched(), 0.2, "unit")
+    mechanism = ready(stretched(), 0.2, "unit")
     vectors = mechanism.space.vectors.astype(np.float64)
     assert "scaled to length 1" in mechanism.guarantee(1.0).metric.name
     whitened = vectors @ mechanism.inverse
@@ -180,7 +180,7 @@ def test_the_metric_lies_on_the_space() -> None:
 
 def test_an_absurdly_small_epsilon_still_gives_finite_points() -> None:
     """Overflow would leave no nearest word."""
-    mechanism = made(stretched())
+    mechanism = ready(stretched())
     ids = np.arange(4, dtype=np.int32)
     moved = mechanism.sample(ids, np.full(4, 1e-300), distributions.bits(4))
     assert np.isfinite(moved).all()

@@ -228,13 +228,13 @@ def built(folder: str, **over: Any) -> pipeline.Pipeline:
 
 def test_the_profile_rewrites_records(folder: str) -> None:
     """The same bytes for batches of 1, 4 and 16 records; no word is copied."""
-    made = built(folder)
+    sanitizer = built(folder)
     records = [
         Record(row, (ODD[row % len(ODD)][:90], "dog zq " * (row % 3)), None)
         for row in range(18)
     ]
     runs = [
-        list(made.run(records, RunKey.from_seed(1), batch_size=size))
+        list(sanitizer.run(records, RunKey.from_seed(1), batch_size=size))
         for size in (1, 4, 16)
     ]
     assert runs[0] == runs[1] == runs[2]
@@ -242,7 +242,7 @@ def test_the_profile_rewrites_records(folder: str) -> None:
         for text in texts:
             for gone in ("zq", "42", "unbelievableness", "said", "http", "🙂"):
                 assert gone not in text
-    assert runs[0] != list(made.run(records, RunKey.from_seed(2)))
+    assert runs[0] != list(sanitizer.run(records, RunKey.from_seed(2)))
 
 
 def test_nothing_and_marks_alone_are_no_words(folder: str) -> None:
@@ -255,7 +255,7 @@ def test_nothing_and_marks_alone_are_no_words(folder: str) -> None:
 
 @pytest.mark.parametrize("context", CONTEXTS)
 def test_a_long_text_is_read_through_a_window(folder: str, context: str) -> None:
-    """What lies far from the mask does not matter, what is near does."""
+    """Words far from the mask do not matter, near ones do."""
     mechanism = ready(folder, context=context, max_length=40)
     text = " ".join(["the cat saw the dog of Paris"] * 30)
     middle = 105
@@ -330,9 +330,9 @@ def test_probabilities_in_public_texts_can_be_audited(folder: str) -> None:
     np.testing.assert_allclose(
         shares[:, rows], distributions.normalised(2.5 * rated[third]), rtol=1e-4
     )
-    found = audit.audit(mechanism, 5.0, None)
-    assert 0 < found.worst <= 5.0
-    assert not found.refuted
+    result = audit.audit(mechanism, 5.0, None)
+    assert 0 < result.worst <= 5.0
+    assert not result.refuted
 
 
 def test_weights_of_both_kinds_are_read(

@@ -16,7 +16,7 @@ from tests import distributions, prepared, small
 CLOUD = small.cloud(150, 40, seed=3)
 
 
-def made(**params: Any) -> PrivEmb:
+def ready(**params: Any) -> PrivEmb:
     """Make the mechanism ready for the cloud."""
     mechanism: PrivEmb = prepared.ready("privemb", CLOUD, **params)
     return mechanism
@@ -30,7 +30,7 @@ def ratios(mechanism: PrivEmb) -> Any:
 
 def test_the_noise_is_scaled_by_the_exact_constant() -> None:
     """Pure for the matrix that was drawn: the largest ratio over all pairs."""
-    mechanism = made(dimensions=10)
+    mechanism = ready(dimensions=10)
     assert mechanism.space.vectors.shape == (151, 10)
     exact = ratios(mechanism).max()
     assert exact <= mechanism.stretch <= exact * (1 + 1e-8)
@@ -40,17 +40,17 @@ def test_the_noise_is_scaled_by_the_exact_constant() -> None:
 
 def test_any_vectors_are_covered_by_the_spectral_norm() -> None:
     """The two vectors that the matrix takes farthest apart lose epsilon d, no more."""
-    mechanism = made(dimensions=10, constant="worst")
+    mechanism = ready(dimensions=10, constant="worst")
     left, _, _ = np.linalg.svd(mechanism.matrix)
     gap = left[:, :1].T * 0.7
     moved = np.linalg.norm(mechanism.position(gap)) / np.linalg.norm(gap)
     assert moved == pytest.approx(mechanism.stretch, rel=1e-8)
-    assert moved > made(dimensions=10).stretch
+    assert moved > ready(dimensions=10).stretch
 
 
 def test_the_published_scale_claims_what_its_matrix_gives() -> None:
     """With 1 + beta below the constant epsilon counts more than the distance."""
-    mechanism = made(dimensions=10, constant="published", beta=0.1)
+    mechanism = ready(dimensions=10, constant="published", beta=0.1)
     factor = ratios(mechanism).max() / 1.1
     assert factor > 1.0
     assert mechanism.factor(Inputs.WORDS) == pytest.approx(factor, rel=1e-8)
@@ -60,7 +60,7 @@ def test_the_published_scale_claims_what_its_matrix_gives() -> None:
     gap = np.linalg.norm(CLOUD.vectors[0].astype(np.float64) - CLOUD.vectors[1])
     assert mechanism.claimed_loss(a, b, 2.0)[0] >= 2.0 * gap * factor * (1 - 1e-6)
     assert (
-        made(dimensions=10, constant="published", beta=5.0).factor(Inputs.WORDS) == 1.0
+        ready(dimensions=10, constant="published", beta=5.0).factor(Inputs.WORDS) == 1.0
     )
 
 
@@ -69,13 +69,13 @@ def test_the_dimension_follows_from_beta_and_delta() -> None:
     degrees = np.arange(1, 100)
     chance = 151 * 150 / 2 * stats.chi2.sf(degrees * 1.9**2, degrees)
     least = int(degrees[chance <= 1e-6][0])
-    assert made(beta=0.9, delta=1e-6).space.vectors.shape[1] == least
-    assert made(beta=0.01).space.vectors.shape[1] == 40
+    assert ready(beta=0.9, delta=1e-6).space.vectors.shape[1] == least
+    assert ready(beta=0.01).space.vectors.shape[1] == 40
 
 
 def test_words_and_other_vectors_get_the_same_noise() -> None:
     """A word's released vector is that of its projected vector."""
-    mechanism = made(dimensions=7)
+    mechanism = ready(dimensions=7)
     ids = np.arange(20, dtype=np.int32)
     bits = distributions.bits(20)
     drawn = mechanism.sample(ids, np.full(20, 4.0), bits)

@@ -81,11 +81,11 @@ def test_the_published_form_loses_without_bound() -> None:
 def test_the_published_form_weighs_its_candidates_alike() -> None:
     """Among the candidates the weights are those of the full form."""
     full = prepared.probabilities(prepared.ready("syntf", with_synonyms()), 3.0)[0]
-    own = prepared.probabilities(
+    published = prepared.probabilities(
         prepared.ready("syntf", with_synonyms(), published=True), 3.0
     )[0]
     few = [0, 1, 4]
-    np.testing.assert_allclose(own[few], full[few] / full[few].sum(), rtol=1e-12)
+    np.testing.assert_allclose(published[few], full[few] / full[few].sum(), rtol=1e-12)
 
 
 def test_a_lexicon_without_synonyms_is_refused() -> None:
@@ -137,6 +137,6 @@ def test_the_best_guesses_are_those_of_the_rows(
     prior = np.sort(rng.pareto(1.0, 1100))[::-1]
     prior = prior / prior.sum()
     bands = [(0, 30), (30, 400), (400, 1100)]
-    found = mechanism.best_guesses(prior, epsilon, bands)
+    guesses = mechanism.best_guesses(prior, epsilon, bands)
     expected = Mechanism.best_guesses(mechanism, prior, epsilon, bands)
-    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    np.testing.assert_allclose(guesses, expected, rtol=1e-9)

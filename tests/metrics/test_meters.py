@@ -152,7 +152,7 @@ def test_similarity_is_that_of_the_first_texts(
 
 @pytest.mark.parametrize("precision", [np.float32, np.float16])
 def test_vectors_of_long_texts_are_sums_of_all_their_words(precision: type) -> None:
-    """Whatever is added up at once: short, empty and long texts, batch by batch."""
+    """In any batches: short, empty and long texts."""
     rng = np.random.default_rng(3)
     lexicon = small.lexicon(rng.normal(size=(49, 4)))
     lexicon = replace(lexicon, vectors=lexicon.vectors.astype(precision))

@@ -19,14 +19,7 @@ from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Released
 from tests import language_models
 from tests.readers import models as pairs
-from tests.readers.test_posterior import (
-    ENGLISH,
-    EPSILON,
-    POLICIES,
-    SIZE,
-    channel_of,
-    release,
-)
+from tests.readers.releases import ENGLISH, EPSILON, POLICIES, SIZE, channel_of, release
 
 TEXTS = ["cat dog, the runs.", "", "zq the", "(the 42 cat!\nzq", "... cat", "the, of"]
 
@@ -77,8 +70,8 @@ def brute(
             # What comes before the first drawn word is the same in all texts.
             after = np.arange(1, len(tokens))[counts[1:]]
             log = float(sum(scores[at - 1, tokens[at]] for at in after.tolist()))
-            own = sum(evidence[k, i] for i, k in zip(index, choice, strict=True))
-            logs.append(weight * log + own)
+            observed = sum(evidence[k, i] for i, k in zip(index, choice, strict=True))
+            logs.append(weight * log + observed)
             guesses.append(words)
         chances = np.exp(np.array(logs) - max(logs))
         for words, chance in zip(guesses, chances / chances.sum(), strict=True):

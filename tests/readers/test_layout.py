@@ -4,7 +4,7 @@ import pytest
 
 from dptext.readers import layout
 from dptext.tokens.policy import Policy
-from tests.readers.test_posterior import release
+from tests.readers.releases import release
 
 
 @pytest.mark.parametrize(

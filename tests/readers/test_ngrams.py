@@ -13,14 +13,14 @@ from dptext.readers.training import PairCounts
 from dptext.tokens.policy import Policy
 from tests import small
 from tests.readers import models
-from tests.readers.test_posterior import channel_of
+from tests.readers.releases import channel_of
 
 ENGLISH = small.english("the", "cat", "dog", "runs", "of")
 SIZE = len(ENGLISH.words)
 
 
 def test_a_model_comes_back_from_its_folder(tmp_path: Path) -> None:
-    """What is saved is loaded, with its digest, which follows the content."""
+    """A saved model is loaded, with its digest, which follows the content."""
     model = models.model(ENGLISH)
     digest = ngrams.save(model, tmp_path / "one")
     loaded = ngrams.load(tmp_path / "one")

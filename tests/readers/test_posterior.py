@@ -14,75 +14,22 @@ from dptext.readers.channel import Channel
 from dptext.readers.ngrams import Gains, Ngrams
 from dptext.readers.pairs import PairReader
 from dptext.readers.posterior import Chains, WordCandidates, marginals
-from dptext.tokens import joining, kinds
+from dptext.tokens import joining
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
-from dptext.types import BudgetDescription, BudgetKind, Released
-from tests import prepared, small
+from dptext.types import Released
+from tests import small
 from tests.readers import models
-
-ENGLISH = small.english("the", "cat", "dog", "of", "runs")
-SIZE = len(ENGLISH.words)
-EPSILON = 2.0
-TEXTS = [
-    "cat dog, the runs. of cat",
-    "",
-    "zq the",
-    "the 42 cat of!\nzq",
-    "dog",
-    "the, of",
-    "... cat",
-]
-POLICIES = [
-    Policy(),
-    Policy(stop_word="keep"),
-    Policy(stop_word="drop", number="mask"),
-    Policy(unknown="mask", number="keep"),
-    Policy(punctuation="drop"),
-    Policy(punctuation="drop", stop_word="keep", unknown="drop"),
-]
-
-
-def channel_of(policy: Policy, name: str = "rank", **params: object) -> Channel:
-    """Return the channel of a mechanism over the small lexicon, at one epsilon."""
-    mechanism = prepared.ready(name, ENGLISH, **params)
-    budget = BudgetDescription(BudgetKind.WORD, EPSILON, EPSILON)
-    prior = np.array(ENGLISH.prior)
-    if policy.stop_word != "perturb":
-        prior[[ENGLISH.words.index("the"), ENGLISH.words.index("of")]] = 0.0
-    if policy.number != "perturb":
-        prior[-1] = 0.0
-    return Channel(ENGLISH, policy, mechanism, budget, prior / prior.sum())
-
-
-def release(policy: Policy, texts: list[str], seed: int = 0) -> Released:
-    """Release texts with random words of the first three for their words."""
-    words = Tokenizer(ENGLISH, policy).words(texts)
-    rng = np.random.default_rng(seed)
-    drawn = rng.integers(0, 3, len(words.ids)).astype(np.int32)
-    return joining.released(policy, words, drawn, np.full(len(drawn), EPSILON))
-
-
-def sequence(batch: Released, row: int) -> list[tuple[str, int]]:
-    """Return what a text is to a model of pairs: drawn words, known rows, ends."""
-    begin = int(batch.ends[row - 1]) if row else 0
-    index = {int(p): n for n, p in enumerate(batch.positions)}
-    shown: list[tuple[str, int]] = [("known", SIZE + 1)]
-    for position in range(begin, int(batch.ends[row])):
-        kind = int(batch.flags[position]) & kinds.KIND
-        if position in index:
-            shown.append(("drawn", index[position]))
-        elif batch.flags[position] & kinds.ENDER:
-            shown.append(("known", SIZE + 1))
-        elif kind == kinds.STOP_WORD:
-            body = batch.pieces[position].lower()
-            # A word that was left out is some word.
-            shown.append(("known", ENGLISH.words.index(body) if body else SIZE))
-        elif kind == kinds.NUMBER:
-            shown.append(("known", SIZE - 1))
-        elif kind == kinds.UNKNOWN:
-            shown.append(("known", SIZE))
-    return [*shown, ("known", SIZE + 1)]
+from tests.readers.releases import (
+    ENGLISH,
+    EPSILON,
+    POLICIES,
+    SIZE,
+    TEXTS,
+    channel_of,
+    release,
+    sequence,
+)
 
 
 def brute(
@@ -100,11 +47,11 @@ def brute(
     best = np.zeros(len(batch.drawn), np.int64)
     for row in range(len(batch.ends)):
         shown = sequence(batch, row)
-        drawn = [index for what, index in shown if what == "drawn"]
+        drawn = [index for kind, index in shown if kind == "drawn"]
         top = -1.0
         for guess in product(possible, repeat=len(drawn)):
             word_of = dict(zip(drawn, guess, strict=True))
-            chain = [word_of[i] if what == "drawn" else i for what, i in shown]
+            chain = [word_of[i] if kind == "drawn" else i for kind, i in shown]
             chance = np.prod([conditional[a, b] for a, b in pairwise(chain)])
             for index, word in word_of.items():
                 chance *= emitted[word, batch.drawn[index]]
@@ -124,11 +71,11 @@ def weighed(model: Ngrams, weight: float) -> Ngrams:
 
 def posteriors(batch: Released, reader: PairReader) -> NDArray[np.float64]:
     """Return the posterior of each word: (n, V + 1)."""
-    found = np.zeros((len(batch.drawn), SIZE + 1))
+    table = np.zeros((len(batch.drawn), SIZE + 1))
     rows, likely = reader.posterior(batch)
     for column in range(len(batch.drawn)):
-        np.add.at(found[column], rows[:, column], likely[:, column])
-    return found
+        np.add.at(table[column], rows[:, column], likely[:, column])
+    return table
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=str)
@@ -142,8 +89,8 @@ def test_the_posterior_is_that_of_all_texts(
     channel, model = channel_of(policy, name), models.model(ENGLISH)
     batch = release(policy, TEXTS)
     wanted, _ = brute(batch, channel, weighed(model, weight))
-    found = posteriors(batch, PairReader(channel, model, SIZE + 1, weight))
-    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-9)
+    table = posteriors(batch, PairReader(channel, model, SIZE + 1, weight))
+    np.testing.assert_allclose(table, wanted, rtol=1e-5, atol=1e-9)
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=str)
@@ -152,8 +99,8 @@ def test_the_best_path_is_the_likeliest_text(policy: Policy) -> None:
     channel, model = channel_of(policy), models.model(ENGLISH, seed=8)
     batch = release(policy, TEXTS, seed=4)
     _, wanted = brute(batch, channel, model)
-    found = PairReader(channel, model, SIZE + 1).best_path(batch)
-    np.testing.assert_array_equal(found, wanted)
+    path = PairReader(channel, model, SIZE + 1).best_path(batch)
+    np.testing.assert_array_equal(path, wanted)
 
 
 def test_a_few_candidates_are_the_likeliest_ones() -> None:

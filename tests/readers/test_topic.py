@@ -9,7 +9,7 @@ from dptext.readers.pairs import PairReader, Topic
 from dptext.tokens.policy import Policy
 from dptext.types import Released
 from tests.readers import models
-from tests.readers.test_posterior import ENGLISH, SIZE, channel_of, release
+from tests.readers.releases import ENGLISH, SIZE, channel_of, release
 
 # All but one word are rare, as all but a few of a real lexicon are.
 COUNTS = np.where(
@@ -53,7 +53,7 @@ def test_factors_are_those_of_the_definition() -> None:
 
 
 def test_a_text_is_about_itself_alone() -> None:
-    """What other texts of a batch say changes no bit."""
+    """The other texts of a batch change no bit."""
     batch = release(Policy(), TEXTS * 30, seed=5)
     rows = np.arange(SIZE, dtype=np.int32)[:, None].repeat(len(batch.drawn), axis=1)
     together = Topic(RARE, 4.0).factors(rows.T, batch).T

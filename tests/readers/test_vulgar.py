@@ -8,7 +8,7 @@ from dptext.readers.pairs import PairReader
 from dptext.tokens.policy import Policy
 from dptext.types import Lexicon
 from tests.readers import models
-from tests.readers.test_posterior import ENGLISH, SIZE, channel_of, release
+from tests.readers.releases import ENGLISH, SIZE, channel_of, release
 
 
 def test_what_is_vulgar_may_be_guessed_and_is_not_written(

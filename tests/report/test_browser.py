@@ -20,7 +20,7 @@ import dptext
 from dptext.report import document, html
 from dptext.report.blocks import Axis, Chart, Column, Page, Point, Section, Table
 from dptext.report.figures import share, short
-from tests.report.test_document import made
+from tests.report.test_document import internal_report
 from tests.report.test_html import changed, rendered
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -100,20 +100,20 @@ def measured(page: bytes, wide: int, folder: Path, colours: str = LIGHT) -> Any:
     frame = folder / "frame.html"
     frame.write_text(MEASURE % (wide, escaping.escape(page.decode())))
     options = ("--virtual-time-budget=5000", "--dump-dom", colours)
-    told = run(folder, *options, frame.as_uri()).decode()
-    inner = told.partition('<pre id="out">')[2].partition("</pre>")[0]
+    page_text = run(folder, *options, frame.as_uri()).decode()
+    inner = page_text.partition('<pre id="out">')[2].partition("</pre>")[0]
     return json.loads(escaping.unescape(inner))
 
 
 def report(folder: Path) -> bytes:
     """Return the page of a report with long names in it."""
-    found: document.Document = changed(
-        made("rank", folder),
+    internal: document.Document = changed(
+        internal_report("rank", folder),
         run__profile=LONG,
         output__file=LONG,
         private__inputs=[LONG, LONG],
     )
-    return rendered(found)
+    return rendered(internal)
 
 
 def comparison(folder: Path) -> bytes:
@@ -135,16 +135,16 @@ def comparison(folder: Path) -> bytes:
     return html.render(Page("Comparison", [Section(LONG, blocks)]))
 
 
-@pytest.mark.parametrize("made_page", [report, comparison])
+@pytest.mark.parametrize("page_of", [report, comparison])
 @pytest.mark.parametrize("wide", [320, 400, 1400])
-def test_pages_fit_and_can_be_read(made_page: Any, wide: int, tmp_path: Path) -> None:
+def test_pages_fit_and_can_be_read(page_of: Any, wide: int, tmp_path: Path) -> None:
     """Nothing sticks out at any width; text in charts is at least 10 pixels high."""
-    found = measured(made_page(tmp_path), wide, tmp_path)
-    assert found["client"] == wide
-    assert found["scroll"] == wide, found["out"]
-    assert not found["out"]
-    if wide >= 400 and found["charts"]:
-        assert found["text"] >= 10
+    sizes = measured(page_of(tmp_path), wide, tmp_path)
+    assert sizes["client"] == wide
+    assert sizes["scroll"] == wide, sizes["out"]
+    assert not sizes["out"]
+    if wide >= 400 and sizes["charts"]:
+        assert sizes["text"] >= 10
 
 
 def test_a_folded_report_is_short_and_prints_all(tmp_path: Path) -> None:
@@ -185,8 +185,8 @@ def test_wide_tables_become_cards(tmp_path: Path) -> None:
         frame = tmp_path / "frame.html"
         frame.write_text(HIDDEN % (wide, escaping.escape(page.decode())))
         options = ("--virtual-time-budget=5000", "--dump-dom")
-        told = run(tmp_path, *options, frame.as_uri()).decode()
-        hidden[wide] = float(told.partition('id="out">')[2].partition("<")[0])
+        page_text = run(tmp_path, *options, frame.as_uri()).decode()
+        hidden[wide] = float(page_text.partition('id="out">')[2].partition("<")[0])
     assert hidden[400] <= 0.5
     assert hidden[1000] > 100
 
@@ -199,7 +199,7 @@ def brightness(colour: str) -> float:
 def test_pages_draw_and_print(tmp_path: Path) -> None:
     """A page of a real run gives pictures at both widths, and a document on paper."""
     page = tmp_path / "page.html"
-    page.write_bytes(rendered(made("risk", tmp_path)))
+    page.write_bytes(rendered(internal_report("risk", tmp_path)))
     for wide in (500, 1400):
         picture = tmp_path / f"{wide}.png"
         size = f"--window-size={wide},1200"

@@ -31,7 +31,7 @@ RECIPES: dict[str, dict[str, Any]] = {
 }
 
 
-def made(
+def internal_report(
     name: str, folder: Path, text: str = "a0x b1x, zzz 12 c2x.\n"
 ) -> document.Document:
     """Run a recipe on a small lexicon and return the internal report."""
@@ -65,7 +65,7 @@ def test_reports_follow_the_schema_and_survive(
     name: str, text: str, tmp_path: Path
 ) -> None:
     """Internal and public reports of real runs are valid and read back as written."""
-    internal = made(name, tmp_path, text)
+    internal = internal_report(name, tmp_path, text)
     validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_bytes()))
     for each in (internal, document.public(internal)):
         data = document.encode(each)
@@ -80,16 +80,16 @@ def test_reports_follow_the_schema_and_survive(
 @pytest.mark.parametrize("name", RECIPES)
 def test_public_report_does_not_depend_on_the_text(name: str, tmp_path: Path) -> None:
     """Two inputs of different words give one public report, but for the output."""
-    found = []
+    reports = []
     for number, text in enumerate(("a0x b1x, zzz 12 c2x.\n", "zzz zzz\n\nd3x 5\n")):
         folder = tmp_path / str(number)
         folder.mkdir()
-        public = document.public(made(name, folder, text))
+        public = document.public(internal_report(name, folder, text))
         data = json.loads(document.encode(public))
         data.pop("output")
-        found.append(data)
-    assert found[0] == found[1]
-    assert found[0]["private"] is None
+        reports.append(data)
+    assert reports[0] == reports[1]
+    assert reports[0]["private"] is None
 
 
 def test_report_of_several_outputs_names_none(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_report_of_several_outputs_names_none(tmp_path: Path) -> None:
     )
     job = Job(("a.txt", "b.jsonl"), None, Selection())
     written = [Written(name, 1, "0" * 64) for name in ("text", "jsonl")]
-    found = build.finished(
+    report = build.finished(
         ready,
         job,
         RunKey.fresh(),
@@ -114,10 +114,10 @@ def test_report_of_several_outputs_names_none(tmp_path: Path) -> None:
         written,
         PublicMeasures.of(ready, with_risk=False),
     )
-    assert found.output is None
-    assert found.words is not None
-    assert found.words.risk is None
-    assert 'All fields other than "text"' in " ".join(found.guarantee.not_covered)
+    assert report.output is None
+    assert report.words is not None
+    assert report.words.risk is None
+    assert 'All fields other than "text"' in " ".join(report.guarantee.not_covered)
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_what_is_no_report_is_refused_without_quoting_it(data: bytes) -> None:
 
 def test_wrong_value_is_named_by_its_place(tmp_path: Path) -> None:
     """A changed report says where it is wrong, not what stands there."""
-    data = json.loads(document.encode(made("rank", tmp_path)))
+    data = json.loads(document.encode(internal_report("rank", tmp_path)))
     data["run"]["key"] = "zqxjkmarker7"
     with pytest.raises(UsageError, match=r"\$\.run\.key") as caught:
         document.decode(json.dumps(data).encode(), "file")
@@ -154,7 +154,7 @@ def test_wrong_value_is_named_by_its_place(tmp_path: Path) -> None:
 def test_panel_shows_what_matters(name: str, tmp_path: Path) -> None:
     """The panel has the sentence, what is not covered, conditions, the key's origin."""
     console = Console(record=True, width=100, file=open(tmp_path / "out", "w"))
-    internal = made(name, tmp_path)
+    internal = internal_report(name, tmp_path)
     terminal.show([views.report(internal)], console)
     shown = " ".join(console.export_text().split())
     assert " ".join(internal.guarantee.sentence.split()) in shown
@@ -166,7 +166,7 @@ def test_panel_shows_what_matters(name: str, tmp_path: Path) -> None:
 
 def test_panel_takes_names_as_they_are(tmp_path: Path) -> None:
     """Brackets in a profile's or lexicon's name are no markup."""
-    internal = made("rank", tmp_path)
+    internal = internal_report("rank", tmp_path)
     odd = json.loads(document.encode(internal))
     odd["run"]["profile"] = "[/nonsense] [red]"
     odd["run"]["lexicon"] = "[/nonsense]"
@@ -182,7 +182,7 @@ def test_panel_takes_names_as_they_are(tmp_path: Path) -> None:
 
 def test_losses_of_a_seeded_run_are_not_shown_as_bounds(tmp_path: Path) -> None:
     """Where there is no guarantee the panel prints no finite loss."""
-    odd = json.loads(document.encode(made("rank", tmp_path)))
+    odd = json.loads(document.encode(internal_report("rank", tmp_path)))
     odd["guarantee"]["notion"] = "none"
     odd["guarantee"]["strength"] = dict.fromkeys(("word", "text"), "no guarantee")
     console = Console(record=True, width=100, file=open(tmp_path / "out", "w"))
@@ -206,8 +206,8 @@ def test_losses_of_a_seeded_run_are_not_shown_as_bounds(tmp_path: Path) -> None:
 def test_a_report_of_another_version_is_refused_by_name(
     version: int, said: str, tmp_path: Path
 ) -> None:
-    """Whatever else stands in it, its version is what is wrong, and what to do."""
-    data = json.loads(document.encode(made("rank", tmp_path)))
+    """The message names the version and the remedy, for any other content."""
+    data = json.loads(document.encode(internal_report("rank", tmp_path)))
     data["version"] = version
     data["guarantee"] = {"resolution": 1e-12}
     with pytest.raises(UsageError, match=said) as caught:
@@ -217,10 +217,10 @@ def test_a_report_of_another_version_is_refused_by_name(
 
 def test_a_report_says_why_there_is_no_risk(tmp_path: Path) -> None:
     """The reason is a field: the note beside it decides nothing."""
-    words = made("rank", tmp_path).words
+    words = internal_report("rank", tmp_path).words
     assert words is not None
     assert words.no_risk is None
-    text = made("tem-text", tmp_path)
+    text = internal_report("tem-text", tmp_path)
     assert text.words is not None
     assert text.words.no_risk is NoRisk.VARYING_EPSILON
     assert json.loads(document.encode(text))["words"]["no_risk"] == "varying epsilon"

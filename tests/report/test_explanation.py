@@ -1,4 +1,4 @@
-"""What is said of one text: epsilons add up, probabilities are the law's."""
+"""The explanation of one text: epsilons add up, probabilities are the law's."""
 
 from __future__ import annotations
 
@@ -28,59 +28,59 @@ def built(**other: Any) -> Pipeline:
     return pipeline.build(profile.parse(data, "test.yaml"), LEXICON)
 
 
-def explained(made: Pipeline, text: str, listed: int = 3) -> Explanation:
+def explained(sanitizer: Pipeline, text: str, listed: int = 3) -> Explanation:
     """Explain a text."""
-    return explanation.explain(made, text, listed)
+    return explanation.explain(sanitizer, text, listed)
 
 
 def test_every_token_has_its_epsilon_and_law() -> None:
     """Replaced tokens have all figures, others none; spaces are no tokens."""
-    made = built()
-    found = explained(made, TEXT)
-    assert [t.text for t in found.tokens] == [A, B, ",", "zq", "42", A, "!"]
-    assert [t.kind for t in found.tokens] == [
+    sanitizer = built()
+    result = explained(sanitizer, TEXT)
+    assert [t.text for t in result.tokens] == [A, B, ",", "zq", "42", A, "!"]
+    assert [t.kind for t in result.tokens] == [
         *("word", "word", "punctuation", "unknown", "number", "word", "punctuation")
     ]
-    assert found.epsilon == pytest.approx(10.0)
-    for token in found.tokens:
+    assert result.epsilon == pytest.approx(10.0)
+    for token in result.tokens:
         assert (token.epsilon == 2.0) == token.replaced
         assert (token.stays is not None) == token.replaced
         assert len(token.likeliest) == 3 * token.replaced
-    law = made.mechanism.probs(np.array([1], np.int32), 2.0)[0]
-    second = found.tokens[1]
+    law = sanitizer.mechanism.probs(np.array([1], np.int32), 2.0)[0]
+    second = result.tokens[1]
     assert second.known == B
     assert second.stays == law[1]
     best = np.argsort(-law, kind="stable")[:3]
     assert [each.word for each in second.likeliest] == [LEXICON.words[y] for y in best]
     assert [each.probability for each in second.likeliest] == law[best].tolist()
-    assert found.tokens[3].known is None
-    assert found.tokens[3].stays == 0.0
+    assert result.tokens[3].known is None
+    assert result.tokens[3].stays == 0.0
 
 
 def test_tokens_that_are_kept_have_none() -> None:
     """A policy that masks numbers gives them no epsilon."""
-    found = explained(built(tokens={"number": "mask"}), TEXT)
-    number = found.tokens[4]
+    result = explained(built(tokens={"number": "mask"}), TEXT)
+    number = result.tokens[4]
     assert (number.kind, number.replaced, number.epsilon) == ("number", False, None)
-    assert found.epsilon == pytest.approx(8.0)
+    assert result.epsilon == pytest.approx(8.0)
 
 
 @pytest.mark.parametrize("text", ["", " ", "!?"])
 def test_a_text_without_words(text: str) -> None:
     """Nothing is replaced and nothing is spent."""
-    found = explained(built(), text)
-    assert found.epsilon == 0.0
-    assert not any(token.replaced for token in found.tokens)
+    result = explained(built(), text)
+    assert result.epsilon == 0.0
+    assert not any(token.replaced for token in result.tokens)
 
 
 def test_scores_stand_beside_their_words() -> None:
     """The columns of a linguistic budget belong to the tokens they stand at."""
-    made = built(
+    sanitizer = built(
         budget={"name": "linguistic", "epsilon": 9.0, "scores": {"frequency": 1}}
     )
-    found = explained(made, TEXT)
-    assert found.epsilon == pytest.approx(9.0, rel=1e-6)
-    scored = [token for token in found.tokens if token.scores]
+    result = explained(sanitizer, TEXT)
+    assert result.epsilon == pytest.approx(9.0, rel=1e-6)
+    scored = [token for token in result.tokens if token.scores]
     assert [token.text for token in scored] == [A, B, "zq", "42", A]
     # Rarer words are given less, and the same word the same.
     first, second, *_, last = scored
@@ -92,16 +92,16 @@ def test_scores_stand_beside_their_words() -> None:
 
 @pytest.mark.parametrize("name", ["class-first", "released-past"])
 def test_an_epsilon_that_rests_on_draws_is_said_to(name: str) -> None:
-    """What is shown is one of many ways."""
+    """A note calls the epsilons shown one of many ways."""
     from dptext import registry
 
     module: Any = registry.find("budgets", name)
-    found = explained(built(budget={"name": name, **module.Params.EXAMPLE}), TEXT)
-    assert any("one of many ways" in note for note in found.notes)
+    result = explained(built(budget={"name": name, **module.Params.EXAMPLE}), TEXT)
+    assert any("one of many ways" in note for note in result.notes)
 
 
 def test_noise_has_no_law_to_show() -> None:
     """It is said, and no probability is made up."""
-    found = explained(built(mechanism="laplace"), TEXT)
-    assert not any(token.likeliest for token in found.tokens)
-    assert any("no closed form" in note for note in found.notes)
+    result = explained(built(mechanism="laplace"), TEXT)
+    assert not any(token.likeliest for token in result.tokens)
+    assert any("no closed form" in note for note in result.notes)

@@ -12,7 +12,7 @@ from dptext import pipeline, profile
 from dptext.report import answer, figures, html, plan, terminal, views
 from dptext.report.blocks import Figures
 from tests import small
-from tests.report.test_document import made
+from tests.report.test_document import internal_report
 from tests.report.test_html import changed, closed, rendered
 
 
@@ -24,9 +24,9 @@ def panel(document: Any, folder: Path) -> str:
         return " ".join(console.export_text().split())
 
 
-def planned(found: plan.Plan) -> dict[str, str]:
+def planned(whole: plan.Plan) -> dict[str, str]:
     """Return the figures of a plan."""
-    (rows,) = [b.rows for b in plan.view(found).first if isinstance(b, Figures)]
+    (rows,) = [b.rows for b in plan.view(whole).first if isinstance(b, Figures)]
     return {str(name): str(value) for name, value in rows}
 
 
@@ -44,14 +44,14 @@ def planned(found: plan.Plan) -> dict[str, str]:
     ],
 )
 def test_a_share_is_a_percentage(value: float | None, shown: str) -> None:
-    """What is neither 0 nor 1 is not rounded to it."""
+    """A share between 0 and 1 is not rounded to either."""
     assert figures.share(value) == shown
     assert figures.measure("PP", value) in (shown, "no words")
 
 
 def test_figures_are_the_same_everywhere(tmp_path: Path) -> None:
     """N_w and S_w stand in panel, page and plan in one form, with what they are."""
-    document = made("rank", tmp_path)
+    document = internal_report("rank", tmp_path)
     assert document.words is not None
     deny = document.words.deniability
     assert deny is not None
@@ -123,7 +123,7 @@ def test_one_badge_says_what_is_protected(
 ) -> None:
     """Of words and of texts, in words and in a colour, wherever a report is shown."""
     named = {f"guarantee__{key}": value for key, value in values.items()}
-    document = changed(made("rank", tmp_path), **named)
+    document = changed(internal_report("rank", tmp_path), **named)
     shown = answer.verdict(document.guarantee)
     assert shown.tone == tone
     assert words in shown.text
@@ -136,8 +136,10 @@ def test_one_badge_says_what_is_protected(
 def test_copied_fields_are_named(tmp_path: Path) -> None:
     """By their names where the output has them, else as all but the private ones."""
     layout = {"run__layout__format": "csv", "run__layout__fields": ["body"]}
-    known = changed(made("rank", tmp_path), output__copied=["id", "stars"], **layout)
-    unknown = changed(made("rank", tmp_path), **layout)
+    known = changed(
+        internal_report("rank", tmp_path), output__copied=["id", "stars"], **layout
+    )
+    unknown = changed(internal_report("rank", tmp_path), **layout)
     for document, words in (
         (known, "copied id, stars; in the texts: punctuation"),
         (unknown, "copied every other field; in the texts: punctuation"),
@@ -148,7 +150,7 @@ def test_copied_fields_are_named(tmp_path: Path) -> None:
 
 def test_nothing_is_sent_that_is_not_protected(tmp_path: Path) -> None:
     """The answer does not call single words protected where they are not."""
-    document = made("rank", tmp_path)
+    document = internal_report("rank", tmp_path)
     for nats, words in ((3.0, "if what is copied"), (31.0, "no, unless the original")):
         other = changed(document, guarantee__loss=even(nats))
         assert words in closed(rendered(other)).text
@@ -158,7 +160,7 @@ def test_a_plan_is_a_page() -> None:
     """The page of a plan is closed and says what the plan says."""
     recipe = {"mechanism": "rank", "budget": {"name": "uniform", "epsilon": 3.0}}
     ready = pipeline.build(profile.parse(recipe, "t.yaml"), small.cloud(20, 4))
-    found = plan.plan(ready, plan.Size(900, packed=300))
-    page = closed(html.render(plan.view(found))).text
-    for part in (found.guarantee.sentence, "300 compressed bytes", plan.SENTENCES[0]):
+    whole = plan.plan(ready, plan.Size(900, packed=300))
+    page = closed(html.render(plan.view(whole))).text
+    for part in (whole.guarantee.sentence, "300 compressed bytes", plan.SENTENCES[0]):
         assert part in page

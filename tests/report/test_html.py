@@ -36,7 +36,7 @@ from dptext.report.blocks import (
 )
 from dptext.report.figures import short
 from tests.cli import running
-from tests.report.test_document import RECIPES, made
+from tests.report.test_document import RECIPES, internal_report
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
 NASTY = '<script>alert("x")</script>&amp;\'</style>'
@@ -116,17 +116,17 @@ def spaced(text: str) -> str:
     return " ".join(text.split())
 
 
-def rendered(found: document.Document) -> bytes:
+def rendered(report: document.Document) -> bytes:
     """Return the page of a report."""
-    return html.render(views.report(found))
+    return html.render(views.report(report))
 
 
-def changed(found: document.Document, **values: Any) -> document.Document:
+def changed(report: document.Document, **values: Any) -> document.Document:
     """Return a document with other values at dotted names, written `a__b`.
 
     Its bounds are judged anew.
     """
-    data = json.loads(document.encode(found))
+    data = json.loads(document.encode(report))
     for name, value in values.items():
         *path, last = name.split("__")
         part = data
@@ -143,36 +143,36 @@ def changed(found: document.Document, **values: Any) -> document.Document:
 @pytest.mark.parametrize("text", ["a0x b1x, zzz 12 c2x.\n", ""])
 def test_page_says_what_the_document_says(name: str, text: str, tmp_path: Path) -> None:
     """Every sentence, digest, setting and figure of a real run is on its page."""
-    found = made(name, tmp_path, text)
-    assert found.words is not None
-    data = rendered(found)
+    report = internal_report(name, tmp_path, text)
+    assert report.words is not None
+    data = rendered(report)
     assert len(data) < 200_000
     page = closed(data)
-    promise = found.guarantee
+    promise = report.guarantee
     for line in (
         promise.sentence,
         promise.text_level,
         *promise.conditions,
         *promise.not_covered,
-        found.words.risk_note,
-        found.run.settings_digest,
-        found.run.lexicon_digest,
+        report.words.risk_note,
+        report.run.settings_digest,
+        report.run.lexicon_digest,
         answer.verdict(promise).text,
-        *(line.sentence for line in answer.answer(found)),
+        *(line.sentence for line in answer.answer(report)),
     ):
         assert spaced(line) in page.text
-    assert found.output is not None
-    assert found.output.sha256 in page.text
+    assert report.output is not None
+    assert report.output.sha256 in page.text
     assert "dptext check out.txt" in page.text
-    for key, value in found.run.settings["tokens"].items():
+    for key, value in report.run.settings["tokens"].items():
         assert f"tokens.{key}" in page.text
         assert str(value) in page.text or isinstance(value, bool) or value is None
-    if found.words.risk is not None:
-        for band in found.words.risk.bands:
+    if report.words.risk is not None:
+        for band in report.words.risk.bands:
             for share in (band.baseline, band.success, band.success_band_known):
                 assert figures.share(share) in page.text
-    assert found.private is not None
-    counted = found.private.words
+    assert report.private is not None
+    counted = report.private.words
     assert counted is not None
     for kind, count in counted.tokens.items():
         shown = (kind.replace("_", " "), counted.treatment[kind], f"{count:,}")
@@ -184,7 +184,7 @@ def test_page_says_what_the_document_says(name: str, text: str, tmp_path: Path) 
 @pytest.mark.parametrize("name", RECIPES)
 def test_public_page_shows_nothing_private(name: str, tmp_path: Path) -> None:
     """The page of a public report has no part that is a function of the text."""
-    internal = made(name, tmp_path)
+    internal = internal_report(name, tmp_path)
     assert internal.words is not None
     public = document.public(internal)
     page = closed(rendered(public))
@@ -197,15 +197,15 @@ def test_public_page_shows_nothing_private(name: str, tmp_path: Path) -> None:
 
 def test_page_is_the_same_for_the_same_document(tmp_path: Path) -> None:
     """A page has no time, no chance and no path in it."""
-    found = made("rank", tmp_path)
-    assert rendered(found) == rendered(found)
-    assert str(tmp_path).encode() not in rendered(document.public(found))
+    report = internal_report("rank", tmp_path)
+    assert rendered(report) == rendered(report)
+    assert str(tmp_path).encode() not in rendered(document.public(report))
 
 
 def test_names_that_look_like_markup_stay_text(tmp_path: Path) -> None:
     """Names of fields, files, profiles, metrics and settings are shown as they are."""
-    found = changed(
-        made("rank", tmp_path),
+    report = changed(
+        internal_report("rank", tmp_path),
         run__profile=NASTY,
         run__lexicon=NASTY,
         words__prior=NASTY,
@@ -221,7 +221,7 @@ def test_names_that_look_like_markup_stay_text(tmp_path: Path) -> None:
         private__words__tokens={NASTY: 3},
         private__words__treatment={NASTY: NASTY},
     )
-    data = rendered(found)
+    data = rendered(report)
     assert b"<script" not in data
     assert closed(data).text.count(spaced(NASTY)) >= 16
 
@@ -263,21 +263,21 @@ def test_what_is_no_character_can_be_written() -> None:
 
 def test_no_finite_loss_is_shown_without_guarantee(tmp_path: Path) -> None:
     """A page of a run without guarantee gives no bound."""
-    found = changed(made("rank", tmp_path), guarantee__notion="none")
-    text = closed(rendered(found)).text
+    report = changed(internal_report("rank", tmp_path), guarantee__notion="none")
+    text = closed(rendered(report)).text
     assert "loss in nats, at most" not in text
 
 
 def test_limits_of_a_sampled_risk_are_shown(tmp_path: Path) -> None:
     """Where the risk lies between limits the page says so."""
-    found = changed(
-        made("rank", tmp_path),
+    report = changed(
+        internal_report("rank", tmp_path),
         words__risk__method="sampled",
         words__risk__low=0.111,
         words__risk__high=0.222,
         words__risk__confidence=0.95,
     )
-    text = closed(rendered(found)).text
+    text = closed(rendered(report)).text
     assert "11.1% to 22.2%" in text
     assert "The upper limit holds with 95.0% confidence" in text
 

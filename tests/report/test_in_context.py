@@ -1,4 +1,4 @@
-"""What a reader of the whole text finds stands before the guess of a single word."""
+"""The guess of a reader of the whole text comes before that of a single word."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_page_without_readers_names_none(tmp_path: Path) -> None:
 
 
 def test_the_plan_says_it_in_the_same_words() -> None:
-    """What a run will say of readers, its plan says before."""
+    """A plan and its run print the same sentence about readers."""
     result = plan.plan(dptext.open_pipeline("balanced"))
     rows = planned(result)
     lines = {line.name: line.sentence for line in answer.answer(measured())}

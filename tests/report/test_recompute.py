@@ -17,7 +17,7 @@ SAMPLED: dict[str, Any] = {
 
 
 @pytest.mark.parametrize(
-    ("wanted", "found", "paths"),
+    ("wanted", "actual", "paths"),
     [
         ({"a": 1.0}, {"a": 1.0 + 1e-9}, []),
         ({"a": 1.0}, {"a": 1.0001}, ["x.a"]),
@@ -33,10 +33,10 @@ SAMPLED: dict[str, Any] = {
     ],
 )
 def test_differences_are_named_by_their_path(
-    wanted: Any, found: Any, paths: list[str]
+    wanted: Any, actual: Any, paths: list[str]
 ) -> None:
     """A list counts as one value; numbers may differ by rounding."""
-    assert [path for path, _ in differences(wanted, found, "x")] == paths
+    assert [path for path, _ in differences(wanted, actual, "x")] == paths
 
 
 @pytest.mark.parametrize(
@@ -56,5 +56,5 @@ def test_sampled_risks_may_differ_by_a_few_draws(
     change: dict[str, Any], paths: list[str]
 ) -> None:
     """Rounding decides a few of 20,000 draws, never a percent of them."""
-    found = [p for p, _ in differences(SAMPLED, {**SAMPLED, **change}, "risk")]
-    assert found == paths
+    changed = [p for p, _ in differences(SAMPLED, {**SAMPLED, **change}, "risk")]
+    assert changed == paths

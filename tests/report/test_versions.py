@@ -16,6 +16,7 @@ import msgspec
 import pytest
 from rich.console import Console
 
+from dptext import __version__
 from dptext.errors import UsageError
 from dptext.guarantees import policy
 from dptext.lexicons import find
@@ -102,14 +103,14 @@ def judged(path: Path, report: bytes) -> verify.Verdict:
 @pytest.mark.parametrize("path", REPORTS, ids=named)
 def test_an_older_report_is_read_and_shown(path: Path, tmp_path: Path) -> None:
     """It becomes a document of this version that follows its schema."""
-    found = document.decode(path.read_bytes(), "report")
-    data = json.loads(document.encode(found))
+    report = document.decode(path.read_bytes(), "report")
+    data = json.loads(document.encode(report))
     assert data["version"] == document.VERSION
     jsonschema.Draft202012Validator(document.schema()).validate(data)
-    assert (found.words is None) == path.parent.name.startswith("vectors")
+    assert (report.words is None) == path.parent.name.startswith("vectors")
     ran = here("report", str(path))
     assert ran.code == 0, ran.err
-    assert " ".join(found.guarantee.sentence.split()) in " ".join(
+    assert " ".join(report.guarantee.sentence.split()) in " ".join(
         ran.out.decode().replace("│", " ").split()
     )
     ran = here("report", str(path), "--html", str(tmp_path / "page.html"))
@@ -149,18 +150,18 @@ def test_an_older_report_is_judged(path: Path) -> None:
     """It passes as it is, and no longer where a figure was edited."""
     side = path.with_name(path.name + SIDECAR).read_bytes()
     assert judged(path, side).findings == ()
-    for place, value in EDITS[path.parent.name]:
+    for field, value in EDITS[path.parent.name]:
         report = json.loads(side)
-        *way, last = place.split(".")
+        *way, last = field.split(".")
         inner = report
         for name in way:
             inner = inner[name]
         if last in inner and inner[last] is None:
             continue  # neither a copied field nor a risk is named
         inner[last] = value
-        found = judged(path, json.dumps(report).encode()).findings
-        assert found, place
-        assert {each.rule for each in found} <= {Rule.CHANGED, Rule.INVALID}
+        findings = judged(path, json.dumps(report).encode()).findings
+        assert findings, field
+        assert {each.rule for each in findings} <= {Rule.CHANGED, Rule.INVALID}
 
 
 @pytest.mark.parametrize("path", INTERNAL, ids=named)
@@ -172,8 +173,8 @@ def test_an_older_internal_report_is_not_released(path: Path) -> None:
         for each in EXPORTS
         if each.parent == path.parent and each.name.startswith(f"{name}.")
     )
-    found = judged(export, path.read_bytes()).findings
-    assert any("internal" in each.message for each in found)
+    findings = judged(export, path.read_bytes()).findings
+    assert any("internal" in each.message for each in findings)
 
 
 def test_sentences_of_an_older_version_may_differ() -> None:
@@ -184,6 +185,18 @@ def test_sentences_of_an_older_version_may_differ() -> None:
     verdict = judged(path, json.dumps(report).encode())
     assert verdict.findings == ()
     assert any("another version" in note for note in verdict.notes)
+
+
+def test_a_report_of_another_version_may_lack_a_figure() -> None:
+    """One that a later version added; in a report of this version it is missing."""
+    path = SAMPLES / "words-4" / "rank.jsonl"
+    older = document.decode(path.with_name(path.name + SIDECAR).read_bytes(), "report")
+    report = json.loads(document.encode(document.public(older)))
+    assert report["words"].pop("deniability")
+    for version, passes in (("0.0.9", True), (__version__, False)):
+        report["run"]["dptext"] = version
+        found = judged(path, json.dumps(report).encode()).findings
+        assert (found == ()) == passes
 
 
 @pytest.mark.parametrize("sections", [(False, False), (True, True)])

@@ -13,7 +13,7 @@ LEXICON = small.cloud(500, 6, seed=8)
 
 
 def test_coordinates_are_brought_between_the_borders() -> None:
-    """What lies between stays as it is."""
+    """Coordinates between the borders stay."""
     vectors = LEXICON.vectors
     moved = clip.Params(-0.5, 1.0).transform(vectors)
     np.testing.assert_array_equal(moved, np.clip(vectors, -0.5, 1.0))

@@ -27,9 +27,9 @@ def test_a_constant_vector_becomes_zero() -> None:
 def test_the_constant_is_far_below_the_printed_kind() -> None:
     """2 sqrt(d) / (smallest distance) bounds it, and so does the bound by extents."""
     lexicon = small.cloud(400, 20)
-    found = prepared.space_of(lexicon, "interval").lipschitz.over(Inputs.WORDS)
+    constant = prepared.space_of(lexicon, "interval").lipschitz.over(Inputs.WORDS)
     rows = lexicon.vectors.astype(np.float64)
     least = pdist(rows).min()
-    assert found <= 2.0 * np.sqrt(20) / least
+    assert constant <= 2.0 * np.sqrt(20) / least
     extent = np.sort(rows.max(axis=1) - rows.min(axis=1))[:2].max()
-    assert found <= 2.0 * (1.0 + 3.0 * np.sqrt(20)) / extent
+    assert constant <= 2.0 * (1.0 + 3.0 * np.sqrt(20)) / extent

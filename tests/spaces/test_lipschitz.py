@@ -21,8 +21,8 @@ def brute(before: NDArray[np.float32], after: NDArray[np.float32]) -> float:
 
 def assert_exact(before: NDArray[np.float32], after: NDArray[np.float32]) -> None:
     """Hold the constant against brute force: never below, at most 1e-9 above."""
-    found, exact = lipschitz_constant(before, after), brute(before, after)
-    assert exact <= found <= exact * (1.0 + 1.1e-9)
+    constant, exact = lipschitz_constant(before, after), brute(before, after)
+    assert exact <= constant <= exact * (1.0 + 1.1e-9)
 
 
 @pytest.mark.parametrize("size", [2, 3, 40, 513, 2600])
@@ -72,8 +72,8 @@ def test_half_precision_is_read_exactly() -> None:
     before = rng.normal(size=(300, 8)).astype(np.float16)
     after = np.abs(before.astype(np.float32))
     assert_exact(before.astype(np.float32), after)
-    found = lipschitz_constant(before, after)
-    assert found == lipschitz_constant(before.astype(np.float32), after)
+    constant = lipschitz_constant(before, after)
+    assert constant == lipschitz_constant(before.astype(np.float32), after)
 
 
 @pytest.mark.parametrize("name", registry.names("spaces"))

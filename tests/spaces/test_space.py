@@ -16,7 +16,7 @@ LEXICON = small.cloud(40, 5, listed=6, seed=21)
 SETTINGS = [{"low": -0.1}, {"low": -0.2}, {"low": -0.1, "high": 0.1}]
 
 
-def made(name: str, **params: Any) -> Space:
+def placed(name: str, **params: Any) -> Space:
     """Put the lexicon into a space with parameters."""
     module: Any = registry.find("spaces", name)
     return spaces.prepare(LEXICON, name, module.Params(**params))
@@ -24,11 +24,11 @@ def made(name: str, **params: Any) -> Space:
 
 def test_results_are_kept_by_parameters() -> None:
     """Spaces that differ in parameters alone share no geometry, order or constant."""
-    found = [made("clip", **params) for params in SETTINGS]
-    assert len({space.geometry.diameter for space in found}) == len(found)
-    assert len({space.identity for space in found}) == len(found)
-    for params, space in zip(SETTINGS, found, strict=True):
-        again = made("clip", **params)
+    clipped = [placed("clip", **params) for params in SETTINGS]
+    assert len({space.geometry.diameter for space in clipped}) == len(clipped)
+    assert len({space.identity for space in clipped}) == len(clipped)
+    for params, space in zip(SETTINGS, clipped, strict=True):
+        again = placed("clip", **params)
         assert again.geometry == space.geometry
         assert again.lipschitz.over(Inputs.WORDS) == space.lipschitz.over(Inputs.WORDS)
         np.testing.assert_array_equal(again.neighbours[0], space.neighbours[0])
@@ -37,15 +37,15 @@ def test_results_are_kept_by_parameters() -> None:
 
 
 def test_a_space_without_parameters_is_known_by_its_name() -> None:
-    """What is shipped for such a space stays valid."""
-    assert made("identity").identity == "identity"
-    assert made("unit").identity == "unit"
+    """Shipped results of such a space stay valid."""
+    assert placed("identity").identity == "identity"
+    assert placed("unit").identity == "unit"
 
 
 def test_the_original_space_holds_the_vectors_as_they_are() -> None:
     """Every space leads back to the lexicon's own distances."""
-    np.testing.assert_array_equal(made("clip").original.vectors, LEXICON.vectors)
-    identity = made("identity")
+    np.testing.assert_array_equal(placed("clip").original.vectors, LEXICON.vectors)
+    identity = placed("identity")
     assert identity.original is identity
 
 
@@ -63,23 +63,23 @@ def test_the_original_space_holds_the_vectors_as_they_are() -> None:
 )
 def test_the_printed_constants_stand_beside(name: str, constant: float | None) -> None:
     """The sensitivity thesis, table 5.2."""
-    assert made(name).published == constant
+    assert placed(name).published == constant
 
 
 def test_the_translation_shows_both_constants(monkeypatch: pytest.MonkeyPatch) -> None:
     """The exact one, rounded up, beside the printed one; nothing where none is due."""
-    space = made("interval")
-    told = space.translated()
-    found = re.search(r"at most ([\d.]+) times", told)
-    assert found is not None
+    space = placed("interval")
+    line = space.translated()
+    printed = re.search(r"at most ([\d.]+) times", line)
+    assert printed is not None
     assert (
         space.lipschitz.over(Inputs.WORDS)
-        <= float(found[1])
+        <= float(printed[1])
         <= space.lipschitz.over(Inputs.WORDS) + 2e-4
     )
-    assert told.endswith("printed in the source is 43.905.")
-    assert "Euclidean distance of the lexicon's vectors" in told
-    assert made("identity").translated() == ""
+    assert line.endswith("printed in the source is 43.905.")
+    assert "Euclidean distance of the lexicon's vectors" in line
+    assert placed("identity").translated() == ""
     assert space.translated(math.inf) == ""
     # A metric of half as much again as the space's distance counts for both.
     both = re.search(r"epsilon counts at most ([\d.]+) times", space.translated(1.5))

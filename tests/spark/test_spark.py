@@ -22,6 +22,7 @@ from dptext.report import document
 from dptext.spark import privatize as privatized
 from dptext.spark.session import open_session
 from tests.cli.running import WORDS, here, lexicon, small
+from tests.faults.resuming import files
 
 pytestmark = [
     pytest.mark.skipif(
@@ -43,14 +44,12 @@ def spark() -> Iterator[Any]:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Go to a folder with a folder of files of three formats, and a key."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "key").write_bytes(KEY)
-    (tmp_path / "key").chmod(0o600)
     rows = [TEXT.format(WORDS[row % 30]) for row in range(40)]
     inside = tmp_path / "in" / "month=1"
     inside.mkdir(parents=True)
@@ -86,22 +85,13 @@ def sanitized(folder: Path, name: str, *more: str, code: int = 0) -> Any:
     return report
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    """Return all files below a folder."""
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
-
-
 def test_folders_are_those_of_one_machine(spark: Any, folder: Path) -> None:
     """Outputs, sidecars and the report are the same, the skipped record counted."""
     report = sanitized(folder, "local")
     assert sanitized(folder, "spark", "--engine", "spark") == report
     assert report["private"]["faults"] == 1
-    assert contents(folder / "spark") == contents(folder / "local")
-    assert len(contents(folder / "spark")) == 6
+    assert files(folder / "spark") == files(folder / "local")
+    assert len(files(folder / "spark")) == 6
 
 
 def test_a_killed_worker_changes_nothing(spark: Any, folder: Path) -> None:
@@ -127,7 +117,7 @@ def test_a_killed_worker_changes_nothing(spark: Any, folder: Path) -> None:
         over.set()
         thread.join()
     assert len(killed) == 1
-    assert contents(folder / "spark") == contents(folder / "local")
+    assert files(folder / "spark") == files(folder / "local")
 
 
 def kill_writer(part: Path) -> Iterator[int]:

@@ -1,4 +1,4 @@
-"""What workers of a cluster do, done here: no Spark is needed."""
+"""The work of a cluster's workers in this process, without Spark."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_what_goes_wrong_comes_back(tmp_path: Path) -> None:
 
 
 def test_a_lexicon_is_sent_where_it_is_not(tmp_path: Path) -> None:
-    """What is packed for other machines has the words and vectors of the original."""
+    """A lexicon packed for other machines has the words and vectors of the original."""
 
     class Context:
         def __init__(self, master: str) -> None:

@@ -127,7 +127,7 @@ def test_every_word_of_the_rules_is_a_word_that_may_be_written() -> None:
 
 
 def test_only_outputs_are_written_and_rules_come_to_rest() -> None:
-    """Whatever stands beside an output, an output is written; one pass is enough."""
+    """Beside any words, an output stays an output; one pass is enough."""
     lexicon, inflector, _ = english()
     size, outputs = len(lexicon.words) + 1, int(lexicon.meta["outputs"])
     for table in (inflector._before, inflector._after):
@@ -139,7 +139,7 @@ def test_only_outputs_are_written_and_rules_come_to_rest() -> None:
 
 
 def test_words_of_a_form_have_no_other_lemma() -> None:
-    """What a word may become is of few letters' difference, or listed by hand."""
+    """Forms of a word differ in few letters, or are listed by hand."""
     lexicon, inflector, _ = english()
     size = len(lexicon.words) + 1
     rows = inflector._before.reshape(-1, size)[:, : size - 1]

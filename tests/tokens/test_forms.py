@@ -122,9 +122,9 @@ def test_every_digit_is_drawn() -> None:
     """Nothing of the number that stood there stays but the leading zero of a phone."""
     for text in ("4111111111111111", "+49 171 1234567", "DE89370400440532013000"):
         outs = [anew(text, iter(integers(seed))) for seed in range(60)]
-        for place, each in enumerate(text):
+        for position, each in enumerate(text):
             if each.isalnum():
-                assert len({out[place] for out in outs}) > 3
+                assert len({out[position] for out in outs}) > 3
     assert anew("0171 1234567", iter(integers(1))).startswith("0")
 
 
@@ -234,11 +234,11 @@ def test_equal_layouts_and_bits_give_equal_texts(
 ) -> None:
     """Two identifiers of one layout, as the statement says it, are written alike."""
     rng = np.random.default_rng(seed)
-    found: list[str] = []
-    while len(found) < 2:
+    alike: list[str] = []
+    while len(alike) < 2:
         text = one_of(*layout, rng)
-        found += [text] * (form_of(text, (layout[0],)) is layout[0])
-    texts = [f"see {each}, or so" for each in found]
+        alike += [text] * (form_of(text, (layout[0],)) is layout[0])
+    texts = [f"see {each}, or so" for each in alike]
     bits = integers(seed)
     outs = []
     for text in texts:
@@ -252,7 +252,7 @@ def test_equal_layouts_and_bits_give_equal_texts(
 
 
 def test_may_is_a_name_of_three_letters() -> None:
-    """What is written for May tells it from no other name of three letters."""
+    """May is replaced as any other name of three letters."""
     for seed in range(40):
         may, mar = (anew(f"{m} 3, 2020", iter(integers(seed))) for m in ("May", "Mar"))
         assert may == mar
@@ -263,8 +263,8 @@ def test_may_is_a_name_of_three_letters() -> None:
 def test_the_statement_says_what_a_layout_holds(form: Form) -> None:
     """Marks, spaces and names of months that are copied are told."""
     policy = Policy(forms=(form,))
-    told = " ".join(sentences.shown(policy))
-    assert ("of the same layout" in told) == bool(forms.RULES[form].said)
+    shown = " ".join(sentences.shown(policy))
+    assert ("of the same layout" in shown) == bool(forms.RULES[form].said)
     words = {
         Form.CARD: ("how many digits", "spaces or hyphens"),
         Form.IBAN: ("letters", "digits", "spaces"),
@@ -279,4 +279,4 @@ def test_the_statement_says_what_a_layout_holds(form: Form) -> None:
         Form.PHONE: ("how many digits", "marks and spaces", "begins with 0"),
         Form.EMAIL: (),
     }[form]
-    assert all(word in told for word in words), told
+    assert all(word in shown for word in words), shown

@@ -19,7 +19,7 @@ MASK = Listed(words=("york", "Ann Lee"), patterns=("[A-Z]{4}",))
 SPANS = Spans(Policy(keep=KEEP, mask=MASK, forms=(Form.EMAIL,)))
 
 
-def found(text: str, spans: Spans = SPANS) -> list[tuple[str, int]]:
+def named_in(text: str, spans: Spans = SPANS) -> list[tuple[str, int]]:
     """Return what is named in a text, and as what."""
     pieces, named = spans.divide(text)
     assert "".join(pieces) == text
@@ -44,28 +44,28 @@ def found(text: str, spans: Spans = SPANS) -> list[tuple[str, int]]:
 )
 def test_words_phrases_and_patterns_are_found(text: str, expected: list[str]) -> None:
     """In any case and spacing, between letters of nothing else."""
-    kept = [part for part, kind in found(text) if kind == kinds.KEPT]
+    kept = [part for part, kind in named_in(text) if kind == kinds.KEPT]
     assert kept == expected
 
 
 def test_the_mask_list_goes_first_and_forms_before_the_keep_list() -> None:
-    """What a mask names inside a kept phrase is masked, and the phrase is not kept."""
-    assert found("New York") == [("York", kinds.MASKED)]
-    assert found("ACME") == [("ACME", kinds.MASKED)]
-    assert found("to acme@acme.com") == [("acme@acme.com", kinds.FORMED)]
+    """A masked word inside a kept phrase is masked, and the phrase is not kept."""
+    assert named_in("New York") == [("York", kinds.MASKED)]
+    assert named_in("ACME") == [("ACME", kinds.MASKED)]
+    assert named_in("to acme@acme.com") == [("acme@acme.com", kinds.FORMED)]
 
 
 def test_the_longest_of_several_is_taken() -> None:
     """A phrase goes before the word that it begins with."""
     spans = Spans(Policy(keep=Listed(words=("new", "new york", "york city"))))
-    assert found("new york city", spans) == [("new york", kinds.KEPT)]
+    assert named_in("new york city", spans) == [("new york", kinds.KEPT)]
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from([*KEEP.words, *MASK.words, " ", "\n", "x", "."])))
 def test_pieces_are_the_text(parts: list[str]) -> None:
-    """Whatever is named, the pieces joined are the text."""
-    found("".join(parts))
+    """For any lists, the pieces joined are the text."""
+    named_in("".join(parts))
 
 
 def test_files_hold_an_entry_a_line(tmp_path: Path) -> None:
@@ -74,12 +74,15 @@ def test_files_hold_an_entry_a_line(tmp_path: Path) -> None:
     path.write_bytes("\ufeffAnn Lee\r\n\r\n Bob \n".encode())
     listed = lists.read({"files": [str(path)]}, "test")
     spans = Spans(Policy(mask=listed))
-    assert [part for part, _ in found("bob met ann lee", spans)] == ["bob", "ann lee"]
+    assert [part for part, _ in named_in("bob met ann lee", spans)] == [
+        "bob",
+        "ann lee",
+    ]
     policy = Policy(mask=listed)
     assert policy.settings()["mask"] == {"files": [str(path)]}
     assert list(lists.digests(policy)) == [str(path)]
     path.write_text("other")
-    assert found("bob", Spans(policy)) == [("bob", kinds.MASKED)], "read once"
+    assert named_in("bob", Spans(policy)) == [("bob", kinds.MASKED)], "read once"
 
 
 @pytest.mark.parametrize(

@@ -223,7 +223,7 @@ def test_words_divide_as_coarsely_as_the_vocabulary_allows(
     DENSE, st.sets(st.sampled_from(["a", "n't", "t", "'s", "z", "an", "e", "w", "'"]))
 )
 def test_parts_joined_are_the_word(text: str, vocabulary: set[str]) -> None:
-    """Whatever the vocabulary, segmenting a word loses nothing and marks only marks."""
+    """With any vocabulary, segmenting a word loses nothing and marks only marks."""
     for piece in split(text):
         if kind_of(piece) != kinds.WORD:
             continue

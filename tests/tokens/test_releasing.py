@@ -7,7 +7,7 @@ from dptext.tokens import joining, kinds
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Released
-from tests.tokens.test_joining import ENGLISH, ITEMS, POLICIES, mixed, seen_of_each
+from tests.tokens.texts import ENGLISH, ITEMS, POLICIES, mixed, seen_of_each
 
 
 def released(texts: list[str], policy: Policy) -> Released:

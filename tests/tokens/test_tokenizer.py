@@ -149,7 +149,7 @@ def test_pieces_are_flagged(text: str, marks: int) -> None:
 def test_only_perturbed_classes_become_words(
     policy: Policy, replaced: list[str]
 ) -> None:
-    """What a policy keeps, masks or drops is no word for the mechanism."""
+    """Tokens that a policy keeps, masks or drops are no words for the mechanism."""
     words = words_of("the cat, zq! 42 @x's", policy=policy)
     assert [words.pieces[position] for position in words.positions] == replaced
 

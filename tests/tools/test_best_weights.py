@@ -41,13 +41,13 @@ def risk_of(
 def worth_of(space: Any, prior: NDArray[np.float64], listed: int) -> Any:
     """Return the expected cosine at each rank, word by word."""
     rows = space.lexicon.vectors.astype(float)
-    found = np.zeros(listed)
+    worth = np.zeros(listed)
     for word, order in enumerate(space.lexicon.orders[:-1].astype(int)):
         for position in range(listed):
             a, b = rows[word], rows[order[position]]
             cosine = a @ b / np.sqrt((a @ a) * (b @ b))
-            found[position] += prior[word] * max(cosine, 0.0)
-    return found
+            worth[position] += prior[word] * max(cosine, 0.0)
+    return worth
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -184,10 +184,10 @@ def test_what_is_printed_is_what_a_profile_wants(tmp_path: Path) -> None:
     lexicon = lexicons.find(where)
     over = {"lexicon": where, "budget": {"risk": "60%", "epsilon": None}}
     recipe = profile.load("balanced", over)
-    made, changed = best_weights.for_profile(recipe, lexicon, "closeness", None)
+    best, changed = best_weights.for_profile(recipe, lexicon, "closeness", None)
     pasted = yaml.safe_load(best_weights.as_yaml(changed))
     assert pasted["budget"] == {"name": "uniform", "risk": "60%"}
     again = profile.load("balanced", {**over, **pasted})
-    assert (again.mechanism, again.budget) == (made.mechanism, made.budget)
-    made, changed = best_weights.for_profile(recipe, lexicon, "kept", 0.7)
+    assert (again.mechanism, again.budget) == (best.mechanism, best.budget)
+    best, changed = best_weights.for_profile(recipe, lexicon, "kept", 0.7)
     assert changed["budget"] == {"name": "uniform", "epsilon": 0.7}

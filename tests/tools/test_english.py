@@ -76,7 +76,7 @@ def test_a_trie_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 
 def test_frequencies_are_those_of_the_sources(tmp_path: Path) -> None:
-    """What a source says is a part of the sum; a possessive is a word and a clitic."""
+    """Each source is a part of the sum; a possessive is a word and a clitic."""
     counts = tmp_path / "counts"
     counts.write_text("dog 3\ncat 1\n", encoding="utf-8")
     known = ["dog", "cat", "rex"]

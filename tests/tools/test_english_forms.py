@@ -54,16 +54,16 @@ def test_words_without_a_variant(word: str) -> None:
 
 def test_candidates_have_irregular_forms_only(database: WordNet) -> None:
     """An irregular past takes the place of the regular one."""
-    found = candidates(database)
-    assert {"ran", "running", "runs", "happier"} <= found.keys()
-    assert not {"runned", "runed", "happyer"} & found.keys()
+    forms = candidates(database)
+    assert {"ran", "running", "runs", "happier"} <= forms.keys()
+    assert not {"runned", "runed", "happyer"} & forms.keys()
 
 
 def test_places_have_no_plural(database: WordNet) -> None:
     """A name of one thing is not counted."""
-    found = candidates(database)
-    assert "london" in found
-    assert "londons" not in found
+    forms = candidates(database)
+    assert "london" in forms
+    assert "londons" not in forms
 
 
 def test_a_form_of_two_lemmas_has_two_links(database: WordNet) -> None:

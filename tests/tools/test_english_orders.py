@@ -41,37 +41,37 @@ def figures(seed: int = 0) -> Figures:
 @pytest.mark.parametrize("outputs", [13, SIZE])
 def test_a_word_comes_first_then_outputs_only(outputs: int) -> None:
     """Every order begins with its word; then different words below outputs."""
-    found = orders.orders(figures(), outputs, 12).astype(int)
-    assert found.shape == (SIZE, 13)
-    assert (found[:, 0] == np.arange(SIZE)).all()
-    assert found[:, 1:].max() < outputs
-    assert all(len(set(row)) == 13 for row in found.tolist())
+    listed = orders.orders(figures(), outputs, 12).astype(int)
+    assert listed.shape == (SIZE, 13)
+    assert (listed[:, 0] == np.arange(SIZE)).all()
+    assert listed[:, 1:].max() < outputs
+    assert all(len(set(row)) == 13 for row in listed.tolist())
 
 
 def test_with_cosines_alone_the_order_is_by_cosine() -> None:
     """Without the other figures the nearest by angle come first."""
     given = figures()
-    found = orders.orders(given, SIZE, 10, ONLY_COSINE)
+    listed = orders.orders(given, SIZE, 10, ONLY_COSINE)
     cosines = given.vectors[:SIZE] @ given.vectors[:SIZE].T
     np.fill_diagonal(cosines, -2)
     best = np.argsort(-cosines, axis=1, kind="stable")[:, :10]
-    np.testing.assert_array_equal(found[:, 1:], best)
+    np.testing.assert_array_equal(listed[:, 1:], best)
 
 
 def test_equals_stand_by_id() -> None:
     """Words that no figure tells apart stand in the order of the vocabulary."""
     same = replace(figures(), vectors=np.ones((SIZE + 1, 6)) / np.sqrt(6))
-    found = orders.orders(same, SIZE, 5)
-    assert found[0].tolist() == [0, 1, 2, 3, 4, 5]
-    assert found[3].tolist() == [3, 0, 1, 2, 4, 5]
+    listed = orders.orders(same, SIZE, 5)
+    assert listed[0].tolist() == [0, 1, 2, 3, 4, 5]
+    assert listed[3].tolist() == [3, 0, 1, 2, 4, 5]
 
 
 def test_what_belongs_together_comes_forward() -> None:
     """A word of the same group stands before equally near words."""
     linked = [[30] if row == 0 else [] for row in range(SIZE)]
     given = replace(figures(), vectors=np.ones((SIZE + 1, 6)) / np.sqrt(6))
-    found = orders.orders(replace(given, groups=linked), SIZE, 5)
-    assert found[0, 1] == 30
+    listed = orders.orders(replace(given, groups=linked), SIZE, 5)
+    assert listed[0, 1] == 30
 
 
 def test_antonyms_are_listed_nowhere_near() -> None:
@@ -79,8 +79,8 @@ def test_antonyms_are_listed_nowhere_near() -> None:
     given = figures()
     nearest = int(orders.orders(given, SIZE, 1, ONLY_COSINE)[0, 1])
     opposite = [[nearest] if row == 0 else [] for row in range(SIZE)]
-    found = orders.orders(replace(given, antonyms=opposite), SIZE, SIZE - 2)
-    assert nearest not in found[0, 1:]
+    listed = orders.orders(replace(given, antonyms=opposite), SIZE, SIZE - 2)
+    assert nearest not in listed[0, 1:]
 
 
 @pytest.mark.parametrize("name", ["grammar", "subject", "meaning"])
@@ -90,24 +90,24 @@ def test_words_of_a_kind_come_first(name: str) -> None:
     kind[np.arange(SIZE), np.arange(SIZE) % 2] = 1.0
     same = replace(figures(), vectors=np.ones((SIZE + 1, 6)) / np.sqrt(6))
     given: dict[str, Any] = {name: kind}
-    found = orders.orders(replace(same, **given), SIZE, 19)
-    assert (found % 2 == (np.arange(SIZE) % 2)[:, None]).all()
+    listed = orders.orders(replace(same, **given), SIZE, 19)
+    assert (listed % 2 == (np.arange(SIZE) % 2)[:, None]).all()
 
 
 def test_good_words_stand_for_good_words() -> None:
     """Of equally near words those of the same polarity come first."""
     polarity = np.where(np.arange(SIZE) % 2, 1.0, -1.0)
     same = replace(figures(), vectors=np.ones((SIZE + 1, 6)) / np.sqrt(6))
-    found = orders.orders(replace(same, polarity=polarity), SIZE, 19)
-    assert (found % 2 == (np.arange(SIZE) % 2)[:, None]).all()
+    listed = orders.orders(replace(same, polarity=polarity), SIZE, 19)
+    assert (listed % 2 == (np.arange(SIZE) % 2)[:, None]).all()
 
 
 def test_rarer_words_fall_back() -> None:
     """Of equally near words the more frequent come first, to whatever word."""
     counts = np.exp(-np.arange(SIZE, dtype=float))
     same = replace(figures(), vectors=np.ones((SIZE + 1, 6)) / np.sqrt(6))
-    found = orders.orders(replace(same, counts=counts), SIZE, 6)
-    assert found[4, 1:].tolist() == [0, 1, 2, 3, 5, 6]
+    listed = orders.orders(replace(same, counts=counts), SIZE, 6)
+    assert listed[4, 1:].tolist() == [0, 1, 2, 3, 5, 6]
 
 
 def test_everybodys_neighbour_is_listed_less() -> None:
@@ -128,14 +128,14 @@ def test_everybodys_neighbour_is_listed_less() -> None:
 def test_antonyms_are_those_of_the_lemmas(database: WordNet) -> None:
     """All forms of the one stand against all forms of the other."""
     keys = ("happy", "happier", "sad", "dog", "glad")
-    found = wordnet.antonyms(database, keys, candidates(database))
-    assert found == [[2], [2], [0, 1], [], []]
+    pairs = wordnet.antonyms(database, keys, candidates(database))
+    assert pairs == [[2], [2], [0, 1], [], []]
 
 
 def test_groups_name_the_others() -> None:
     """A word has the others of its groups, each once."""
-    found = orders.grouped(("he", "she", "who"), (("he", "she"), ("she", "he", "x")))
-    assert found == [[1], [0], []]
+    groups = orders.grouped(("he", "she", "who"), (("he", "she"), ("she", "he", "x")))
+    assert groups == [[1], [0], []]
 
 
 def test_polarity_follows_seeds_and_turns_at_antonyms(database: WordNet) -> None:

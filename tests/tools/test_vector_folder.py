@@ -85,7 +85,7 @@ def test_a_parquet_list_beside_one_matrix(tmp_path: Path) -> None:
 
 
 def test_a_packed_folder_is_the_same_vectors(tmp_path: Path) -> None:
-    """What is packed is what `dptext lexicon import` reads; the folder is refused."""
+    """`dptext lexicon import` reads the packed file and refuses the folder."""
     (tmp_path / "vocab.txt").write_text("\n".join(files.WORDS) + "\n")
     np.save(tmp_path / "vectors.npy", _TABLE)
     with pytest.raises(LexiconError, match=r"Is a directory"):

@@ -32,11 +32,11 @@ def measured_delta(released: NDArray[Any], axis: NDArray[np.float64]) -> float:
     scores = released @ (axis / np.linalg.norm(axis))
     train, test = scores[:, : DRAWS // 2], scores[:, DRAWS // 2 :]
     levels = np.quantile(train, np.linspace(0.05, 0.95, 60))
-    found = [
+    surplus = [
         (train[0] > level).mean() - np.exp(EPSILON) * (train[1] > level).mean()
         for level in levels
     ]
-    level = levels[int(np.argmax(found))]
+    level = levels[int(np.argmax(surplus))]
     count = DRAWS // 2
     low, _ = binomial.limits(int((test[0] > level).sum()), count, 1e-3)
     _, high = binomial.limits(int((test[1] > level).sum()), count, 1e-3)
@@ -50,10 +50,10 @@ def test_the_published_sensitivity_is_refuted_by_an_attack() -> None:
     sigma = 1.0 / curve.mu_of(EPSILON, DELTA)
     noise = np.random.default_rng(5).normal(size=(2, DRAWS, WIDTH)) * sigma
     released = noise + np.array([one, other])[:, None]
-    found = measured_delta(released, one - other)
-    assert found > 5 * DELTA
+    delta = measured_delta(released, one - other)
+    assert delta > 5 * DELTA
     # What it really is, from the exact curve at twice the mu.
-    assert found <= curve.delta_of(EPSILON, 2.0 / sigma)
+    assert delta <= curve.delta_of(EPSILON, 2.0 / sigma)
 
 
 @pytest.mark.parametrize("name", ["gaussian", "discrete-gaussian"])
@@ -66,8 +66,8 @@ def test_the_same_attack_fails_at_two_c(name: str) -> None:
     bits = distributions.bits(2 * DRAWS, 8)
     released = mechanism.release(positions, EPSILON, bits).reshape(2, DRAWS, WIDTH)
     one, other = sides(1.0)
-    found = measured_delta(released.astype(np.float64), one - other)
-    assert found <= DELTA
+    delta = measured_delta(released.astype(np.float64), one - other)
+    assert delta <= DELTA
 
 
 def test_published_claims_are_other_ones() -> None:

@@ -34,21 +34,21 @@ def test_scikit_learns_own_checks_pass(mechanism: str, key: bytes | None) -> Non
     estimator = PrivateVectors(mechanism=mechanism, key=key)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = sklearn_checks.check_estimator(
+        checks = sklearn_checks.check_estimator(
             estimator, on_fail=None, expected_failed_checks={} if key else FRESH
         )
-    failed = {each["check_name"] for each in found if each["status"] == "failed"}
+    failed = {each["check_name"] for each in checks if each["status"] == "failed"}
     assert not failed
-    skipped = {each["check_name"] for each in found if each["status"] == "skipped"}
+    skipped = {each["check_name"] for each in checks if each["status"] == "skipped"}
     assert skipped <= SKIPPED
-    assert sum(each["status"] == "passed" for each in found) > 30
+    assert sum(each["status"] == "passed" for each in checks) > 30
 
 
 def test_the_checks_pass_for_texts() -> None:
     """The few that apply to what takes texts; it says that it takes nothing else."""
     with pytest.warns(UserWarning, match="string=True"):
-        found = sklearn_checks.check_estimator(TextVectors(key=KEY))
-    assert {each["status"] for each in found} == {"passed"}
+        checks = sklearn_checks.check_estimator(TextVectors(key=KEY))
+    assert {each["status"] for each in checks} == {"passed"}
 
 
 def test_fit_looks_at_no_value() -> None:

@@ -38,6 +38,7 @@ from dptext.vectors import release, statement
 from dptext.vectors.release import VectorRelease
 from tests import distributions, prepared, small
 from tests.cli.running import here
+from tests.vectors.releases import said
 
 Wide = NDArray[np.float64]
 LINE = "zaru 0\nmivo 5\nteku 10\npolk 1\n"
@@ -70,7 +71,7 @@ VARIANTS: tuple[dict[str, Any], ...] = (
 )
 
 
-def made(
+def ready_release(
     path: Path, pool: str, space: Any, mechanism: Any, lexicon: Lexicon | None = None
 ) -> VectorRelease:
     """Make a release ready."""
@@ -81,13 +82,6 @@ def made(
         "budget": {"name": "uniform", "epsilon": 2.0},
     }
     return release.of(release.parse(over, {"pool": pool}), lexicon=lexicon)
-
-
-def said(ready: VectorRelease) -> Statement:
-    """Draw up the statement."""
-    return statement.build(
-        ready, key="system", identified=False, lexicon_is_custom=True
-    )
 
 
 def means(rows: NDArray[np.floating], lexicon: Any) -> Wide:
@@ -122,15 +116,15 @@ def lost(ready: VectorRelease, positions: Wide) -> Wide:
     return np.asarray(pdist(positions) * math.sqrt(width + 1) / spread)
 
 
-def claimed(ready: VectorRelease, found: Statement) -> Wide:
+def claimed(ready: VectorRelease, promise: Statement) -> Wide:
     """Return what the statement says of each pair of texts."""
     name = ready.mechanism.name
     metric = ready.settings.recipe.mechanism.params
-    if found.notion is Notion.APPROXIMATE:
-        delta = found.delta
-        return np.full(math.comb(len(TEXTS), 2), mu_of(found.epsilon, delta))
-    if found.notion is Notion.LDP:
-        return np.full(math.comb(len(TEXTS), 2), found.epsilon)
+    if promise.notion is Notion.APPROXIMATE:
+        delta = promise.delta
+        return np.full(math.comb(len(TEXTS), 2), mu_of(promise.epsilon, delta))
+    if promise.notion is Notion.LDP:
+        return np.full(math.comb(len(TEXTS), 2), promise.epsilon)
     space = ready.mechanism.space
     rows: NDArray[np.floating] = space.vectors
     if name == "privemb":
@@ -138,7 +132,7 @@ def claimed(ready: VectorRelease, found: Statement) -> Wide:
     elif getattr(metric, "metric", "") == "lexicon":
         rows = np.asarray(ready.lexicon.vectors, np.float32)
     centres = means(rows, ready.lexicon)
-    times = re.search(r"([\d.]+) times the", found.metric.name)
+    times = re.search(r"([\d.]+) times the", promise.metric.name)
     if name == "mahalanobis":
         assert times is not None
         lam = metric.lam  # type: ignore[attr-defined]
@@ -150,10 +144,10 @@ def claimed(ready: VectorRelease, found: Statement) -> Wide:
         if not spread.any():
             mixed = np.eye(width)
         exact = pdist(centres, "mahalanobis", VI=np.linalg.inv(mixed))
-        longest = found.epsilon * float(times[1]) * pdist(centres)
-        return np.asarray(np.minimum(found.epsilon * exact, longest))
+        longest = promise.epsilon * float(times[1]) * pdist(centres)
+        return np.asarray(np.minimum(promise.epsilon * exact, longest))
     factor = float(times[1]) if times else 1.0
-    return np.asarray(found.epsilon * factor * pdist(centres))
+    return np.asarray(promise.epsilon * factor * pdist(centres))
 
 
 @pytest.mark.parametrize("space", registry.names("spaces"))
@@ -174,7 +168,7 @@ def test_no_two_texts_lose_more_than_is_said(
         if pool == "sif" and lexicon is LINE:
             continue
         try:
-            ready = made(path, pool, placed, mechanism, opened)
+            ready = ready_release(path, pool, placed, mechanism, opened)
         except UnprovenError:
             assert pool != "word"
             refused.append((pool, mechanism))
@@ -184,18 +178,18 @@ def test_no_two_texts_lose_more_than_is_said(
             assert lexicon is LINE
             assert space in ("interval", "observed-range")
             continue
-        found = said(ready)
+        promise = said(ready, lexicon_is_custom=True)
         randomness = ready.randomness(RunKey.from_seed(1))
         assert np.isfinite(ready.rows(records, randomness).vectors).all()
         if pool == "word":
             continue
         positions = np.asarray(ready.encode(TEXTS).at(slice(None)), np.float64)
-        loss, bound = lost(ready, positions), claimed(ready, found)
+        loss, bound = lost(ready, positions), claimed(ready, promise)
         slack = 1e-9 if mechanism["name"].startswith("discrete") else 1e-6
-        case = (pool, mechanism, found.distance)
+        case = (pool, mechanism, promise.distance)
         assert (loss <= bound * (1.0 + slack) + 1e-12).all(), case
-        if found.worst_loss is not None and found.notion is Notion.METRIC:
-            assert loss.max() <= found.worst_loss * (1.0 + 1e-9), case
+        if promise.worst_loss is not None and promise.notion is Notion.METRIC:
+            assert loss.max() <= promise.worst_loss * (1.0 + 1e-9), case
     pools = ("mean",) if lexicon is LINE else ("mean", "sif")
     wanted = [] if space == "identity" else [(pool, VARIANTS[1]) for pool in pools]
     assert refused == wanted
@@ -204,12 +198,12 @@ def test_no_two_texts_lose_more_than_is_said(
 def test_a_constant_of_pairs_is_no_constant_of_means() -> None:
     """Each is given for the inputs that it holds for, and for fewer."""
     everything = list(Inputs)
-    for place, inputs in enumerate(everything):
+    for position, inputs in enumerate(everything):
         constant = Constant(1.5, inputs)
-        assert [constant.over(each) for each in everything[: place + 1]] == (
-            [1.5] * (place + 1)
+        assert [constant.over(each) for each in everything[: position + 1]] == (
+            [1.5] * (position + 1)
         )
-        for more in everything[place + 1 :]:
+        for more in everything[position + 1 :]:
             with pytest.raises(UnprovenError, match="not for"):
                 constant.over(more)
 
@@ -248,7 +242,7 @@ def test_no_number_is_released_that_is_not_finite(tmp_path: Path) -> None:
     """Neither as a vector nor, by a mapping, as a word."""
     path = tmp_path / "words.vec"
     path.write_text(SOLID)
-    ready = made(path, "word", {"name": "identity"}, {"name": "laplace"})
+    ready = ready_release(path, "word", {"name": "identity"}, {"name": "laplace"})
     broken = Bare(laplace.Params(), ready.mechanism.space)
     ready = dataclasses.replace(ready, mechanism=broken)
     with pytest.raises(ComponentError, match="not finite"):
@@ -272,14 +266,14 @@ def test_vectors_that_coincide_are_no_division_by_zero(
     space = {"name": "clip", "low": low, "high": low + 2}
     for mechanism in ("gaussian", "discrete-gaussian", "discrete-laplace"):
         for pool in ("word", "mean"):
-            ready = made(path, pool, space, {"name": mechanism})
+            ready = ready_release(path, pool, space, {"name": mechanism})
             rows = ready.rows(texts, ready.randomness(RunKey.from_seed(1)))
             assert np.isfinite(rows.vectors).all()
             assert ready.mechanism.step(2.0) > 0.0
             measured = statement.measured(ready)
             assert np.isfinite(measured.noise_lengths).all()
     with pytest.raises(LexiconError, match="lie in one direction"):
-        made(path, "sif", {"name": "identity"}, {"name": "gaussian"})
+        ready_release(path, "sif", {"name": "identity"}, {"name": "gaussian"})
 
 
 def test_vectors_are_rounded_in_double_precision(tmp_path: Path) -> None:
@@ -292,7 +286,7 @@ def test_vectors_are_rounded_in_double_precision(tmp_path: Path) -> None:
     path = tmp_path / "words.vec"
     path.write_text(SOLID)
     for name in ("discrete-gaussian", "discrete-laplace"):
-        ready = made(path, "word", {"name": "identity"}, {"name": name})
+        ready = ready_release(path, "word", {"name": "identity"}, {"name": name})
         ready = dataclasses.replace(ready, epsilon=300.0)
         outputs = [
             ready.mechanism.release(rows, 300.0, distributions.bits(4000))
@@ -301,8 +295,8 @@ def test_vectors_are_rounded_in_double_precision(tmp_path: Path) -> None:
         np.testing.assert_array_equal(outputs[0], outputs[1])
     step = 3e-7
     exact = [round(Fraction(float(each)) / Fraction(step)) for each in single.ravel()]
-    found = noise.whole_steps(single, step).ravel()
-    assert (np.abs(found - np.array(exact, np.float64)) <= 0.0).all()
+    steps = noise.whole_steps(single, step).ravel()
+    assert (np.abs(steps - np.array(exact, np.float64)) <= 0.0).all()
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 8.0, 1e5])
@@ -363,8 +357,8 @@ def test_check_refuses_what_claims_too_much(version: str, tmp_path: Path) -> Non
     name = report["guarantee"]["metric"]["name"]
     factor = re.search(r"at most ([\d.]+) times", name)
     assert factor is not None
-    told = name.replace(factor[1], f"{float(factor[1]) - 0.1:.4f}")
-    stronger = json.loads(json.dumps(report).replace(name, told))
+    lower = name.replace(factor[1], f"{float(factor[1]) - 0.1:.4f}")
+    stronger = json.loads(json.dumps(report).replace(name, lower))
     assert checked(stronger)[0] == 1
     for loss in ("nearest", "median", "farthest"):
         report["guarantee"]["loss"][loss] *= 0.9

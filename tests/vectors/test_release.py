@@ -12,7 +12,7 @@ from dptext import models
 from dptext.errors import UsageError
 from dptext.randomness import RunKey
 from dptext.vectors import release
-from tests.vectors.made import MECHANISMS, TEXTS, made, records
+from tests.vectors.releases import MECHANISMS, TEXTS, ready_release, records
 
 KEY = RunKey.from_seed(1)
 POOLS = ("word", "mean", "sif")
@@ -24,7 +24,7 @@ def test_vectors_are_the_same_in_any_batch(
     mechanism: str, pool: str, tmp_path: Path
 ) -> None:
     """To the last bit; and they lie on the grid."""
-    ready = made(tmp_path, mechanism, pool)
+    ready = ready_release(tmp_path, mechanism, pool)
     every = records(25)
     randomness = ready.randomness(KEY)
     whole = ready.rows(every, randomness)
@@ -46,7 +46,7 @@ def test_vectors_are_the_same_in_any_batch(
 @pytest.mark.parametrize("pool", POOLS)
 def test_what_a_vector_is_of(pool: str, tmp_path: Path) -> None:
     """Without noise worth the name: words, means, and the unknown word for no word."""
-    ready = made(tmp_path, "laplace", pool, epsilon=1e6)
+    ready = ready_release(tmp_path, "laplace", pool, epsilon=1e6)
     every = records(6)
     rows = ready.rows(every, ready.randomness(KEY))
     table = ready.mechanism.inputs.astype(np.float64)
@@ -78,7 +78,7 @@ def test_what_a_vector_is_of(pool: str, tmp_path: Path) -> None:
 
 def test_sif_weighs_by_frequency_and_takes_the_common_part_off(tmp_path: Path) -> None:
     """A / (a + p), less the first singular vector of the weighted table."""
-    base = made(tmp_path, "laplace", "mean").lexicon
+    base = ready_release(tmp_path, "laplace", "mean").lexicon
     table = release.weighted(base, 1e-2)
     prior = np.append(base.prior, base.prior.min())
     rows = base.vectors.astype(np.float64) * (1e-2 / (1e-2 + prior))[:, None]
@@ -91,13 +91,13 @@ def test_sif_weighs_by_frequency_and_takes_the_common_part_off(tmp_path: Path) -
 
 def test_means_lie_between_words_and_pairs_lose_no_more(tmp_path: Path) -> None:
     """No two means are farther apart than two words; privemb takes the worst case."""
-    ready = made(tmp_path, "privemb", "mean", parameters={"dimensions": 3})
+    ready = ready_release(tmp_path, "privemb", "mean", parameters={"dimensions": 3})
     matrix = ready.mechanism.matrix  # type: ignore[attr-defined]
     assert ready.mechanism.stretch >= np.linalg.norm(matrix, 2)  # type: ignore[attr-defined]
-    words = made(tmp_path, "privemb", "word", parameters={"dimensions": 3})
+    words = ready_release(tmp_path, "privemb", "word", parameters={"dimensions": 3})
     assert words.mechanism.stretch < ready.mechanism.stretch  # type: ignore[attr-defined]
     rng = np.random.default_rng(0)
-    gaussian = made(tmp_path, "gaussian", "mean").mechanism
+    gaussian = ready_release(tmp_path, "gaussian", "mean").mechanism
     weights = rng.dirichlet(np.full(len(gaussian.inputs), 0.1), size=200)
     means = gaussian.position(weights @ gaussian.inputs.astype(np.float64))
     far = np.linalg.norm(means[:, None] - means[None], axis=2).max()
@@ -106,14 +106,14 @@ def test_means_lie_between_words_and_pairs_lose_no_more(tmp_path: Path) -> None:
 
 def test_epsilon_is_shared_by_the_vectors_of_a_subject(tmp_path: Path) -> None:
     """Mu / sqrt(n) for normal noise, epsilon / n for other noise."""
-    one = made(tmp_path, "gaussian")
-    shared = made(tmp_path, "gaussian", subject="who", most=16)
+    one = ready_release(tmp_path, "gaussian")
+    shared = ready_release(tmp_path, "gaussian", subject="who", most=16)
     sigma = [each.mechanism.spread(each.epsilon) for each in (one, shared)]
     assert sigma[1] == pytest.approx(4.0 * sigma[0], rel=1e-6)
     assert sigma[1] >= 4.0 * sigma[0] * (1 - 1e-9)
-    assert made(tmp_path, "laplace", subject="who", most=4).epsilon == 5.0 / 4
+    assert ready_release(tmp_path, "laplace", subject="who", most=4).epsilon == 5.0 / 4
     with pytest.raises(UsageError, match="too many vectors"):
-        made(
+        ready_release(
             tmp_path,
             "gaussian",
             epsilon=0.1,
@@ -130,15 +130,15 @@ def test_a_key_and_settings_decide_the_vectors(tmp_path: Path) -> None:
     def rows(ready: release.VectorRelease, which: Any = every) -> Any:
         return ready.rows(which, ready.randomness(KEY)).vectors
 
-    one = made(tmp_path, "gaussian")
-    np.testing.assert_array_equal(rows(one), rows(made(tmp_path, "gaussian")))
-    assert one.identity != made(tmp_path, "gaussian", epsilon=5.5).identity
-    assert one.identity != made(tmp_path, "gaussian", "sif").identity
-    assert one.identity != made(tmp_path, "discrete-gaussian").identity
+    one = ready_release(tmp_path, "gaussian")
+    np.testing.assert_array_equal(rows(one), rows(ready_release(tmp_path, "gaussian")))
+    assert one.identity != ready_release(tmp_path, "gaussian", epsilon=5.5).identity
+    assert one.identity != ready_release(tmp_path, "gaussian", "sif").identity
+    assert one.identity != ready_release(tmp_path, "discrete-gaussian").identity
     import dataclasses
 
     same = [dataclasses.replace(each, subject="me", texts=("bread",)) for each in every]
-    vectors = rows(made(tmp_path, "gaussian", subject="who"), same)
+    vectors = rows(ready_release(tmp_path, "gaussian", subject="who"), same)
     assert len(np.unique(vectors, axis=0)) == 4
 
 

@@ -1,63 +1,59 @@
-"""What is said of vectors is true, and its figures are those of the mechanism."""
+"""Statements about vectors are true, with the mechanism's figures."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
 from dptext import noise as curve
-from dptext.guarantees.statement import Statement
 from dptext.types import Inputs
 from dptext.vectors import release, statement
-from dptext.vectors.release import VectorRelease
 from tests.cli.running import lexicon
-from tests.vectors.made import MECHANISMS, made
-
-
-def said(ready: VectorRelease, key: str = "system", **more: Any) -> Statement:
-    """Draw up the statement of a release."""
-    given = {"identified": False, "lexicon_is_custom": False, **more}
-    return statement.build(ready, key=key, **given)
+from tests.vectors.releases import MECHANISMS, ready_release, said
 
 
 @pytest.mark.parametrize("pool", ["word", "mean", "sif"])
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_every_statement_is_whole(mechanism: str, pool: str, tmp_path: Path) -> None:
     """Sentences end, nothing is left to fill in, one line each; notions are right."""
-    ready = made(tmp_path, mechanism, pool)
-    found = said(ready)
-    lines = (found.sentence, found.text_level, *found.conditions, *found.not_covered)
+    ready = ready_release(tmp_path, mechanism, pool)
+    promise = said(ready)
+    lines = (
+        promise.sentence,
+        promise.text_level,
+        *promise.conditions,
+        *promise.not_covered,
+    )
     for line in lines:
         assert line[0].isupper() or line[0].isdigit()
         assert line.endswith(".")
         assert not re.search(r"[{}]|\n|  |None|nan|inf\b", line), line
     notion = {"discrete-laplace": "LDP"}.get(mechanism, "metric-DP")
     notion = "eps-delta" if "gaussian" in mechanism else notion
-    assert found.notion == notion
-    assert found.level == ("word" if pool == "word" else "text")
-    exact = "one of the program" in " ".join(found.conditions)
+    assert promise.notion == notion
+    assert promise.level == ("word" if pool == "word" else "text")
+    exact = "one of the program" in " ".join(promise.conditions)
     assert exact == mechanism.startswith("discrete")
-    assert (found.numerical_slack is not None) == exact
-    assert any("No amplification by sampling" in line for line in found.not_covered)
+    assert (promise.numerical_slack is not None) == exact
+    assert any("No amplification by sampling" in line for line in promise.not_covered)
 
 
 @pytest.mark.parametrize("mechanism", ["laplace", "mahalanobis", "privemb"])
 def test_the_farthest_texts_lose_what_is_said(mechanism: str, tmp_path: Path) -> None:
     """Epsilon times the largest distance of words, in the metric that is named."""
-    ready = made(tmp_path, mechanism, "mean", epsilon=2.0)
+    ready = ready_release(tmp_path, mechanism, "mean", epsilon=2.0)
     rows = ready.mechanism.inputs.astype(np.float64)
     if mechanism == "mahalanobis":
         rows = rows @ ready.mechanism.inverse  # type: ignore[attr-defined]
     exact = 2.0 * pdist(rows).max()
-    found = said(ready)
-    assert found.worst_loss is not None
-    assert exact <= found.worst_loss <= exact * (1 + 1e-5)
-    assert found.text_loss.total == found.worst_loss
+    promise = said(ready)
+    assert promise.worst_loss is not None
+    assert exact <= promise.worst_loss <= exact * (1 + 1e-5)
+    assert promise.text_loss.total == promise.worst_loss
 
 
 def test_privemb_with_the_published_scale_says_what_epsilon_counts(
@@ -65,7 +61,7 @@ def test_privemb_with_the_published_scale_says_what_epsilon_counts(
 ) -> None:
     """Texts are no words: the matrix's spectral norm over 1 + beta."""
     parameters = {"dimensions": 3, "constant": "published", "beta": 0.05}
-    ready = made(tmp_path, "privemb", "mean", parameters=parameters)
+    ready = ready_release(tmp_path, "privemb", "mean", parameters=parameters)
     matrix = ready.mechanism.matrix  # type: ignore[attr-defined]
     times = np.linalg.norm(matrix, 2) / 1.05
     assert times > 1.0
@@ -77,16 +73,18 @@ def test_privemb_with_the_published_scale_says_what_epsilon_counts(
 
 def test_several_vectors_compose_by_mu(tmp_path: Path) -> None:
     """The epsilons printed for n vectors are exact, and rounded up."""
-    ready = made(tmp_path, "discrete-gaussian", "word", epsilon=1.0)
-    found = said(ready)
+    ready = ready_release(tmp_path, "discrete-gaussian", "word", epsilon=1.0)
+    promise = said(ready)
     mu = ready.mechanism.guarantee(ready.epsilon).mu
-    pairs = re.findall(r"(\d+): ([0-9.]+)", found.text_level)
+    pairs = re.findall(r"(\d+): ([0-9.]+)", promise.text_level)
     assert [int(count) for count, _ in pairs] == list(statement._SEVERAL)
     for count, epsilon in pairs:
         together = mu * np.sqrt(int(count))
         assert curve.delta_of(float(epsilon.rstrip(".")), together) <= 1e-5
         assert curve.delta_of(float(epsilon.rstrip(".")) * 0.999, together) > 1e-5
-    shared = said(made(tmp_path, "gaussian", epsilon=1.0, subject="who", most=9))
+    shared = said(
+        ready_release(tmp_path, "gaussian", epsilon=1.0, subject="who", most=9)
+    )
     assert 'All vectors of one value of "who", at most 9, are together (1' in (
         shared.text_level
     )
@@ -94,12 +92,12 @@ def test_several_vectors_compose_by_mu(tmp_path: Path) -> None:
 
 def test_nothing_is_claimed_with_a_seed_or_beyond_what_is_drawn(tmp_path: Path) -> None:
     """A seed is public; so large an epsilon that rounding decides is no guarantee."""
-    found = said(made(tmp_path), key="seed")
-    assert found.notion == "none"
-    assert found.worst_loss is None
-    assert found.sentence.startswith("No guarantee: anyone who knows the seed")
-    assert not found.conditions
-    weak = said(made(tmp_path, "laplace", epsilon=400.0, pool="word"))
+    promise = said(ready_release(tmp_path), key="seed")
+    assert promise.notion == "none"
+    assert promise.worst_loss is None
+    assert promise.sentence.startswith("No guarantee: anyone who knows the seed")
+    assert not promise.conditions
+    weak = said(ready_release(tmp_path, "laplace", epsilon=400.0, pool="word"))
     assert weak.sentence.startswith("No meaningful protection. ")
 
 
@@ -109,48 +107,54 @@ def test_words_that_are_left_out_are_named(tmp_path: Path) -> None:
         "lexicon": lexicon(tmp_path),
         "tokens": {"stop_word": "drop", "unknown": "drop"},
     }
-    found = {
+    promises = {
         pool: said(release.of(release.parse(over, {"pool": pool})))
         for pool in ("word", "mean")
     }
-    assert "Stop words have no vector" in " ".join(found["word"].not_covered)
-    assert "Words outside the vocabulary" in " ".join(found["word"].not_covered)
-    assert found["word"].covered[0] == "words of the vocabulary other than stop words"
-    assert "have no vector" not in " ".join(found["mean"].not_covered)
+    assert "Stop words have no vector" in " ".join(promises["word"].not_covered)
+    assert "Words outside the vocabulary" in " ".join(promises["word"].not_covered)
+    assert (
+        promises["word"].covered[0] == "words of the vocabulary other than stop words"
+    )
+    assert "have no vector" not in " ".join(promises["mean"].not_covered)
 
 
 def test_conditions_follow_the_settings(tmp_path: Path) -> None:
     """A key file, an id and a lexicon of one's own are named."""
-    found = said(made(tmp_path), "key-file", identified=True, lexicon_is_custom=True)
-    text = " ".join(found.conditions)
+    promise = said(
+        ready_release(tmp_path), "key-file", identified=True, lexicon_is_custom=True
+    )
+    text = " ".join(promise.conditions)
     assert "The key file is random and stays secret" in text
     assert "No two records have the same id" in text
     assert "The lexicon is public" in text
     copied = "The id of each record is copied unchanged, but not into a .npy file"
-    assert any(line.startswith(copied) for line in found.not_covered)
+    assert any(line.startswith(copied) for line in promise.not_covered)
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_measures_agree_with_what_is_expected(mechanism: str, tmp_path: Path) -> None:
     """Means of measured distances and products, and noise lengths, by the formula."""
-    ready = made(tmp_path, mechanism, "word", epsilon=3.0)
-    found = statement.measured(ready)
-    change = found.distortion
+    ready = ready_release(tmp_path, mechanism, "word", epsilon=3.0)
+    measures = statement.measured(ready)
+    change = measures.distortion
     assert change.distance_error <= 3 * change.expected_distance
     assert change.corrected_error < change.distance_error
     assert 0.1 < change.product_error / change.expected_product_error < 2.0
-    low, middle, high = found.noise_lengths
+    low, middle, high = measures.noise_lengths
     assert 0 < low < middle < high
     spread = ready.mechanism.spread(ready.epsilon) * np.sqrt(ready.dimensions)
     assert 0.5 * spread < middle < 1.2 * spread
-    ruler = found.ruler
+    ruler = measures.ruler
     assert ruler.low <= max(ruler.nearest, ruler.best or 0.0) <= ruler.high
 
 
 def test_the_ruler_rises_with_epsilon(tmp_path: Path) -> None:
     """From the best guess without a vector to certainty."""
     small, large = (
-        statement.measured(made(tmp_path, "gaussian", "word", epsilon=epsilon)).ruler
+        statement.measured(
+            ready_release(tmp_path, "gaussian", "word", epsilon=epsilon)
+        ).ruler
         for epsilon in (0.1, 490.0)
     )
     assert small.best is not None

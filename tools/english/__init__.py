@@ -64,7 +64,7 @@ _UNKNOWN = (
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What the lexicon is built from.
+    """The sources of the lexicon.
 
     wordnet: folder of the WordNet 3.0 database; glove: GloVe 6B with 50 dimensions, a
     file or a folder; sphinx: en-us.lm.bin; symspell: words with counts; scowl: a word

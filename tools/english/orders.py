@@ -58,7 +58,7 @@ _SPARE = 32
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What each figure counts beside the cosine, from about twenty settings.
+    """The weight of each figure beside the cosine, from about twenty settings.
 
     rarer is for each nat by which y is less frequent than x.
     """
@@ -74,7 +74,7 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What the score is made of, for V words.
+    """The figures of the score, for V words.
 
     vectors (V + 1, d) of any float, the last row for unknown words; meaning (V, e),
     vectors fitted to relations, perhaps of no dimensions; grammar (V, g),

@@ -27,12 +27,12 @@ def data(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_lexicon_has_its_own() -> None:
     """Without any other package; unknown words have the most."""
     batch = texts.words(texts.THESIS + " Zqxjk")
-    found = texts.scored(ic, {}, batch)
+    scored = texts.scored(ic, {}, batch)
     assert batch.ids[-1] == -1
     content = texts.english().information_content
     assert content is not None
-    assert found[-1] == content.max()
-    by = texts.by_word(found, batch)
+    assert scored[-1] == content.max()
+    by = texts.by_word(scored, batch)
     assert by["Munich"] > by["engineer"] > by["software"] > by["he"] > by["to"]
     texts.assert_alone(ic, {}, *texts.ODD)
 
@@ -48,7 +48,7 @@ def test_a_lexicon_without_any_is_refused() -> None:
 def test_nltk_gives_the_known_value() -> None:
     """The one synset of software has 6.9857 nats in ic-brown.dat."""
     batch = texts.words(texts.THESIS)
-    found = texts.by_word(texts.scored(ic, NLTK, batch), batch)
+    scored = texts.by_word(texts.scored(ic, NLTK, batch), batch)
     wordnet = models.package("nltk.corpus", "the test", "nlp").wordnet
     table = models.package("nltk.corpus", "the test", "nlp").wordnet_ic.ic(
         "ic-brown.dat"
@@ -56,12 +56,12 @@ def test_nltk_gives_the_known_value() -> None:
     reader = models.package("nltk.corpus.reader.wordnet", "the test", "nlp")
     (synset,) = wordnet.synsets("software")
     expected = reader.information_content(synset, table)
-    assert found["software"] == pytest.approx(expected)
+    assert scored["software"] == pytest.approx(expected)
     assert expected == pytest.approx(6.985735781897362)
     values = [
         reader.information_content(each, table) for each in wordnet.synsets("engineer")
     ]
-    assert found["engineer"] == pytest.approx(math.fsum(values) / len(values))
+    assert scored["engineer"] == pytest.approx(math.fsum(values) / len(values))
 
 
 @pytest.mark.usefixtures("data")

@@ -14,8 +14,8 @@ from tests.budgets import texts
 def test_entities_count_twice() -> None:
     """Names in the thesis sentence; all other words once."""
     batch = texts.words(texts.THESIS)
-    found = texts.scored(ner, {"pipeline": texts.pipeline()}, batch)
-    by = texts.by_word(found, batch)
+    scored = texts.scored(ner, {"pipeline": texts.pipeline()}, batch)
+    by = texts.by_word(scored, batch)
     for word in ("Stanford", "University", "John", "Smith", "Munich", "SAP"):
         assert by[word] == 2.0
     assert (by["graduating"], by["engineer"], by["a"]) == (1.0, 1.0, 1.0)
@@ -41,6 +41,6 @@ def test_scores_follow_from_the_text_alone() -> None:
 def test_an_absent_pipeline_gives_the_command() -> None:
     """A name that could be one is in the command, else the usual one."""
     pytest.importorskip("spacy", exc_type=ImportError)
-    for name, told in (("en_x_md", "en_x_md"), ("no/such/dir", "en_core_web_sm")):
-        with pytest.raises(UsageError, match=f"spacy download {told} "):
+    for name, suggested in (("en_x_md", "en_x_md"), ("no/such/dir", "en_core_web_sm")):
+        with pytest.raises(UsageError, match=f"spacy download {suggested} "):
             ner.Params(pipeline=name).prepare(texts.english())

@@ -28,22 +28,22 @@ def test_the_thesis_sentence_is_weighed_as_in_the_thesis(
 ) -> None:
     """NN 15, PR 14, VB 8, JJ 3.7, all others 0.1."""
     batch = texts.words(texts.THESIS)
-    found = texts.by_word(texts.scored(pos, tagger, batch), batch)
+    scored = texts.by_word(texts.scored(pos, tagger, batch), batch)
     for word in ("Stanford", "University", "John", "Munich", "job", "SAP", "engineer"):
-        assert found[word] == 15.0
-    assert (found["he"], found["his"]) == (14.0, 14.0)
-    assert (found["graduating"], found["moved"], found["start"]) == (8.0, 8.0, 8.0)
-    assert found["new"] == 3.7
-    assert (found["from"], found["where"], found["a"]) == (0.1, 0.1, 0.1)
+        assert scored[word] == 15.0
+    assert (scored["he"], scored["his"]) == (14.0, 14.0)
+    assert (scored["graduating"], scored["moved"], scored["start"]) == (8.0, 8.0, 8.0)
+    assert scored["new"] == 3.7
+    assert (scored["from"], scored["where"], scored["a"]) == (0.1, 0.1, 0.1)
 
 
 def test_weights_can_be_set(tagger: dict[str, Any]) -> None:
     """The longest prefix counts; 0 is allowed."""
     batch = texts.words("John works here in the city")
-    own = {"weights": {"NN": 1.0, "NNP": 2.0, "VB": 0.0}, "other": 0.5}
-    found = texts.by_word(texts.scored(pos, tagger | own, batch), batch)
-    assert (found["John"], found["city"]) == (2.0, 1.0)
-    assert (found["works"], found["in"]) == (0.0, 0.5)
+    weights = {"weights": {"NN": 1.0, "NNP": 2.0, "VB": 0.0}, "other": 0.5}
+    scored = texts.by_word(texts.scored(pos, tagger | weights, batch), batch)
+    assert (scored["John"], scored["city"]) == (2.0, 1.0)
+    assert (scored["works"], scored["in"]) == (0.0, 0.5)
 
 
 def test_a_divided_word_has_the_greatest_weight_of_its_parts(
@@ -52,8 +52,8 @@ def test_a_divided_word_has_the_greatest_weight_of_its_parts(
     """Taggers read "won't" as two words; here it may be one."""
     batch = texts.words("They won't go")
     weights = {"weights": {"MD": 9.0, "RB": 1.0}, "other": 0.1}
-    found = texts.scored(pos, tagger | weights, batch)
-    assert found[1] == 9.0
+    scored = texts.scored(pos, tagger | weights, batch)
+    assert scored[1] == 9.0
 
 
 def test_scores_follow_from_the_text_alone(tagger: dict[str, Any]) -> None:

@@ -52,8 +52,8 @@ def test_the_lexicon_gives_cosines_of_weighted_means() -> None:
 def test_one_word_alone_is_all_of_its_text(module: Any, model: str) -> None:
     """It is its text, and without it there is nothing: 1 by both scores."""
     settings = LEXICON if model == "lexicon" else {"model": texts.sentence_model()}
-    found = texts.scored(module, settings, texts.words("Paris"))
-    assert found == pytest.approx([1.0], abs=1e-5)
+    scored = texts.scored(module, settings, texts.words("Paris"))
+    assert scored == pytest.approx([1.0], abs=1e-5)
 
 
 @pytest.mark.parametrize("module", BOTH)
@@ -78,10 +78,10 @@ def test_a_sentence_model_is_asked_as_its_own_library_does() -> None:
     rows = model.encode([texts.THESIS, *without, *bodies], show_progress_bar=False)
     alike = rows[1:] @ rows[0]
     size = len(bodies)
-    found = texts.scored(sentence_similarity, {"model": name}, batch)
-    np.testing.assert_allclose(found, 1 - alike[:size], atol=2e-5)
-    found = texts.scored(word_similarity, {"model": name}, batch)
-    np.testing.assert_allclose(found, np.abs(alike[size:]), atol=2e-5)
+    scored = texts.scored(sentence_similarity, {"model": name}, batch)
+    np.testing.assert_allclose(scored, 1 - alike[:size], atol=2e-5)
+    scored = texts.scored(word_similarity, {"model": name}, batch)
+    np.testing.assert_allclose(scored, np.abs(alike[size:]), atol=2e-5)
 
 
 def test_telling_words_change_a_text_more() -> None:
@@ -98,10 +98,10 @@ def test_a_long_text_is_read_in_windows() -> None:
     """Words of a part are scored as if the part were the text."""
     settings = {"model": texts.sentence_model(), "window": 4}
     long = texts.words("the old dog runs in the dark wood")
-    found = texts.scored(sentence_similarity, settings, long)
+    scored = texts.scored(sentence_similarity, settings, long)
     first = texts.words("the old dog runs")
     np.testing.assert_array_equal(
-        found[:4], texts.scored(sentence_similarity, settings, first)
+        scored[:4], texts.scored(sentence_similarity, settings, first)
     )
 
 

@@ -22,30 +22,32 @@ FORMS = "47 1998 3.5 1,250 12:30 2nd 1/2 7 007 250 2024-03-01 90s 555-1234".spli
 
 
 @pytest.fixture(scope="module")
-def made() -> pipeline.Pipeline:
+def sanitizer() -> pipeline.Pipeline:
     """Return the default mechanism, ready."""
     data = {"mechanism": "rank", "budget": {"name": "uniform", "epsilon": EPSILON}}
     return pipeline.build(profile.parse(data, "test.yaml"), lexicons.find("builtin"))
 
 
-def exact(made: pipeline.Pipeline, text: str) -> np.ndarray:
+def exact(sanitizer: pipeline.Pipeline, text: str) -> np.ndarray:
     """Return the probability of each output for a text of one number: (V,)."""
-    ids = made.tokenizer.words([text]).ids
-    row: np.ndarray = np.exp(made.mechanism.log_probs(ids, np.full(1, EPSILON)))[0]
+    ids = sanitizer.tokenizer.words([text]).ids
+    row: np.ndarray = np.exp(sanitizer.mechanism.log_probs(ids, np.full(1, EPSILON)))[0]
     return row
 
 
-def outputs_of(made: pipeline.Pipeline) -> int:
+def outputs_of(sanitizer: pipeline.Pipeline) -> int:
     """Return how many words can be written."""
-    assert isinstance(made.mechanism, rank.Rank)
-    return made.mechanism.outputs
+    assert isinstance(sanitizer.mechanism, rank.Rank)
+    return sanitizer.mechanism.outputs
 
 
-def written(made: pipeline.Pipeline, text: str, draws: int = DRAWS) -> Iterator[str]:
+def written(
+    sanitizer: pipeline.Pipeline, text: str, draws: int = DRAWS
+) -> Iterator[str]:
     """Replace a text so often, each time as a record of its own."""
     records = [Record(n, (text,), None) for n in range(draws)]
-    for _, (found,) in made.run(records, RunKey.from_seed(7)):
-        yield found
+    for _, (text_out,) in sanitizer.run(records, RunKey.from_seed(7)):
+        yield text_out
 
 
 def is_number(text: str) -> bool:
@@ -55,20 +57,20 @@ def is_number(text: str) -> bool:
 
 @pytest.mark.parametrize("text", FORMS)
 def test_a_number_becomes_a_number_as_often_as_the_list_allows(
-    made: pipeline.Pipeline, text: str
+    sanitizer: pipeline.Pipeline, text: str
 ) -> None:
     """All listed outputs of a number are numbers, so that only the floor is words.
 
     Exactly by the output distribution, and in 400 draws (false alarms: one in 10^6).
     """
-    exactly = exact(made, text)
-    rows = numbers.rows(made.lexicon)
-    outputs = outputs_of(made)
+    exactly = exact(sanitizer, text)
+    rows = numbers.rows(sanitizer.lexicon)
+    outputs = outputs_of(sanitizer)
     floor = exactly[:outputs].min()
     likely = float(exactly[rows].sum())
     assert likely == pytest.approx(1.0 - floor * (outputs - len(rows)), abs=1e-12)
     assert likely > 0.89
-    hits = sum(map(is_number, written(made, text)))
+    hits = sum(map(is_number, written(sanitizer, text)))
     low, high = distributions.limits(
         np.array([hits]), DRAWS, distributions.ALARM / len(FORMS)
     )
@@ -87,7 +89,7 @@ def test_a_number_becomes_a_number_as_often_as_the_list_allows(
     ],
 )
 def test_it_is_of_similar_form_most_often(
-    made: pipeline.Pipeline,
+    sanitizer: pipeline.Pipeline,
     text: str,
     least: float,
     alike: Callable[[str], object],
@@ -96,22 +98,22 @@ def test_it_is_of_similar_form_most_often(
 
     In 400 draws with a fixed seed; the exact share is 4 points or more above `least`.
     """
-    out = list(written(made, text))
+    out = list(written(sanitizer, text))
     same = [each for each in out if is_number(each) and alike(each)]
     assert len(same) / DRAWS > least
 
 
-def test_not_even_that_it_was_a_number_is_certain(made: pipeline.Pipeline) -> None:
+def test_not_even_that_it_was_a_number_is_certain(sanitizer: pipeline.Pipeline) -> None:
     """The loss between a number and a word is at most epsilon, as between two words."""
     words = " ".join(("the doctor London zqxv", *FORMS))
-    ids = np.unique(made.tokenizer.words([words]).ids)
-    logs = made.mechanism.log_probs(ids, np.full(len(ids), EPSILON))
-    rows = np.exp(logs[:, : outputs_of(made)])
+    ids = np.unique(sanitizer.tokenizer.words([words]).ids)
+    logs = sanitizer.mechanism.log_probs(ids, np.full(len(ids), EPSILON))
+    rows = np.exp(logs[:, : outputs_of(sanitizer)])
     assert distributions.worst_losses(rows).max() == pytest.approx(EPSILON, abs=1e-9)
     assert (rows > 0).all()
 
 
-def test_words_become_numbers_by_the_floor_alone(made: pipeline.Pipeline) -> None:
+def test_words_become_numbers_by_the_floor_alone(sanitizer: pipeline.Pipeline) -> None:
     """A common word is written as a number about as often as chance would have it."""
-    rows = numbers.rows(made.lexicon)
-    assert float(exact(made, "doctor")[rows].sum()) < 0.002
+    rows = numbers.rows(sanitizer.lexicon)
+    assert float(exact(sanitizer, "doctor")[rows].sum()) < 0.002

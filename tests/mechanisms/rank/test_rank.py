@@ -174,14 +174,14 @@ def test_orders_longer_than_k_are_cut() -> None:
 def _with_outputs(size: int, outputs: int, listed: int) -> Lexicon:
     """Return a lexicon whose orders hold a word and outputs, as the English one's."""
     whole = small.cloud(size, 3)
-    found = np.empty((size + 1, listed + 1), np.uint16)
+    orders = np.empty((size + 1, listed + 1), np.uint16)
     for row, order in enumerate(whole.orders.tolist()):
         others = [word for word in order if word < outputs and word != row]
-        own = [row] if row < size else []
-        found[row] = (own + others)[: listed + 1]
+        itself = [row] if row < size else []
+        orders[row] = (itself + others)[: listed + 1]
     meta = {**whole.meta, "outputs": outputs}
     digest = f"{whole.digest} {outputs} {listed}"
-    return dataclasses.replace(whole, orders=found, meta=meta, digest=digest)
+    return dataclasses.replace(whole, orders=orders, meta=meta, digest=digest)
 
 
 @pytest.mark.parametrize("weights", ["power", "staircase", "arch"])
@@ -204,8 +204,8 @@ def test_with_outputs_every_input_has_the_same_weights_on_them(
     )
     worst = distributions.worst_losses(exact[:, :12]).max()
     assert worst == pytest.approx(epsilon, rel=1e-9)
-    own = exact[np.arange(12), np.arange(12)]
-    np.testing.assert_allclose(own, exact.max(), rtol=1e-12)
+    same = exact[np.arange(12), np.arange(12)]
+    np.testing.assert_allclose(same, exact.max(), rtol=1e-12)
 
 
 def test_both_ways_to_outputs_give_one_distribution() -> None:
@@ -240,8 +240,8 @@ def test_best_guesses_are_those_of_the_rows(named: int | None) -> None:
     joint = prior[:, None] * prepared.probabilities(mechanism, 3.0)[:30]
     bands = [(0, 3), (3, 11), (11, 30)]
     expected = np.array([joint[a:b].max(axis=0) for a, b in bands])
-    found = mechanism.best_guesses(prior, 3.0, bands)
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    guesses = mechanism.best_guesses(prior, 3.0, bands)
+    np.testing.assert_allclose(guesses, expected, rtol=1e-12)
 
 
 def test_the_arch_is_its_closed_form() -> None:
@@ -263,11 +263,11 @@ def test_all_weights_fall_from_one_to_the_floor(
     weights: Any, k: int, c: float, p: float
 ) -> None:
     """Steps begin with 1, never rise and stay at or above 0: all the theorem needs."""
-    found = rank.Params(weights=weights, k=k, c=c, p=p).exponents(k)
-    assert found[0] == pytest.approx(1.0)
-    assert found.max() <= 1.0 + 1e-12
-    assert (np.diff(found) <= 1e-12).all()
-    assert found.min() >= 0.0
+    exponents = rank.Params(weights=weights, k=k, c=c, p=p).exponents(k)
+    assert exponents[0] == pytest.approx(1.0)
+    assert exponents.max() <= 1.0 + 1e-12
+    assert (np.diff(exponents) <= 1e-12).all()
+    assert exponents.min() >= 0.0
 
 
 def test_more_outputs_than_words_are_refused() -> None:
@@ -284,10 +284,10 @@ def test_more_outputs_than_words_are_refused() -> None:
 def test_an_audit_of_outputs_finds_epsilon() -> None:
     """Words that no input gives are no infinite loss."""
     mechanism = prepared.ready("rank", _with_outputs(30, 12, 5), k=5)
-    found = audit(mechanism, 4.0, None)
-    assert found.infinite == 0.0
-    assert found.worst == pytest.approx(4.0)
-    assert not found.refuted
+    result = audit(mechanism, 4.0, None)
+    assert result.infinite == 0.0
+    assert result.worst == pytest.approx(4.0)
+    assert not result.refuted
 
 
 @st.composite
@@ -376,9 +376,9 @@ def test_a_table_that_does_not_fall_is_refused(
 
 def test_shipped_tables_fall_and_have_rising_risks() -> None:
     """Each prior has its own, of falling steps; closeness rises with the risk."""
-    found = rank.shipped()
-    assert len(found) == 2
-    for rows in found:
+    tables = rank.shipped()
+    assert len(tables) == 2
+    for rows in tables:
         assert len(rows) > 20
         for row in rows:
             rank.check(row.steps)
@@ -463,11 +463,11 @@ def test_a_small_lexicon_lists_a_part_in_proportion(
     table: tuple[tuple[int, float], ...], outputs: int
 ) -> None:
     """Each rank has the step of the rank as far down in the table, and they fall."""
-    found = rank.scaled(table, outputs, table[-1][0])
-    rank.check(found)
+    short = rank.scaled(table, outputs, table[-1][0])
+    rank.check(short)
     part = min(1.0, outputs / rank.OUTPUTS)
     listed = math.ceil(table[-1][0] * part)
-    assert found[-1][0] == listed <= max(1, table[-1][0])
+    assert short[-1][0] == listed <= max(1, table[-1][0])
     whole = rank.values(table, table[-1][0])
     # A step that ends at e ends at e * part, rounded up.
     expected = [
@@ -476,7 +476,7 @@ def test_a_small_lexicon_lists_a_part_in_proportion(
         ]
         for position in range(1, listed + 1)
     ]
-    np.testing.assert_array_equal(rank.values(found, listed), expected)
+    np.testing.assert_array_equal(rank.values(short, listed), expected)
 
 
 def test_fitted_of_a_tiny_lexicon_is_randomised_response() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from dptext.guarantees.statement import Statement
 from dptext.types import Record
-from dptext.vectors import release
+from dptext.vectors import release, statement
 from dptext.vectors.release import VectorRelease
 from tests.cli.running import lexicon
 
@@ -24,7 +25,7 @@ TEXTS = (
 )
 
 
-def made(
+def ready_release(
     folder: Path,
     mechanism: str = "discrete-gaussian",
     pool: str = "mean",
@@ -39,6 +40,12 @@ def made(
         "budget": {"name": "uniform", "epsilon": epsilon},
     }
     return release.of(release.parse(over, {"pool": pool, **options}))
+
+
+def said(ready: VectorRelease, key: str = "system", **more: Any) -> Statement:
+    """Draw up the statement of a release."""
+    given = {"identified": False, "lexicon_is_custom": False, **more}
+    return statement.build(ready, key=key, **given)
 
 
 def records(count: int) -> list[Record]:

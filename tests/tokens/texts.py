@@ -1,0 +1,184 @@
+"""Texts of every kind of token, and what their statement shows of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dptext.tokens import forms, kinds
+from dptext.tokens.joining import Joiner
+from dptext.tokens.policy import Form, Listed, Policy
+from dptext.tokens.tokenizer import Tokenizer
+from dptext.types import Ids, Lexicon
+from tests import distributions, small
+
+ENGLISH = small.english(
+    *("the", "cat", "dog", "do", "n't", "'s", "Paris", "runs", "Is", "well", "known"),
+    *("日", "naive"),
+)
+
+
+WORDLIKE = (
+    *(kinds.WORD, kinds.NUMBER, kinds.IDENTIFIER, kinds.STOP_WORD, kinds.UNKNOWN),
+    *(kinds.KEPT, kinds.MASKED, kinds.FORMED),
+)
+
+
+def written(
+    text: str, drawn: Ids, policy: Policy, lexicon: Lexicon = ENGLISH, seed: int = 0
+) -> str:
+    """Write one text with the drawn words in the places of its own."""
+    words = Tokenizer(lexicon, policy).words([text])
+    joiner = Joiner(lexicon, policy)
+    positions = joiner.positions_to_redraw(words)
+    joiner.redraw(words, distributions.bits(len(positions), seed), positions)
+    return joiner.join(words, drawn, distributions.bits(len(words.ids), seed)).texts[0]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The properties of a text that its statement names as shown.
+
+    A gap is kept between two words only when both are copied as they stand.
+    """
+
+    positions: tuple[object, ...]
+
+
+def form(body: str, flags: int, treatment: str, policy: Policy) -> object:
+    """Return what is seen of one word besides its place."""
+    if treatment == "perturb":
+        capitals = flags & (kinds.TITLE | kinds.UPPER)
+        return capitals if policy.case == "copy" else None
+    if treatment == "form":
+        return layout(body, policy)
+    return {
+        "keep": body,
+        "digits": "".join("0" if c.isdecimal() else c for c in body),
+        "mask": {kinds.NUMBER: "number", kinds.MASKED: "listed"}.get(
+            flags & kinds.KIND
+        ),
+        "drop": None,
+    }[treatment]
+
+
+def layout(body: str, policy: Policy) -> object:
+    """Return the form of an identifier, and what the statement says is shown of it."""
+    shape = forms.layout_of(body, policy.forms)
+    of = shape and shape.form
+    if of is Form.EMAIL:
+        return of
+    month = next((word for word in body.split() if word.strip(",").isalpha()), "")
+    if of is Form.DATE and len(month) > 2:
+        written = (len(month) == 3, month.isupper(), month[:1].isupper())
+        rest = body.replace(month, "").replace("st", "th").replace("nd", "th")
+        rest = rest.replace("rd", "th")
+        return of, written, "".join("0" if c.isdigit() else c for c in rest)
+    shown = "".join(
+        "0" if c.isdigit() else "A" if c.isalpha() and of is Form.IBAN else c
+        for c in body
+    )
+    first = next(c for c in body if c.isalnum()) == "0"
+    return of, shown, first if of is Form.PHONE else None
+
+
+def seen(pieces: list[str], flags_of: list[int], policy: Policy) -> Seen:
+    """Reduce the words of one text to what its policy keeps, masks or drops."""
+    copied = {
+        kinds.UNKNOWN: policy.unknown,
+        kinds.IDENTIFIER: policy.unknown,
+        kinds.NUMBER: policy.number,
+        kinds.STOP_WORD: policy.stop_word,
+        kinds.KEPT: "keep",
+        kinds.MASKED: "mask",
+        kinds.FORMED: "form",
+    }
+    positions: list[object] = []
+    before: str | None = None  # treatment of the word just before, None at a mark
+    for piece, flags in zip(pieces, flags_of, strict=True):
+        kind = flags & kinds.KIND
+        if kind not in WORDLIKE:
+            if policy.punctuation == "keep":
+                positions.append(("mark", piece))
+                before = None
+            continue
+        treatment = copied.get(kind, "perturb")
+        shown: list[object] = [treatment]
+        gap = piece[:1] == " "
+        both = treatment in ("keep", "digits") and before in ("keep", "digits")
+        if policy.punctuation == "keep" and (before is None or both):
+            shown.append(gap)
+        shown.append(form(piece.lstrip(" "), flags, treatment, policy))
+        positions.append(tuple(shown))
+        before = treatment
+    return Seen(tuple(positions))
+
+
+ITEMS = (
+    "cat Dog RUNS Paris paris I the The zq Zq ZQQ 42 7 1,000 ٣٤ 12:30 http://a.org/b?c "
+    "x@y.org #tag @who 😀 👍🏽 naïve 日 本 \u200b \x07 ᠎ U.S. can zq-zq iPhone "
+    "'ll n't ½ Ⅷ "
+    "don't cat's 日本 cat😀 Don’t dog#tag 日zq zq日 日42 DON'T 日the the日 zq's 42日 "
+    "\u200bcat cat\u200b 日#a THE'S well-known zq-cat"
+).split(" ")
+
+
+MARKS = [". ", ", ", " (", ") ", "\n", "  ", " - ", "-", "!", '"', "?? ", "…", "\x1c"]
+
+
+POLICIES = [
+    Policy(),
+    Policy(case="lower"),
+    Policy(case="copy"),
+    Policy(unknown="mask"),
+    Policy(unknown="drop"),
+    Policy(unknown="keep"),
+    Policy(number="mask"),
+    Policy(number="keep"),
+    Policy(number="digits"),
+    Policy(stop_word="keep"),
+    Policy(stop_word="drop"),
+    Policy(unknown="keep", number="digits", stop_word="drop", case="copy"),
+    Policy(unknown="keep", number="digits", stop_word="keep", case="copy"),
+    Policy(unknown="mask", number="mask", stop_word="keep", case="lower"),
+    Policy(
+        keep=Listed(words=("cat", "zq", "42"), patterns=(r"#\w+", "[A-Z]{2}S")),
+        mask=Listed(words=("runs", "日", "the zq", "x@y.org")),
+        forms=(Form.EMAIL,),
+    ),
+    Policy(
+        keep=Listed(words=("the", "I")),
+        mask=Listed(words=("naïve",)),
+        forms=tuple(Form),
+        unknown="keep",
+        stop_word="drop",
+        number="digits",
+        case="copy",
+    ),
+]
+
+
+def seen_of_each(
+    texts: list[str], policy: Policy, lexicon: Lexicon = ENGLISH
+) -> list[Seen]:
+    """Return what is seen of each text."""
+    words = Tokenizer(lexicon, policy).words(texts)
+    begins = [0, *words.ends[:-1].tolist()]
+    return [
+        seen(words.pieces[begin:end], words.flags[begin:end].tolist(), policy)
+        for begin, end in zip(begins, words.ends.tolist(), strict=True)
+    ]
+
+
+def mixed(items: tuple[str, ...] | list[str]) -> list[str]:
+    """Return texts of one to four items, most of them with a mark inside."""
+    rng = np.random.default_rng(5)
+    texts = [*items, *(f"{one} {two}" for one in items for two in items)]
+    for _ in range(1500 if len(items) > 40 else 500):
+        length = int(rng.integers(2, 5))
+        few = rng.choice(items, length).tolist()
+        mark = MARKS[int(rng.integers(3))] if rng.random() < 0.7 else " "
+        position = int(rng.integers(1, length))
+        texts.append(" ".join(few[:position]) + mark + " ".join(few[position:]))
+    return texts
