@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import geometry
-from dptext.lexicons.search import distances_of_pairs
 from dptext.mechanisms import at_each
 from dptext.spaces import Space
 from dptext.types import Eps, Floats, Ids, Ints, blocks
@@ -32,11 +31,11 @@ class Lists:
 
     def __init__(
         self,
-        vectors: NDArray[np.float32],
+        space: Space,
         listed: NDArray[np.integer],
         far: NDArray[np.floating],
     ) -> None:
-        self._vectors, self.listed = vectors, listed
+        self._space, self.listed = space, listed
         self.far = np.asarray(far, np.float64)
         # np.empty takes no memory before it is written to.
         self._distances, self._known = np.empty(listed.shape), np.zeros(len(far), bool)
@@ -44,7 +43,7 @@ class Lists:
     @classmethod
     def of_all(cls, space: Space) -> Lists:
         """Take the nearest words of every input of a space."""
-        return cls(space.vectors, *space.neighbours)
+        return cls(space, *space.neighbours)
 
     def __len__(self) -> int:
         """Return m."""
@@ -55,7 +54,7 @@ class Lists:
         new = np.unique(rows[~self._known[rows]])
         listed = self.listed[new]
         pairs = new.repeat(listed.shape[1]), listed.ravel()
-        distances = distances_of_pairs(self._vectors, *pairs)
+        distances = geometry.of_rows(self._space, *pairs)
         self._distances[new] = distances.reshape(listed.shape)
         self._known[new] = True
         return self._distances[rows]
@@ -146,7 +145,7 @@ class DistanceDistribution:
     @cached_property
     def frequent(self) -> Lists:
         """Return longer lists for the most frequent words."""
-        return Lists(self.space.vectors, *self.space.wide_neighbours)
+        return Lists(self.space, *self.space.wide_neighbours)
 
     @cached_property
     def squares(self) -> Floats:

@@ -218,7 +218,7 @@ class PublishedSets(WordMechanism):
         than k.
         """
         members = self._members(rows)
-        pairs = rows.repeat(members.shape[1]), members.ravel().astype(np.int64)
+        pairs = rows.repeat(members.shape[1]), members.ravel()
         distances = geometry.of_rows(self.measured, *pairs).reshape(members.shape)
         if self.squared:
             distances *= distances
