@@ -22,6 +22,8 @@ _WAITS = (3.0, 10.0, 20.0, 30.0, 60.0)
 _on = False
 _about = ""
 _steps: list[object] = []
+# Where phases are shown, the innermost last.
+_shown: list[Shares] = []
 
 
 def on(enabled: bool = True, about: str = "") -> None:
@@ -68,16 +70,22 @@ def step(what: str) -> Iterator[None]:
         _steps.remove(token)
 
 
+def share(what: str, done: float) -> None:
+    """Tell how much of a phase is done, 0 to 1, where `shares` shows it."""
+    if _shown:
+        _shown[-1](what, done)
+
+
 @contextlib.contextmanager
-def shares() -> Iterator[Shares]:
+def shares() -> Iterator[None]:
     """Show phases and how much of each is done; steps outside of it are not named.
 
     A bar with the time left on a terminal, else lines now and then.
     """
     if not _on or sys.stderr is None:
-        yield lambda what, share: None
+        yield
         return
-    token = object()
+    token, depth = object(), len(_shown)
     _steps.append(token)
     current = ""
     try:
@@ -90,7 +98,8 @@ def shares() -> Iterator[Shares]:
                     say(f"{what}: {share:.0%}")
                     said = time.monotonic()
 
-            yield line
+            _shown.append(line)
+            yield
             return
         from rich.console import Console
         from rich.progress import Progress, TimeRemainingColumn
@@ -110,9 +119,11 @@ def shares() -> Iterator[Shares]:
                     current = what
                 bars.update(task, completed=share, total=total)
 
-            yield show
+            _shown.append(show)
+            yield
     finally:
         _steps.remove(token)
+        del _shown[depth:]
 
 
 def duration(seconds: float) -> str:

@@ -173,6 +173,11 @@ class Fault:
     raw: bytes
     advice: str = ""
 
+    def described(self, otherwise: str = "") -> str:
+        """Say where, why and what to do; otherwise, where there is no better advice."""
+        advice = f"; {self.advice}" if self.advice else otherwise
+        return f"{self.location}: {self.reason}{advice}"
+
 
 @dataclass(frozen=True, slots=True)
 class Selection:

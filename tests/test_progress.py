@@ -59,16 +59,17 @@ def test_shares_are_written_now_and_then(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Off a terminal: a line now and then, none for what is short or unknown."""
-    with progress.shares() as silent:
-        silent("reading", 0.5)
+    with progress.shares():
+        progress.share("reading", 0.5)
     progress.on()
-    with progress.step("outer"), progress.shares() as show:
-        show("reading", 0.5)
+    with progress.step("outer"), progress.shares():
+        progress.share("reading", 0.5)
         time.sleep(0.1)
-        show("reading", 0.75)
-        show("folding", 0.0)
+        progress.share("reading", 0.75)
+        progress.share("folding", 0.0)
         time.sleep(0.2)
-        show("folding", 0.0)
+        progress.share("folding", 0.0)
+    progress.share("reading", 1.0)
     err = capsys.readouterr().err
     assert err == "dptext: reading: 75%\n"
 

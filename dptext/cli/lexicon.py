@@ -95,9 +95,9 @@ def import_(
 
     folder = store.folder_of(name)
     settings = Settings(format, max_words, listed, outputs, language)
-    with shares() as progress:
+    with shares():
         scheme = AsBuiltIn(outputs) if english else None
-        lexicon = make(file, name, settings, scheme=scheme, progress=progress)
+        lexicon = make(file, name, settings, scheme=scheme)
         store.save(lexicon, folder, licences() if english else ())
     _show(store.load(folder), as_json)
 
@@ -179,14 +179,10 @@ def adapt(
         )
     base = None if from_text else lexicons.find(lexicon, warn=faults.say)
     texts = [PublicText.of(file, field, format) for file in files]
-    with shares() as progress:
+    language = language or "unknown"
+    with shares():
         result = adapting.make(
-            name,
-            texts,
-            progress,
-            base=base,
-            language=language or "unknown",
-            least=min_count,
+            name, texts, base=base, language=language, least=min_count
         )
     faults.say("the texts must be public: their words show in outputs")
     screen.deliver(result, as_json, views.adapted(result))

@@ -343,7 +343,7 @@ class Records(LayoutOptions):
     ) -> Job:
         """Return the job of a run; over, what is laid over a profile.
 
-        --quarantine alone says what happens to faulty records, too.
+        --quarantine says what happens to faulty records, whatever --on-error is.
         """
         from dptext.engine import survey
         from dptext.engine.job import Job
@@ -352,7 +352,11 @@ class Records(LayoutOptions):
             raise UsageError(
                 "--on-error quarantine: name the file with --quarantine FILE"
             )
-        aside = self.on_error == "fail" and self.quarantine is not None
+        if self.quarantine == "-":
+            raise UsageError(
+                "standard output carries no original text: name a file with "
+                "--quarantine"
+            )
         selection = self.selection(
             id_field=self.id,
             subject_field=subject,
@@ -364,7 +368,7 @@ class Records(LayoutOptions):
             None if output == "-" else output,
             selection,
             self.format,
-            "quarantine" if aside else self.on_error,
+            self.on_error if self.quarantine is None else "quarantine",
             self.quarantine,
             work.batch_size,
             jobs=work.jobs,

@@ -32,13 +32,17 @@ def command(
         return
     if file is None:
         raise UsageError("name an output or a report, as in: dptext report OUTPUT")
-    if (beside := exports.beside(file)).is_file():
+    beside, name = exports.beside(file), str(file)
+    if beside.is_file():
         file = beside
+        name = str(file)
+    elif file.suffix != ".json":
+        name += f" (there is no report {beside.name} beside it)"
     streams.check_file(file, "report")
     data = file.read_bytes()
     configured = parser.of_run(context)
     accepted = policy.of(configured.policy, configured.shown)
     keys = check.keys_of(None, accepted, configured, None)
     signed = signatures.shown(data, keys)
-    page = views.report(document.decode(data, str(file)), signed)
+    page = views.report(document.decode(data, name), signed)
     screen.deliver(None, False, page, html=html)

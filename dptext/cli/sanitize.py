@@ -92,9 +92,9 @@ def command(
     answer = screen.Answer(work, context)
     warn = answer.warn
     if cluster.engine == "spark":
-        from dptext.spark import session
+        from dptext import spark
 
-        session.installed()
+        spark.installed()
     job = records.job(files, outs.output, budget.subject, over, work)
     job = replace(job, flush=outs.line_buffered, resume=outs.resume)
     if outs.line_buffered:
@@ -148,7 +148,7 @@ def command(
                 folder = Path(outs.out_dir or ".")
                 done = run.release_all(planned, reports, folder)
             else:
-                done = session.release(run, planned, reports, cluster.master, warn)
+                done = spark.release(run, planned, reports, cluster.master, warn)
             job, written = outputs.of_all(job, done, planned, warn)
             if not written:
                 return

@@ -144,9 +144,8 @@ class Endpoint(decoders.Decoder):
         if self._params.mode != "rewrite":
             return texts
         parts = self._parts(texts, spelled, released)
-        questions = [p.question for each in parts for p in each if p.question]
         with progress.step(self._step(len(texts))):
-            answers = self._server.ask(questions)
+            answers = self._server.ask(_questions(parts))
         following, rewritten = iter(answers), []
         for each in parts:
             new = [next(following) if part.question else part.text for part in each]
@@ -160,13 +159,12 @@ class Endpoint(decoders.Decoder):
         self, texts: list[str], spelled: Sequence[str], released: Released
     ) -> Cost:
         """Return about what it costs to write a batch, four characters a token."""
-        questions: list[Question[Any]] = []
+        questions: Sequence[Question[Any]]
         if self._params.mode == "rewrite":
-            parts = self._parts(texts, spelled, released)
-            questions += [p.question for each in parts for p in each if p.question]
+            questions = _questions(self._parts(texts, spelled, released))
         else:
             options = self._options(released, self._offline.decode(released))
-            questions += self._chooser.questions(released, options)
+            questions = self._chooser.questions(released, options)
         sent = sum(question.characters for question in questions) // 4
         received = sum(question.limit for question in questions)
         return Cost(len(questions), sent, received)
@@ -201,6 +199,10 @@ class _Part(NamedTuple):
 
     text: str
     question: Question[str] | None = None
+
+
+def _questions(parts: list[list[_Part]]) -> list[Question[str]]:
+    return [part.question for each in parts for part in each if part.question]
 
 
 def _divided(

@@ -321,7 +321,7 @@ class Source:
         """Leave out a record. Raises InputError when on_error is "fail"."""
         if self._job.on_error == "fail":
             raise InputError(
-                _described(fault, " (go on with --on-error skip, or --quarantine FILE)")
+                fault.described(" (go on with --on-error skip, or --quarantine FILE)")
             )
         self._first_fault = self._first_fault or fault
         self.faults += 1
@@ -344,7 +344,7 @@ class Source:
         if not records and self._first_fault is not None:
             raise InputError(
                 "no record could be read, so there is no output; the first of "
-                f"{self.faults} is {_described(self._first_fault)}"
+                f"{self.faults} is {self._first_fault.described()}"
             )
         if not records:
             names = ", ".join(map(location, self._job.inputs))
@@ -385,9 +385,3 @@ class _Counted:
         line = self._stream.readline(size)
         self.lines += line.endswith(b"\n")
         return line
-
-
-def _described(fault: Fault, otherwise: str = "") -> str:
-    """Say what is wrong with a record, and the better advice of two."""
-    advice = f"; {fault.advice}" if fault.advice else otherwise
-    return f"{fault.location}: {fault.reason}{advice}"

@@ -494,6 +494,6 @@ def _records(
     """Give the records of a file. Raises InputError for one that cannot be read."""
     for item in module.read(Input(stream, selection, name)):
         if isinstance(item, Fault):
-            raise InputError(f"{item.location}: {item.reason}")
+            raise InputError(item.described())
         if not isinstance(item, Verbatim):
             yield item

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from pathlib import Path
 
-from dptext import pipeline, profile
+from dptext import pipeline, profile, progress
 from dptext.engine.tally import Tally
 from dptext.errors import UsageError
 from dptext.evaluation.readers import PublicText, counted, halves, sample
@@ -25,7 +25,6 @@ from dptext.lexicons.from_text import Texts, count_words, vectors_from_text
 from dptext.measures import calibrate, context_risk
 from dptext.measures.context_risk import PUBLIC_TEXT, InContext, Reading
 from dptext.pipeline import Pipeline
-from dptext.progress import Shares
 from dptext.randomness import RunKey
 from dptext.readers import ngrams
 from dptext.readers.ngrams import Ngrams
@@ -76,7 +75,6 @@ class Adapted:
 def make(
     name: str,
     files: Sequence[PublicText],
-    progress: Shares,
     *,
     base: Lexicon | None,
     language: str,
@@ -93,7 +91,7 @@ def make(
     corpus = ", ".join(file.name for file in files)
     source = {"adapted": corpus, "adapted_sha256": [file.digest for file in files]}
     folder, pairs_folder = store.folder_of(name), ngrams.folder_of(name)
-    progress("words and vectors", 0.0)
+    progress.share("words and vectors", 0.0)
     first, held_out = halves(texts)
     read = sample(held_out, _READ)
     if min(len({*read}), len({*sample(first, _READ)})) < 2:
@@ -106,7 +104,7 @@ def make(
         about = {**source, "licence": "that of the texts", from_text.PAIRS: name}
         lexicon = importing.from_vectors(raw, name, settings, about, corpus)
     lexicon = replace(lexicon, digest=store.digest_in_memory(lexicon))
-    progress("pairs of words", 0.0)
+    progress.share("pairs of words", 0.0)
     pipelines = _pipelines(lexicon)
     shown = _SHOWN if _SHOWN in pipelines else min(pipelines)
     general = ngrams.shipped(pipelines[shown].channel)
@@ -117,7 +115,7 @@ def make(
     other_pairs = other.model(1, {}, general)
     in_context = {}
     for number, (risk, ready) in enumerate(pipelines.items()):
-        progress("what readers find", number / len(pipelines))
+        progress.share("what readers find", number / len(pipelines))
         same_kind = SameKindReader.strongest(ready.channel, other_pairs)
         readers = [*context_risk.available(ready)[:1], same_kind]
         randomness = ready.randomness(RunKey.from_seed(0))
@@ -126,7 +124,7 @@ def make(
         in_context[risk] = InContext(corpus, digest, readings, PUBLIC_TEXT, other.words)
     if not in_context[shown].readings:
         raise UsageError("the texts have no words of the lexicon to be measured on")
-    progress("what decoding gains", 0.0)
+    progress.share("what decoding gains", 0.0)
     before, after = _unknown(base, first, read, least)
     result = Adapted(
         name=lexicon.name,
@@ -168,7 +166,12 @@ def _pipelines(lexicon: Lexicon) -> dict[float, Pipeline]:
             pipelines[risk] = _ready(lexicon, risk, name="none")
         except UsageError:
             if risk == max(_RISKS):
-                raise
+                much = (
+                    f"one word is too large a part of these texts for risk {risk:.0%}"
+                )
+                raise UsageError(
+                    f"{much}; give texts of more different words"
+                ) from None
     return pipelines
 
 

@@ -354,11 +354,9 @@ class LineWriter(Writer):
         if self._open:
             line = self._end + line
         self._stream.write(line)
-        if line.endswith(b"\n"):
-            self._open = False
+        self._open = not line.endswith(b"\n")
+        if not self._open:
             self._end = b"\r\n" if line.endswith(b"\r\n") else b"\n"
-        else:
-            self._open = True
 
     def piece(self, data: bytes) -> None:
         """Write lines; the last one may lack its end."""

@@ -285,8 +285,8 @@ class RowPage:
             batch.validate(full=True)
         except pa.ArrowException:
             raise InputError(
-                f"{location}: damaged, or not valid UTF-8; write the file again with "
-                "strings as UTF-8"
+                f"{location}: damaged, or not valid UTF-8; write it again with strings "
+                "as UTF-8"
             ) from None
         texts, named = list(map(taken, head.columns)), (head.identity, head.subject)
         return cls(head, batch, texts, *map(taken, named))

@@ -65,7 +65,7 @@ class Format(formats.Format):
         every = replace(selection, fields=(), id_field=None, subject_field=None)
         for item in self.read(Input(stream, every, "file")):
             if isinstance(item, Fault):
-                raise InputError(f"{item.location}: {item.reason}")
+                raise InputError(item.described())
             if isinstance(item, Verbatim):
                 continue
             assert isinstance(item.rest, LineRest)

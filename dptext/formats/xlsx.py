@@ -73,30 +73,27 @@ class Format(formats.Format):
     def read(self, source: Input) -> Iterator[Item]:
         """Read one record per row; rows in messages have Excel's numbers."""
         stream, selection, location, start, _ = source
-        with _opened(stream, location) as workbook:
-            rows = _rows(workbook, location)
-            head = next(rows, None)
-            if head is None:
-                return
-            if None in head[1]:
-                column = head[1].index(None) + 1
-                raise InputError(
-                    f"{location}: column {column} has no name in the first row; name it"
-                )
-            names = tuple(map(_text, head[1]))
-            columns = Columns.of(names, selection, location, listed(names))
-            others = len(workbook.sheetnames) - 1
-            note = (
-                f"{location}: the first sheet is read, others ({others}) are left out"
+        workbook = _opened(stream, location)
+        rows = _rows(workbook, location)
+        head = next(rows, None)
+        if head is None:
+            return
+        if None in head[1]:
+            column = head[1].index(None) + 1
+            raise InputError(
+                f"{location}: column {column} has no name in the first row; name it"
             )
-            yield Verbatim(names, True, note * bool(others), columns.copied)
-            for ordinal, (number, cells) in enumerate(rows, start):
-                where = f"{location}: row {number}"
-                try:
-                    yield _record(cells, columns, selection, ordinal)
-                except Unreadable as error:
-                    raw = "\t".join(map(_text, cells)).encode() + b"\n"
-                    yield Fault(where, str(error), raw)
+        names = tuple(map(_text, head[1]))
+        columns = Columns.of(names, selection, location, listed(names))
+        others = len(workbook.sheetnames) - 1
+        note = f"{location}: the first sheet is read, others ({others}) are left out"
+        yield Verbatim(names, True, note * bool(others), columns.copied)
+        for ordinal, (number, cells) in enumerate(rows, start):
+            try:
+                yield _record(cells, columns, selection, ordinal)
+            except Unreadable as error:
+                raw = "\t".join(map(_text, cells)).encode() + b"\n"
+                yield Fault(f"{location}: row {number}", str(error), raw)
 
     def writer(self, stream: BinaryIO, selection: Selection) -> formats.Writer:
         """Return a writer of rows."""
@@ -201,33 +198,33 @@ def _entry(name: str) -> zipfile.ZipInfo:
     return entry
 
 
-@contextlib.contextmanager
-def _opened(stream: BinaryIO, location: str) -> Iterator[Workbook]:
+def _opened(stream: BinaryIO, location: str) -> Workbook:
     """Open a workbook for its values. Raises InputError and MissingExtra."""
     try:
         import openpyxl
     except ImportError:
         raise MissingExtra.of("a workbook (.xlsx)", "xlsx") from None
-    # Its warnings are about parts that are left out, and may quote a cell.
+    # Its warnings are about parts that are left out, and may quote a cell; it prints
+    # style numbers that are out of range.
     warnings.filterwarnings("ignore", module=r"openpyxl\b")
     stream = seekable(stream, location, _MAGIC)
-    with _reported(location):
-        _check(stream, location)
-        with contextlib.redirect_stdout(
-            StringIO()
-        ):  # it prints style numbers out of range
-            workbook = openpyxl.load_workbook(
-                stream, read_only=True, data_only=True, keep_links=False
-            )
+    with _reported(location), contextlib.redirect_stdout(StringIO()):
+        for part in zipfile.ZipFile(stream).infolist():
+            is_table = part.filename.lower().endswith("sharedstrings.xml")
+            if is_table and part.file_size > IN_MEMORY:
+                raise InputError(
+                    f"{location}: over {IN_MEMORY >> 30} GiB of strings; save the "
+                    "sheet as CSV"
+                )
+        workbook = openpyxl.load_workbook(
+            stream, read_only=True, data_only=True, keep_links=False
+        )
     if not workbook.worksheets:
         raise InputError(
             f"{location}: no sheet of cells that can be read; save it as an Excel "
             "workbook (.xlsx), not as a strict one"
         )
-    try:
-        yield workbook
-    finally:
-        workbook.close()
+    return workbook
 
 
 @contextlib.contextmanager
@@ -246,18 +243,6 @@ def _reported(location: str) -> Iterator[None]:
             f"{location}: not a workbook (.xlsx), damaged, or with a password; save it "
             "again in Excel or LibreOffice"
         ) from None
-
-
-def _check(stream: BinaryIO, location: str) -> None:
-    """Refuse a table of strings beyond memory."""
-    with zipfile.ZipFile(stream) as archive:
-        for entry in archive.infolist():
-            is_table = entry.filename.lower().endswith("sharedstrings.xml")
-            if is_table and entry.file_size > IN_MEMORY:
-                raise InputError(
-                    f"{location}: over {IN_MEMORY >> 30} GiB of strings; save the "
-                    "sheet as CSV"
-                )
 
 
 def _rows(
@@ -335,12 +320,11 @@ def _record(
     if len(cells) > width:
         raise Unreadable(f"{len(cells)} cells where the first row has {width} names")
     cells += (None,) * (width - len(cells))
-    size = sum(len(_text(cells[index]).encode()) for index in columns.texts)
-    if size > selection.max_record_bytes:
+    row = Row(cells, columns)
+    record = columns.record(lambda index: _text(cells[index]), selection, row, ordinal)
+    if len("".join(record.texts).encode()) > selection.max_record_bytes:
         raise Unreadable(too_long(selection.max_record_bytes))
-    return columns.record(
-        lambda index: _text(cells[index]), selection, Row(cells, columns), ordinal
-    )
+    return record
 
 
 def _text(cell: SheetCell | None) -> str:

@@ -196,7 +196,8 @@ def _array(values: Any, name: str) -> _arrow.Array:
         column = pa.array(values, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         raise InputError(
-            f"column {name!r} holds values of several types; make all of them texts"
+            f"column {name!r} holds values of several types, or text that is not valid "
+            "Unicode; make all of them texts"
         ) from None
     if _arrow.is_kind(column.type, "is_null"):
         return column.cast(pa.string())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +12,7 @@ import numpy as np
 from dptext.errors import LexiconError
 from dptext.lexicons import store
 from dptext.lexicons.store import BUILTIN, is_name, packaged_folder, user_folder
-from dptext.progress import Shares, shares
+from dptext.progress import shares
 from dptext.tokens.language_data import vulgar_words
 from dptext.types import ENGLISH as IN_ENGLISH
 from dptext.types import Mask
@@ -38,15 +37,13 @@ def find(
     name_or_path: str,
     *,
     settings: Settings | None = None,
-    progress: Shares | None = None,
     warn: Callable[[str], None] | None = None,
 ) -> Lexicon:
     """Open a lexicon by name, or from a folder, or from a file of vectors.
 
     A name that is known goes before a file of the same name (write ./NAME for the
-    file). A file is imported on first use and kept in the cache: progress hears what
-    is being done and how far (0 to 1), by default dptext.progress; warn that the cache
-    cannot be written.
+    file). A file is imported on first use and kept in the cache; warn hears that the
+    cache cannot be written.
     """
     path = Path(name_or_path)
     folders = [path]
@@ -64,8 +61,8 @@ def find(
     from dptext.lexicons import importing
 
     settings, warn = settings or importing.Settings(), warn or (lambda message: None)
-    with nullcontext(progress) if progress else shares() as show:
-        return importing.open_source(path, settings, show, warn)
+    with shares():
+        return importing.open_source(path, settings, warn)
 
 
 def adapted_from(lexicon: Lexicon) -> str:

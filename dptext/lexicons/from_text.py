@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,7 +62,7 @@ class CorpusCounts:
     new: Mapping[str, float]
     index: Mapping[str, int]
     numbers: float
-    of_piece: dict[str, list[int]] = field(default_factory=dict)
+    of_piece: Mapping[str, list[int]]
 
     def rows(self, texts: Sequence[str]) -> tuple[Ints, ...]:
         """Return the rows of the words of texts and the text of each: (n,) both."""
@@ -70,13 +70,10 @@ class CorpusCounts:
         ends = []
         for text in texts:
             for piece in split(text):
-                rows += self.of_piece.get(piece) or _NOTHING
+                rows += self.of_piece.get(piece, ())
             ends.append(len(rows))
         counts: Ints = np.diff(ends, prepend=0).astype(np.int64)
         return np.array(rows, np.int64), np.repeat(np.arange(len(ends)), counts)
-
-
-_NOTHING: list[int] = []
 
 
 def count_words(

@@ -21,7 +21,7 @@ from unicodedata import normalize
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import cache
+from dptext import cache, progress
 from dptext.errors import LexiconError, OutputError, UsageError
 from dptext.lexicons import orders as listing
 from dptext.lexicons import sources, store
@@ -32,10 +32,8 @@ from dptext.lexicons.orders import (
     measure,
     orders_by_cosine,
 )
-from dptext.lexicons.search import Progress, silent
 from dptext.lexicons.sources import RawVectors
 from dptext.lexicons.store import cached_folder, packaged_folder
-from dptext.progress import Shares
 from dptext.tokens import kinds, numbers
 from dptext.tokens.numbers import NAMES
 from dptext.tokens.regex import is_elision, key_of, keys_of, kind_of, split
@@ -69,9 +67,7 @@ class Scheme:
         """
         return words, counts, np.argsort(-counts, kind="stable")
 
-    def ordered(
-        self, lexicon: Lexicon, listed: int, progress: Progress = silent
-    ) -> Lexicon:
+    def ordered(self, lexicon: Lexicon, listed: int) -> Lexicon:
         """Return a lexicon that has no orders yet with orders of at most listed words.
 
         far is left at 0, a bound that every distance keeps, where orders are not by
@@ -80,16 +76,13 @@ class Scheme:
         words, vectors = lexicon.words, lexicon.vectors
         barred = numbers.barred(words)
         if self.outputs is None:
-            how = min(listed, len(words)), None, None, barred, progress
-            orders, far = build_orders(vectors, *how)
+            orders, far = build_orders(vectors, min(listed, len(words)), barred=barred)
             for row in numbers.list_first(orders, words):
                 far[row] = far_of(vectors, row, orders[row])
             return replace(lexicon, orders=orders, far=far)
         outputs = min(self.outputs, len(words))
         listed = min(listed, outputs - len(barred))
-        orders = orders_by_cosine(
-            vectors, lexicon.counts, outputs, listed, barred, progress
-        )
+        orders = orders_by_cosine(vectors, lexicon.counts, outputs, listed, barred)
         numbers.list_first(orders, words)
         meta = {**lexicon.meta, "outputs": outputs, "orders": _BY_COSINE}
         return replace(lexicon, orders=orders, meta=meta)
@@ -274,9 +267,7 @@ class Settings:
         return " ".join(f"{name}={value}" for name, value in values.items())
 
 
-def open_source(
-    path: Path, settings: Settings, progress: Shares, warn: Callable[[str], None]
-) -> Lexicon:
+def open_source(path: Path, settings: Settings, warn: Callable[[str], None]) -> Lexicon:
     """Return the lexicon of a file of vectors, from the cache if it is there.
 
     What lies in the cache is used if it is of this file, matches its digest and nobody
@@ -291,7 +282,7 @@ def open_source(
             lexicon = store.load(folder)
             if lexicon.meta.get("sha256") == source:
                 return replace(lexicon, name=path.name)
-    lexicon = make(path, path.name, settings, digest=source, progress=progress)
+    lexicon = make(path, path.name, settings, digest=source)
     # What lies there is no good, or it would have been used.
     shutil.rmtree(folder, ignore_errors=True)
     try:
@@ -310,7 +301,6 @@ def make(
     *,
     scheme: Scheme | None = None,
     digest: str | None = None,
-    progress: Shares = sources.quiet,
 ) -> Lexicon:
     """Read a file of vectors into a lexicon that is not stored yet.
 
@@ -318,7 +308,7 @@ def make(
     sha256 of the source if it is known. The digest of the result is empty:
     dptext.lexicons.store.save computes it.
     """
-    raw, format = sources.read(path, settings.format, settings.max_words, progress)
+    raw, format = sources.read(path, settings.format, settings.max_words)
     listing.check_coordinates(raw.vectors, str(path))
     source = {
         "file": path.name,
@@ -326,9 +316,7 @@ def make(
         "format": format,
         "licence": "unknown (that of the source)",
     }
-    return from_vectors(
-        raw, name, settings, source, str(path), scheme=scheme, progress=progress
-    )
+    return from_vectors(raw, name, settings, source, str(path), scheme=scheme)
 
 
 def from_vectors(
@@ -339,7 +327,6 @@ def from_vectors(
     location: str,
     *,
     scheme: Scheme | None = None,
-    progress: Shares = sources.quiet,
 ) -> Lexicon:
     """Make a lexicon of words and vectors; source goes into meta, location into errors.
 
@@ -350,7 +337,7 @@ def from_vectors(
         if outputs is None and len(raw.words) > OUTPUTS:
             outputs = OUTPUTS
         scheme = Scheme(outputs or None)
-    progress("folding words", 0.0)
+    progress.share("folding words", 0.0)
     language = scheme.language or settings.language or language_of(raw.words)
     words, vectors, counts, dropped = _arranged(raw, location, scheme, language)
     prior = ZIPF if raw.counts is None else "counts of the source"
@@ -364,18 +351,14 @@ def from_vectors(
         "language": language,
         "max_words": settings.max_words,
     }
-    progress("ordering words", 0.0)
     far = np.zeros(len(vectors), np.float32)
     orders = listing.empty_orders(0, 0, 0)
-    lexicon = scheme.ordered(
-        Lexicon(name, words, vectors, counts, orders, far, "", meta),
-        settings.listed,
-        lambda share: progress("ordering words", share),
-    )
+    lexicon = Lexicon(name, words, vectors, counts, orders, far, "", meta)
+    lexicon = scheme.ordered(lexicon, settings.listed)
     meta = {
         **lexicon.meta,
         "listed": int(lexicon.orders.shape[1]),
-        "geometry": measure(vectors, lambda share: progress("measuring", share)),
+        "geometry": measure(vectors),
     }
     return replace(lexicon, meta=meta)
 
@@ -439,9 +422,7 @@ class AsBuiltIn(Scheme):
         order, capped = outputs_first(counts, may, self.outputs)
         return written, capped, order
 
-    def ordered(
-        self, lexicon: Lexicon, listed: int, progress: Progress = silent
-    ) -> Lexicon:
+    def ordered(self, lexicon: Lexicon, listed: int) -> Lexicon:
         """List the built-in lexicon's outputs for each word, then those by cosine."""
         words, vectors, counts = lexicon.words, lexicon.vectors, lexicon.counts
         rows = self._rows(words)
@@ -452,7 +433,7 @@ class AsBuiltIn(Scheme):
         if listed <= 1:
             msg = "too few words are outputs of the built-in lexicon"
             raise LexiconError(f"{msg}; import the file without --english")
-        orders = orders_by_cosine(vectors, counts, outputs, listed, barred, progress)
+        orders = orders_by_cosine(vectors, counts, outputs, listed, barred)
         known = np.flatnonzero(rows >= 0)
         here = np.full(len(self._builtin.words), -1)
         here[rows[known]] = known

@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 
 from dptext.errors import LexiconError
 from dptext.lexicons import search
-from dptext.lexicons.search import Nearest, Progress, in_blocks, lengths_from, silent
+from dptext.lexicons.search import Nearest, in_blocks, lengths_from
 from dptext.types import PARTS, Floats, Lexicon, Rows, Singles, Vectors
 
+ORDERING = "ordering words"  # the phase
 # Candidates beyond the listed ones, so that float32 search decides nothing.
 _SPARE = 32
 _BLOCK = 1024
@@ -56,7 +57,6 @@ def build_orders(
     inputs: int | None = None,
     outputs: int | None = None,
     barred: Sequence[int] = (),
-    progress: Progress = silent,
 ) -> tuple[Rows, Singles]:
     """Return orders (V + 1, listed) and far (V + 1,) of vectors (V + 1, d).
 
@@ -101,7 +101,7 @@ def build_orders(
         orders[block] = np.take_along_axis(known, order[:, :listed], axis=1)
         far[block] = [rounded_down(float(one)) for one in bound]
 
-    in_blocks(inputs, work, progress)
+    in_blocks(ORDERING, inputs, work)
     return orders, far
 
 
@@ -127,7 +127,7 @@ def unit(vectors: Vectors) -> Singles:
     return rows
 
 
-def measure(vectors: Vectors, progress: Progress = silent) -> dict[str, float]:
+def measure(vectors: Vectors) -> dict[str, float]:
     """Return the public geometry of vectors (V + 1, d), in their unit of distance.
 
     nearest_min, nearest_median: distance of a word to the nearest other word, minimum
@@ -143,7 +143,7 @@ def measure(vectors: Vectors, progress: Progress = silent) -> dict[str, float]:
     every = size <= _EVERY
     rng = np.random.default_rng(_SEED)
     asked = np.arange(size) if every else rng.choice(size, _ASKED, replace=False)
-    nearest = _nearest(rows[:-1], np.sort(asked), lambda share: progress(share / 2))
+    nearest = _nearest(rows[:-1], np.sort(asked))
     quantile = 0.5 if every else 0.5 + 4.9 / (2.0 * np.sqrt(_ASKED))
     least = {"nearest_min": float(nearest.min())} if every else {}
     pairs = np.random.default_rng(_SEED).integers(0, size, (_PAIRS, 2))
@@ -153,7 +153,7 @@ def measure(vectors: Vectors, progress: Progress = silent) -> dict[str, float]:
         **least,
         "nearest_median": float(np.quantile(nearest, quantile)),
         "median": float(np.median(distances)) if len(distances) else 0.0,
-        "diameter": search.diameter(rows, lambda share: progress(0.5 + share / 2)),
+        "diameter": search.diameter(rows),
     }
 
 
@@ -166,7 +166,7 @@ def rounded_down(bound: float) -> float:
     return max(near, 0.0)
 
 
-def _nearest(rows: Singles, asked: NDArray[np.intp], progress: Progress) -> Floats:
+def _nearest(rows: Singles, asked: NDArray[np.intp]) -> Floats:
     """Return the distance of some words to the nearest other word: (m,) float64."""
     if len(rows) < 2:
         return np.zeros(len(rows))
@@ -180,7 +180,7 @@ def _nearest(rows: Singles, asked: NDArray[np.intp], progress: Progress) -> Floa
             for x, ids in zip(asked[block], words, strict=True)
         ]
 
-    in_blocks(len(asked), work, progress)
+    in_blocks("measuring the nearest words", len(asked), work)
     return nearest
 
 
@@ -247,7 +247,7 @@ def hubs(vectors: Floats, barred: Sequence[int]) -> Floats:
         hubness[block] = top.mean(axis=1)
 
     if near > 0:
-        in_blocks(outputs, work, rows=_ROWS)
+        in_blocks(ORDERING, outputs, work, _ROWS)
     return hubness
 
 
@@ -268,7 +268,6 @@ def orders_by_cosine(
     outputs: int,
     listed: int,
     barred: Sequence[int] = (),
-    progress: Progress = silent,
 ) -> Rows:
     """Return for each word itself, then the outputs that stand best: (V + 1, listed).
 
@@ -292,7 +291,7 @@ def orders_by_cosine(
         if block.stop > size:
             orders_of_rows[size] = others[-1]
 
-    in_blocks(size + 1, work, progress, _ROWS)
+    in_blocks(ORDERING, size + 1, work, _ROWS)
     return orders_of_rows
 
 

@@ -13,9 +13,9 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
+from dptext import progress
 from dptext.types import Floats, Ints, Rows, Singles, Vectors
 
-Progress = Callable[[float], None]  # the share that is done, 0 to 1
 Block = Callable[[slice], None]
 
 # Scores are rounded to this, so that the last bits of a product decide nothing.
@@ -30,16 +30,11 @@ _ALL = slice(None)
 _PAIRS = 1024
 
 
-def silent(share: float) -> None:
-    """Report no progress."""
-
-
-def in_blocks(
-    count: int, work: Block, progress: Progress = silent, rows: int = _ROWS
-) -> None:
+def in_blocks(phase: str, count: int, work: Block, rows: int = _ROWS) -> None:
     """Call work with every block of count rows, on as many threads as faiss may use.
 
-    OMP_NUM_THREADS limits them. What work raises is raised.
+    OMP_NUM_THREADS limits them. What work raises is raised. phase names it while it
+    takes long.
     """
     from concurrent.futures import ThreadPoolExecutor, as_completed
 
@@ -56,7 +51,7 @@ def in_blocks(
         tasks = [pool.submit(alone, block) for block in blocks]
         try:
             for done in accumulate(task.result() for task in as_completed(tasks)):
-                progress(done / count)
+                progress.share(phase, done / count)
         finally:
             pool.shutdown(cancel_futures=True)
 
@@ -111,7 +106,7 @@ class Nearest:
         return words, np.sqrt(np.maximum(lengths**2 - 2.0 * least - error, 0.0))
 
 
-def farthest(rows: Vectors, size: int, progress: Progress = silent) -> Floats:
+def farthest(rows: Vectors, size: int) -> Floats:
     """Return the distance of each row to the farthest of the first size: (m,) float64.
 
     By distances to the middle, most words are too near to it to be looked at.
@@ -123,11 +118,11 @@ def farthest(rows: Vectors, size: int, progress: Progress = silent) -> Floats:
         ids = far.outermost[block]
         distances[ids] = far.of(ids)
 
-    in_blocks(len(rows), work, progress)
+    in_blocks("measuring", len(rows), work)
     return distances
 
 
-def diameter(rows: Vectors, progress: Progress = silent) -> float:
+def diameter(rows: Vectors) -> float:
     """Return the largest distance between two rows, in float64.
 
     Of the rows by descending distance to the middle, those are looked at that may be
@@ -142,7 +137,7 @@ def diameter(rows: Vectors, progress: Progress = silent) -> float:
         if len(ids):
             seen.append(float(far.of(ids, most, block.start).max()))
 
-    in_blocks(len(rows), work, progress)
+    in_blocks("measuring the largest distance", len(rows), work)
     return max(seen)
 
 

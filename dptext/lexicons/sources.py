@@ -32,9 +32,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import streams
+from dptext import progress, streams
 from dptext.errors import LexiconError, UsageError
-from dptext.progress import Shares
 from dptext.types import Floats, Vectors
 
 if TYPE_CHECKING:
@@ -46,15 +45,11 @@ _NO_ARRAYS = TypeError, KeyError, ValueError, RuntimeError, SyntaxError, TokenEr
 ZIP = b"PK\x03\x04"
 
 
-def quiet(what: str, share: float) -> None:
-    """Report no progress."""
-
-
 @contextmanager
-def opened(path: Path, progress: Shares = quiet) -> Iterator[io.BufferedReader]:
+def opened(path: Path) -> Iterator[io.BufferedReader]:
     """Open a file, packed or not; what goes wrong in reading is a LexiconError."""
     try:
-        watched = io.BufferedReader(_Watched(path, progress), 2**20)
+        watched = io.BufferedReader(_Watched(path), 2**20)
         with watched, _unpacked(cast(io.BufferedReader, watched)) as stream:
             yield stream
     except _DAMAGED as error:
@@ -67,16 +62,15 @@ def opened(path: Path, progress: Shares = quiet) -> Iterator[io.BufferedReader]:
 class _Watched(io.FileIO):
     """A file that tells how much of it was read."""
 
-    def __init__(self, path: Path, progress: Shares) -> None:
+    def __init__(self, path: Path) -> None:
         super().__init__(path, "rb")
         self._size = max(1, os.fstat(self.fileno()).st_size)
         self._read = 0
-        self._progress = progress
 
     def readinto(self, buffer: WriteableBuffer) -> int | None:
         count = cast("int | None", super().readinto(buffer))
         self._read += count or 0
-        self._progress("reading", min(1.0, self._read / self._size))
+        progress.share("reading", min(1.0, self._read / self._size))
         return count
 
 
@@ -376,16 +370,14 @@ FORMATS = ("glove", "word2vec", "fasttext", "npz")
 _READERS = read_lines, read_word2vec, read_fasttext, read_npz
 
 
-def read(
-    path: Path, format: str | None, limit: int | None, progress: Shares = quiet
-) -> tuple[RawVectors, str]:
+def read(path: Path, format: str | None, limit: int | None) -> tuple[RawVectors, str]:
     """Read the first `limit` words of a file; return also its format."""
     location = str(path)
     streams.check_file(path, "vectors")
     if format is not None and format not in FORMATS:
         msg = f"no lexicon format named {format!r}; known: {', '.join(FORMATS)}"
         raise UsageError(msg)
-    with opened(path, progress) as stream:
+    with opened(path) as stream:
         format = format or _detect(path, stream)
         read_format = _READERS[FORMATS.index(format)]
         return read_format(stream, location, limit=limit), format

@@ -89,8 +89,7 @@ def save(lexicon: Lexicon, folder: Path, beside: Sequence[Path] = ()) -> str:
         finally:
             shutil.rmtree(near, ignore_errors=True)
     except OSError as error:
-        msg = f"{folder}: cannot be written ({error.strerror})"
-        raise OutputError(msg) from error
+        raise OutputError(f"{folder}: cannot be written ({error.strerror})") from error
     return digest
 
 
@@ -138,7 +137,7 @@ def read_meta(folder: Path) -> Described:
     except OSError as error:
         msg = f"{folder}: not a lexicon ({META}: {error.strerror})"
         raise LexiconError(msg) from None
-    except ValueError:
+    except (ValueError, RecursionError):
         msg = f"{folder / META}: not valid JSON; import the lexicon again"
         raise LexiconError(msg) from None
     format = document.get("format") if isinstance(document, dict) else None
@@ -245,13 +244,11 @@ def mapped(folder: Path, kinds: Mapping[str, Kind], size: int) -> dict[str, Arra
         path = folder / f"{name}.npy"
         try:
             # It warns of damaged headers as of old ones.
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with warnings.catch_warnings(action="ignore"):
                 plain = np.load(path, mmap_mode="r", allow_pickle=False)
         except (OSError, ValueError, EOFError, SyntaxError, TokenError) as error:
             reason = getattr(error, "strerror", None) or "not a whole .npy array"
-            msg = f"{path}: {reason}; import the lexicon again"
-            raise LexiconError(msg) from None
+            raise LexiconError(f"{path}: {reason}; import the lexicon again") from None
         # A plain view: np.memmap pays for its subclass at every slice.
         arrays[name] = np.asarray(plain)
         _check_shape(str(path), arrays[name], kind, size)

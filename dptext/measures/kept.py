@@ -136,9 +136,8 @@ class PairMeter:
         # Every kind of word counts here, whatever the policy did with it.
         listed = Policy(keep=policy.keep, mask=policy.mask, forms=policy.forms)
         self._tokenizer = Tokenizer(lexicon, listed, every_word=True)
-        treatments = [policy.treatment(kind) for kind in range(kinds.COUNT)]
-        self._dropped = np.array([each == DROP for each in treatments])
-        self._replaced = np.array([each == PERTURB for each in treatments])
+        self._dropped = policy.treatments == DROP
+        self._replaced = policy.treatments == PERTURB
         self._metrics = AllMetrics(lexicon)
         self._counted = self._metrics.observe(Batch.empty())
         # Words, and those that the lexicon holds, before and after.

@@ -46,9 +46,8 @@ def package(name: str, what: str, extra: str) -> Library:
     """Import a package; what needs it and the extra that brings it are for errors."""
     if importlib.util.find_spec(name.partition(".")[0]) is None:
         raise MissingExtra.of(what, extra)
-    with warnings.catch_warnings():
-        # What these packages have to say about each other is no business of ours.
-        warnings.simplefilter("ignore")
+    # What these packages have to say about each other is no business of ours.
+    with warnings.catch_warnings(action="ignore"):
         return importlib.import_module(name)
 
 
@@ -111,8 +110,7 @@ def pipeline(name: str, wanted: str, digest: str = "") -> Library:
     digest, that of its content, tells a changed one from what was loaded before.
     """
     spacy = package("spacy", f"the pipeline {name}", "nlp")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         pipe = spacy.load(name)
     if wanted not in pipe.pipe_names:
         raise UsageError(
@@ -169,8 +167,7 @@ def sentence_model(folder: str, device: str, digest: str = "") -> Library:
     logging.disable_progress_bar()
     logging.set_verbosity_error()
     library = package("sentence_transformers", "a sentence model", "semantic")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         try:
             load = library.SentenceTransformer
             return load(folder, device=device, local_files_only=True)

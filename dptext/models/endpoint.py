@@ -300,7 +300,11 @@ class Server:
                 self._failures += 1
                 if self._failures >= _GIVE_UP:
                     hint = " (is a request longer than its context?)" * error.refused
-                    raise DptextError(self._stopped(f"{error}{hint}")) from None
+                    raise DptextError(
+                        f"{self._setting}: {self.host} {error}{hint}: nothing more is "
+                        "sent. Draws that were sent have left; sanitize with the same "
+                        "--key-file sends them again"
+                    ) from None
                 return None
             self._failures = 0
             # A small model may repeat what it is told.
@@ -309,12 +313,6 @@ class Server:
             if answer is not None:
                 return answer
         return None
-
-    def _stopped(self, reason: str) -> str:
-        return (
-            f"{self._setting}: {self.host} {reason}: nothing more is sent. Draws that "
-            "were sent have left; sanitize with the same --key-file sends them again"
-        )
 
     async def _content(
         self,

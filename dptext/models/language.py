@@ -125,8 +125,7 @@ def _loaded(
 
 def _quietly(path: str, setting: str, load: Callable[[], Library]) -> Library:
     """Call load without warnings; what goes wrong is one line."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         try:
             return load()
         except Exception as error:  # a broken file may raise anything

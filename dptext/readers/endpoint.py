@@ -181,12 +181,21 @@ class Chooser:
         return choices
 
     def shots(
-        self, released: Released, options: Options, words: Ids
+        self, channel: Channel, mechanism: WordMechanism
     ) -> Iterator[tuple[str, str]]:
-        """Yield questions about texts whose words (n,) are known, and the answers."""
+        """Yield public texts drawn anew, as questions with their answers."""
+        words = Tokenizer(channel.lexicon, channel.policy).words(_PUBLIC)
+        randomness = Randomness(RunKey.from_seed(0), "examples")
+        bits = randomness.of([bytes(16)], np.zeros(len(words.ids), np.int64))
+        eps = np.full(len(words.ids), channel.budget.high)
+        drawn = mechanism.sample(words.ids, eps, bits)
+        released = joining.released(channel.policy, words, drawn, eps)
+        first = self.options(released, MANY).first
+        truth = np.where(words.ids >= 0, words.ids, first)
+        options = self.options(released, MANY, truth)._replace(first=first)
         for window in self._windows(released):
             yield self._question(window, options).messages[-1]
-            shown = ((n, words[each]) for n, each in enumerate(window.drawn, 1))
+            shown = ((n, truth[each]) for n, each in enumerate(window.drawn, 1))
             answer = ", ".join(f'"{n}": "{self._shown[row]}"' for n, row in shown)
             yield ("assistant", f"{{{answer}}}")
 
@@ -214,8 +223,8 @@ class EndpointReader:
         channel.check()
         self._server = server
         self._chooser = Chooser(server, channel, ngrams.shipped(channel), words)
-        if isinstance(channel.mechanism, WordMechanism):
-            self._chooser.examples = tuple(_shots(self._chooser, channel))
+        if isinstance(mechanism := channel.mechanism, WordMechanism):
+            self._chooser.examples = tuple(self._chooser.shots(channel, mechanism))
 
     @property
     def assumes(self) -> str:
@@ -235,18 +244,3 @@ class EndpointReader:
         """Return the word that is chosen for each drawn one."""
         options = self._chooser.options(released, MANY)
         return self._chooser.choose(released, options)
-
-
-def _shots(chooser: Chooser, channel: Channel) -> Iterator[tuple[str, str]]:
-    """Yield public texts drawn anew, as questions with their answers."""
-    assert isinstance(channel.mechanism, WordMechanism)
-    words = Tokenizer(channel.lexicon, channel.policy).words(_PUBLIC)
-    randomness = Randomness(RunKey.from_seed(0), "examples")
-    bits = randomness.of([bytes(16)], np.zeros(len(words.ids), np.int64))
-    eps = np.full(len(words.ids), channel.budget.high)
-    drawn = channel.mechanism.sample(words.ids, eps, bits)
-    released = joining.released(channel.policy, words, drawn, eps)
-    first = chooser.options(released, MANY).first
-    truth = np.where(words.ids >= 0, words.ids, first)
-    options = chooser.options(released, MANY, truth)
-    yield from chooser.shots(released, options._replace(first=first), truth)

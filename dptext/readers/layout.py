@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dptext.tokens import kinds, numbers
+from dptext.tokens.regex import is_clitic
 from dptext.types import NUMBER, Lexicon, Released
 
 # What stands for a number of no form, and for a word that is masked.
@@ -84,19 +85,11 @@ def _text(released: Released, positions: range, index: range) -> list[Piece]:
 def _spaced_after(mark: str, spaced: bool) -> bool:
     """Tell whether a word gets a space after a mark or space; spaced: before it."""
     body = mark.strip(" ")
-    if mark != body or not spaced:
-        tight = body in _OPENING or body in _QUOTES
-    else:
-        tight = body in _OPENING or body in _JOINING
-    return bool(body.strip()) and not tight
+    tight = _OPENING | (_QUOTES if mark != body or not spaced else _JOINING)
+    return bool(body.strip()) and body not in tight
 
 
 def shown_words(lexicon: Lexicon) -> list[str]:
     """Return the words of a lexicon as a text shows them: an element as a number."""
     shown = (numbers.example(word) for word in lexicon.words)
     return [ANY_NUMBER if word == NUMBER else word for word in shown]
-
-
-def is_clitic(word: str) -> bool:
-    """Tell whether a word is written without a space after another one."""
-    return word[:1] in ("'", "’") or word.lower() in ("n't", "n’t")

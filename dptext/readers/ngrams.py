@@ -165,13 +165,12 @@ def _load(folder: Path, state: object) -> Ngrams:
     try:
         document = json.loads((folder / META).read_bytes())
         format, digest, meta = (document[key] for key in ("format", "digest", "meta"))
-    except (OSError, ValueError, LookupError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
         raise LexiconError(
             f"{folder}: not an n-gram model; make one with dptext lexicon ngrams"
         ) from None
     if format != FORMAT:
-        msg = f"{folder}: n-gram model of another format; make it again"
-        raise LexiconError(msg)
+        raise LexiconError(f"{folder}: n-gram model of another format; make it again")
     # Before the arrays: NumPy reads damaged headers with errors of many kinds.
     if _digest(folder) != digest:
         msg = f"{folder}: the n-gram model does not match its digest; make it again"

@@ -76,7 +76,7 @@ class PairCounts:
         backoff = np.where(totals > 0, spared / np.maximum(totals, 1), 1.0)
         contexts, following, counts = contexts[kept], following[kept], counts[kept]
         shares = (counts - discount) / totals[contexts]
-        keys, gains = keys[kept], np.ones(len(shares))
+        keys, gains, at = keys[kept], np.ones(len(shares)), np.arange(len(shares))
         if background is not None:
             backoff *= np.exp(background.backoff.astype(np.float64))
             theirs = background.contexts * rows + np.asarray(background.following)
@@ -84,8 +84,6 @@ class PairCounts:
             gains = np.ones(len(keys))
             gains[at[: len(theirs)]] = decoded(np.asarray(background.gains))
             at = at[len(theirs) :]
-        else:
-            at = np.arange(len(keys))
         gains[at] += shares / (backoff[contexts] * alone[following])
         logs, codes = (np.log(alone), np.log(backoff)), ngrams.coded(np.log(gains))
         pairs = keys // rows, keys % rows

@@ -29,7 +29,7 @@ from dptext.guarantees.claims import (
 from dptext.guarantees.statement import Statement
 from dptext.measures.bayes_risk import Risk
 from dptext.report.blocks import Badge, Block, Figures, Tone
-from dptext.report.document import Document, Private, ReaderFigures
+from dptext.report.document import Document, Private, ReaderFigures, treatment
 from dptext.report.exports import SIDECAR
 from dptext.report.figures import bound, count, of_third_party, short, whole
 from dptext.report.signatures import UNSIGNED
@@ -132,16 +132,16 @@ def verdict(promise: Statement) -> Badge:
         return Badge(f"Whole texts are not protected; {each}", Tone.FAIR)
     if word is Strength.NOT_MEANINGFUL:
         return Badge("No meaningful protection", Tone.BAD)
-    if word is Strength.VARIES:
-        near = f"Similar words are {_near(promise)} from each other"
-        return Badge(f"{near}; very different words and texts are not", Tone.FAIR)
     if word is Strength.GROWS:
         return Badge("The longer a text, the less its words are protected", Tone.FAIR)
-    longer = "whole texts"
-    if loss.total is None and loss.each:
+    said, longer = f"Single words are {_WORDS.get(word)}", "whole texts"
+    if word is Strength.VARIES:
+        said = f"Similar words are {_near(promise)} from each other"
+        longer = "very different words and texts"
+    elif loss.total is None and loss.each:
         words = first_beyond(loss.each, MAX_MEANINGFUL_TEXT_LOSS)
-        longer = f"texts of {words} words and more" if words > 1 else "texts"
-    return Badge(f"Single words are {_WORDS[word]}; {longer} are not", Tone.FAIR)
+        longer = f"texts of {words:,} words and more" if words > 1 else "texts"
+    return Badge(f"{said}; {longer} are not", Tone.FAIR)
 
 
 def blocks(lines: Sequence[Line], warnings: Sequence[str] = ()) -> tuple[Block, ...]:
@@ -300,22 +300,20 @@ def _copied(document: Document, released: RunOutputs) -> Line:
 
 def _inside(document: Document) -> list[str]:
     """Name the classes of token that are copied inside of texts, if there were any."""
-    counts = None if document.private is None else document.private.words
-    if counts is not None:
-        names = [
-            name
-            for name, treatment in counts.treatment.items()
-            if treatment == "copied"
-            and name != "space"
-            and (counts.tokens.get(name) or name == "punctuation")
-        ]
+    if document.words is None:
+        return []
+    policy, private = document.policy, document.private
+    if private is not None and private.words is not None:
+        counts, treated = private.words.tokens, private.words.treatment
+        seen = {"punctuation", *(name for name in counts if counts[name])}
+    elif policy is not None:
+        treated = treatment(policy)
+        listed = "keep-list" in document.guarantee.unprotected
+        seen = treated.keys() - ({"kept"} if not listed else set())
     else:
-        settings = document.run.settings.get("tokens")
-        policy = settings if isinstance(settings, dict) else {}
-        classes = ("punctuation", "stop_word", "number", "unknown")
-        names = [name for name in classes if policy.get(name) == "keep"]
-        names += ["kept"] * ("keep-list" in document.guarantee.unprotected)
-    return [_CLASSES.get(name, name.replace("_", " ")) for name in names]
+        return ["parts of a class that is not known"]
+    names = [name for name, how in treated.items() if how == "copied" and name in seen]
+    return [_CLASSES.get(name, name) for name in names if name != "space"]
 
 
 def protected(promise: Statement, document: Document | None = None) -> list[Line]:
@@ -340,15 +338,12 @@ def protected(promise: Statement, document: Document | None = None) -> list[Line
         none = Line("a person", "no guarantee", _of_person(promise))
         return [Line(f"one {of}", sentence, figures), none]
     proves = "hardly ever proves a" if promise.delta else "proves no"
+    near = f"{_near(promise)} from similar {of}s, not from very different ones"
     worth = {
         Strength.NOT_MEANINGFUL: "no meaningful protection",
-        Strength.VARIES: f"{_near(promise)} from similar {of}s, not from very "
-        "different ones",
+        Strength.VARIES: near,
         Strength.GROWS: f"the longer its text, the less the {of} is protected",
-        **{
-            strength: f"{words}: the output {proves} {of}"
-            for strength, words in _WORDS.items()
-        },
+        **{key: f"{how}: the output {proves} {of}" for key, how in _WORDS.items()},
     }
     per = " per unit of distance" * (promise.notion is Notion.METRIC)
     per += " for a text" * (promise.level is Level.TEXT and not of_text)
@@ -517,9 +512,8 @@ def _send(document: Document) -> Line:
     if worth in (Strength.NONE, Strength.NOT_MEANINGFUL):
         return Line("send it", "no, unless the original could be sent as well")
     unit = "texts" if is_of_texts(document) else "words"
-    kept = f"single {unit}"
-    if worth is Strength.VARIES:
-        kept = f"similar {unit} from each other"
+    varies = worth is Strength.VARIES
+    kept = f"similar {unit} from each other" if varies else f"single {unit}"
     first = "run dptext check" if document.vectors else "read some records"
     sentence = f"if what is copied may leave and protecting {kept} is enough; "
     sentence += f"first {first}; publish only output and public report"

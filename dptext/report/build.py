@@ -84,7 +84,8 @@ def stated(
     words = WordSection.of(pipeline, measures.seeded() if key == "seed" else measures)
     names = recipe.name, lexicon.name, lexicon.digest
     run = _run(recipe.settings(), *names, key, layout, recorded)
-    return _public(run, promise, words, None)
+    parts = run, promise, words, None, None, None, None
+    return Document("dptext", VERSION, "public", True, *parts)
 
 
 def stated_vectors(
@@ -108,7 +109,9 @@ def stated_vectors(
     section = VectorSection.of(release, measured)
     settings = release.settings
     names = settings.recipe.name, release.lexicon.name, release.base_digest
-    return _public(_run(settings.plain(), *names, key, layout), promise, None, section)
+    run = _run(settings.plain(), *names, key, layout)
+    parts = run, promise, None, section, None, None, None
+    return Document("dptext", VERSION, "public", True, *parts)
 
 
 def _run(
@@ -132,16 +135,6 @@ def _run(
         layout=layout,
         recorded=recorded,
     )
-
-
-def _public(
-    run: Run,
-    promise: Statement,
-    words: WordSection | None,
-    vectors: VectorSection | None,
-) -> Document:
-    sections = run, promise, words, vectors, None, None, None
-    return Document("dptext", VERSION, "public", True, *sections)
 
 
 def finished(

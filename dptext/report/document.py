@@ -43,6 +43,8 @@ Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 Count = Annotated[int, Meta(ge=0)]
 _WIDEST = 240  # characters of a line of JSON that holds several values
 _Key = Literal["system", "key-file", "seed"]
+# What a layout has from a selection as it is.
+_OF_SELECTION = ("id_field", "missing", "delimiter", "quoting", "header", "encoding")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +73,13 @@ class Layout:
         return cls(
             format=next(iter(formats)) if len(formats) == 1 else None,
             fields=None if set(formats) == {"text"} else selection.fields,
-            id_field=selection.id_field,
-            missing=selection.missing,  # type: ignore[arg-type]
-            delimiter=selection.delimiter,
-            quoting=selection.quoting,
-            header=selection.header,
-            encoding=selection.encoding,
+            **{name: getattr(selection, name) for name in _OF_SELECTION},
         )
+
+    def selection(self, longest: int) -> Selection:
+        """Return how to read such records, of at most so many bytes."""
+        named = {name: getattr(self, name) for name in _OF_SELECTION}
+        return Selection(self.fields or (), max_record_bytes=longest, **named)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,31 +225,17 @@ class VectorSection:
         )
 
 
-_TREATED = {
-    "perturb": "replaced",
-    "keep": "copied",
-    "mask": "masked",
-    "drop": "left out",
-    "digits": "random digits",
-    "form": "random of its form",
-}
+# By the codes of treatments (dptext.tokens.policy).
+_TREATED = (
+    *("replaced", "copied", "masked", "left out", "random digits"),
+    "random of its form",
+)
 
 
 def treatment(policy: Policy) -> dict[str, str]:
     """Say for each class of token what happens to it."""
-    settings = {
-        "word": "perturb",
-        "number": policy.number,
-        "identifier": policy.unknown,
-        "punctuation": policy.punctuation,
-        "space": policy.punctuation,
-        "stop_word": policy.stop_word,
-        "unknown": policy.unknown,
-        "kept": "keep",
-        "masked": "mask",
-        "formed": "form",
-    }
-    return {name: _TREATED[value] for name, value in settings.items()}
+    names = zip(kinds.NAMES, policy.treatments.tolist(), strict=False)
+    return {name: _TREATED[code] for name, code in names}
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,6 +375,14 @@ class Document:
         risk = None if self.words is None else self.words.risk
         return None if risk is None else risk.success
 
+    @property
+    def policy(self) -> Policy | None:
+        """Return what its settings say of tokens, None where they are not valid."""
+        try:
+            return msgspec.convert(self.run.settings.get("tokens"), Policy)
+        except ValidationError:
+            return None
+
     def to_json(self) -> str:
         """Return it as JSON, private figures included: see `public`."""
         return encode(self).decode()
@@ -471,7 +467,8 @@ def decode(data: bytes, location: str) -> Document:
         return document
     except ValidationError as error:
         # The library's message may quote a value; the place it names is enough.
-        where = str(error).rpartition(" - at `")[2].rstrip("`") or "$"
+        _, stated, where = str(error).rpartition(" - at `")
+        where = where.rstrip("`") if stated else "$"
         raise UsageError(
             f"{location}: not a dptext report of version {VERSION} (wrong or missing "
             f"at {where})"

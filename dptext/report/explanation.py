@@ -91,15 +91,15 @@ def explain(pipeline: Pipeline, text: str, listed: int) -> Explanation:
         kind = kinds.NAMES[int(words.flags[position]) & kinds.KIND]
         if kind == "space":
             continue
-        number = numbers.get(position)
         token = Token(
             text=piece.strip(" "),
             kind=kind,
             treatment=treated[kind],
-            replaced=number is not None,
+            replaced=position in numbers,
             scores=scores.get(position, {}),
         )
-        if number is not None:
+        if token.replaced:
+            number = numbers[position]
             row, (stays, likeliest) = int(words.ids[number]), outputs[number]
             token = replace(
                 token,
@@ -187,7 +187,6 @@ def _notes(pipeline: Pipeline) -> Iterator[str]:
 def view(result: Explanation) -> Page:
     """Return an explanation as a page; it shows the text."""
     marks = [Mark(token.text, token.treatment) for token in result.tokens]
-    together = Figures([("Epsilon of the words together", f"{result.epsilon:.6g}")])
     become = [
         (
             token.text,
@@ -205,9 +204,9 @@ def view(result: Explanation) -> Page:
     promised, *_ = views.guarantee(result.guarantee)
     parts: dict[str, list[Block]] = {
         "What happens to each token": [Tokens(marks)] if marks else [],
-        "How epsilon is spread": [_spread(result.tokens, marks), together],
+        "How epsilon is spread": _spread(result, marks) if marks else [],
         "What each word may become": [Table(columns, become)] if become else [],
-        "Sources": [Bullets(result.notes)] if result.notes else [],
+        "Notes": [Bullets(result.notes)] if result.notes else [],
     }
     sections = [Section(title, blocks) for title, blocks in parts.items() if blocks]
     return Page(
@@ -218,8 +217,9 @@ def view(result: Explanation) -> Page:
     )
 
 
-def _spread(tokens: Sequence[Token], marks: Sequence[Mark]) -> Table:
-    """Return the scores of each token and its part of epsilon."""
+def _spread(result: Explanation, marks: Sequence[Mark]) -> list[Block]:
+    """Return the scores of each token and its part of epsilon, and the whole."""
+    tokens = result.tokens
     names = dict.fromkeys(name for token in tokens for name in token.scores)
     # Of a score, its share of the text is shown; the score itself is in the JSON.
     scores = [name for name in names if f"{name} share" not in names]
@@ -238,4 +238,5 @@ def _spread(tokens: Sequence[Token], marks: Sequence[Mark]) -> Table:
         )
         for token, mark in zip(tokens, marks, strict=True)
     ]
-    return Table(columns, rows)
+    together = ("Epsilon of the words together", f"{result.epsilon:.6g}")
+    return [Table(columns, rows), Figures([together])]

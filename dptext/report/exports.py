@@ -333,17 +333,8 @@ def _opened(
 ) -> Iterator[tuple[Format, BinaryIO, Selection]]:
     if layout.format is None:
         raise UsageError("no single format")
-    selection = Selection(
-        fields=layout.fields or (),
-        id_field=layout.id_field,
-        missing=layout.missing,
-        delimiter=layout.delimiter,
-        quoting=layout.quoting,
-        header=layout.header,
-        encoding=layout.encoding,
-        # One that was written is no longer than its file; packed, than this.
-        max_record_bytes=max(export.size, 2**30),
-    )
+    # One that was written is no longer than its file; packed, than this.
+    selection = layout.selection(max(export.size, 2**30))
     module = formats.find(None, layout.format)
     with (
         export.open() as plain,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -25,7 +25,6 @@ from dptext.report.document import Document, Run, encode
 from dptext.report.exports import SIDECAR, Export
 from dptext.report.recompute import Recomputer, risk_of
 from dptext.settings import digest_of_data
-from dptext.tokens.policy import Policy
 from dptext.types import Level, Notion, Strategy
 from dptext.vectors import Pool, columns
 from dptext.vectors.columns import Shape
@@ -320,13 +319,10 @@ def _unprotected(report: Document) -> tuple[Unprotected, ...]:
     """
     if report.words is None:
         return ()
-    settings: Mapping[str, object] = report.run.settings
-    try:
-        policy = msgspec.convert(settings.get("tokens"), Policy)
-        strategy = Strategy(str(settings.get("strategy")))
-    except (msgspec.ValidationError, ValueError):
+    policy, strategy = report.policy, str(report.run.settings.get("strategy"))
+    if policy is None or strategy not in [*Strategy]:
         return tuple(Unprotected)
-    return claims.unprotected(policy, strategy)
+    return claims.unprotected(policy, Strategy(strategy))
 
 
 def _has_twice(data: bytes) -> bool:

@@ -121,7 +121,7 @@ def open_input(
     """
     name, suffix = "standard input", compression(path or "")
     with contextlib.ExitStack() as stack:
-        if path is None or path == "-":
+        if path is None or is_standard(path):
             plain = _standard(stack)
         else:
             name = path
@@ -132,24 +132,18 @@ def open_input(
             plain = stack.enter_context(io.BufferedReader(file, _BUFFER))
         if not suffix:
             plain, suffix = _recognised(plain)
-        yield _unpacked(plain, name, suffix, encoding)
+        yield unpacked(plain, name, encoding, suffix)
 
 
 def unpacked(
-    plain: BinaryIO, path: str, encoding: str | None = None
+    plain: BinaryIO, name: str, encoding: str | None = None, suffix: str | None = None
 ) -> io.BufferedReader:
-    """Decompress an open file as its name says; decode it as `open_input` does.
+    """Decompress an open file as its name or suffix says; decode it as `open_input`.
 
     Reading damaged compressed data raises InputError.
     """
-    return _unpacked(plain, path, compression(path), encoding)
-
-
-def _unpacked(
-    plain: BinaryIO, name: str, suffix: str, encoding: str | None
-) -> io.BufferedReader:
     stream = cast(io.BufferedReader, plain)
-    if suffix:
+    if suffix := compression(name) if suffix is None else suffix:
         stream = buffered(_named(decompressed(plain, suffix), name, suffix))
     return stream if encoding is None else buffered(_decoded(stream, encoding, name))
 
@@ -230,11 +224,8 @@ class _File(io.FileIO):
                 )
         return count
 
-    def readall(self) -> bytes:
-        blocks, buffer = [], bytearray(_BUFFER)
-        while count := self.readinto(buffer):
-            blocks.append(bytes(buffer[:count]))
-        return b"".join(blocks)
+    read = io.RawIOBase.read  # type: ignore[assignment] # FileIO's: no readinto
+    readall = io.RawIOBase.readall
 
 
 def _standard(stack: contextlib.ExitStack) -> io.BufferedReader:

@@ -37,15 +37,13 @@ from dptext.tokens import forms, kinds
 from dptext.tokens.agreement import Articles, Inflector
 from dptext.tokens.numbers import Numbers
 from dptext.tokens.policy import DIGITS, DROP, FORM, KEEP, MASK, PERTURB, Policy
-from dptext.tokens.regex import is_elision, key_of
+from dptext.tokens.regex import is_clitic, is_elision, key_of
 from dptext.types import Eps, Ids, Ints, Lexicon, Mask, Released, Words
 
 # A lane of the joiner, far above those of any mechanism.
 _DIGITS_LANE = 1 << 30
 # Other kinds are unknown words.
 _MASKS = {kinds.NUMBER: "[number]", kinds.MASKED: "[masked]"}
-_KINDS = np.arange(kinds.COUNT)
-_WORDLIKE = ~np.isin(_KINDS, (kinds.PUNCTUATION, kinds.SPACE))
 _DIGIT = re.compile(r"\d")
 
 
@@ -75,11 +73,10 @@ class Joiner:
         # Of stop words as they are spelt: few strings.
         self._row_of = cache(lambda piece: rows.get(key(piece.strip(" ")), len(rows)))
         self._agreement = _agreement(lexicon, policy.agreement)
-        treatments = [policy.treatment(kind) for kind in range(kinds.COUNT)]
-        self._treatment = np.array(treatments)
+        self._treatment = policy.treatments
         self._drawn = self._treatment == PERTURB
         # Kinds of piece that a reader of the output takes for words.
-        self._written = _WORDLIKE & (self._treatment != DROP)
+        self._written = kinds.WORDLIKE & (self._treatment != DROP)
 
     def join(self, words: Words, drawn: Ids, bits: RandomBits) -> Joined:
         """Return the texts with the drawn words (n,) in their positions."""
@@ -108,7 +105,7 @@ class Joiner:
             space = " " if pieces[position][:1] == " " else ""
             kind = int(words.flags[position]) & kinds.KIND
             pieces[position] = space + _MASKS.get(kind, "[unknown]")
-        pieces[(treatment == DROP) & _WORDLIKE[words.flags & kinds.KIND]] = ""
+        pieces[(treatment == DROP) & kinds.WORDLIKE[words.flags & kinds.KIND]] = ""
         joined, bounds = pieces.tolist(), pairwise([0, *words.ends.tolist()])
         texts = ["".join(joined[begin:end]) for begin, end in bounds]
         return Joined(texts, written, out)
@@ -142,9 +139,8 @@ class Joiner:
         """Tell which drawn words get a space in front: (n,) bool."""
         spaced: Mask = ~self._clitic[drawn]
         if self._policy.punctuation == "drop":
-            written = self._written[words.flags & kinds.KIND]
-            return spaced & self._follows(words, written)[words.positions]
-        wordlike = _WORDLIKE[words.flags & kinds.KIND]
+            return spaced & ~self._sentence_starts(words)[words.positions]
+        wordlike = kinds.WORDLIKE[words.flags & kinds.KIND]
         beside = _beside(words, wordlike)[words.positions]
         lead = (words.flags[words.positions] & kinds.LEAD) != 0
         after = beside[1:] & (np.diff(words.positions) == 1)
@@ -188,12 +184,6 @@ class Joiner:
             pieces[position] = piece[: len(piece) - len(body)] + word
         return np.asarray(ids[free])
 
-    def _follows(self, words: Words, wordlike: Mask) -> Mask:
-        """Tell which pieces are words with another word before them in their text."""
-        before = np.concatenate(([0], np.cumsum(wordlike)))
-        begins = np.concatenate(([0], words.ends[:-1]))
-        return wordlike & (before[1:] - before[begins[_texts(words)]] > 1)
-
     def _space_copied(self, words: Words, pieces: NDArray[np.object_]) -> None:
         """Rewrite the gap of each copied or masked word that stands after a word.
 
@@ -202,7 +192,7 @@ class Joiner:
         """
         kind = words.flags & kinds.KIND
         treatment = self._treatment[kind]
-        after = _beside(words, _WORDLIKE[kind]) & _WORDLIKE[kind]
+        after = _beside(words, kinds.WORDLIKE[kind]) & kinds.WORDLIKE[kind]
         copied = np.isin(treatment, (KEEP, DIGITS))
         both = copied & np.concatenate(([False], copied[:-1]))
         here = after & (treatment != PERTURB) & ~both
@@ -217,9 +207,9 @@ class Joiner:
         """Blank marks and spaces; one space goes before every word but the first."""
         written = self._written[words.flags & kinds.KIND]
         pieces[~written] = ""
-        follows = self._follows(words, written)
+        starts = self._sentence_starts(words)
         for position in np.flatnonzero(written).tolist():
-            space = " " if follows[position] else ""
+            space = "" if starts[position] else " "
             pieces[position] = space + pieces[position].lstrip(" ")
 
     def _capitalize(self, words: Words, out: NDArray[np.object_]) -> None:
@@ -250,7 +240,7 @@ class Joiner:
 def _after_word(piece: str) -> str:
     """Return a copied word as it stands after another word."""
     body = piece.lstrip(" ")
-    return body if _is_clitic(body.lower()) else " " + body
+    return body if is_clitic(body) else " " + body
 
 
 # Few strings, in this use.
@@ -269,7 +259,7 @@ def _spellings(lexicon: Lexicon, lower: bool) -> tuple[NDArray[np.object_], Mask
     clitic, elision = np.zeros((2, len(words)), bool)
     few = [word for word in lexicon.row_of if "'" in word or "’" in word]
     for row in map(lexicon.row_of.__getitem__, few):
-        clitic[row], elision[row] = _is_clitic(words[row]), is_elision(words[row])
+        clitic[row], elision[row] = is_clitic(words[row]), is_elision(words[row])
     return shown, clitic, elision
 
 
@@ -278,10 +268,6 @@ def _agreement(lexicon: Lexicon, name: str) -> Articles | Inflector | None:
     if name == "inflect":
         return Inflector(lexicon)
     return Articles(lexicon) if name == "articles" else None
-
-
-def _is_clitic(word: str) -> bool:
-    return word[0] in "'’" or word in ("n't", "n’t")
 
 
 def _texts(words: Words) -> Ints:
@@ -312,8 +298,8 @@ _OUTSIDE = (kinds.IDENTIFIER, kinds.KEPT, kinds.MASKED, kinds.FORMED)
 def released(policy: Policy, words: Words, drawn: Ids, eps: Eps) -> Released:
     """Return what a decoder sees: drawn (n,) words with public epsilons (n,)."""
     kind = words.flags & kinds.KIND
-    treatment = np.array([policy.treatment(each) for each in _KINDS.tolist()])[kind]
-    mark = ~_WORDLIKE[kind]
+    treatment = policy.treatments[kind]
+    mark = ~kinds.WORDLIKE[kind]
     shown = np.where(np.isin(kind, _OUTSIDE), kinds.UNKNOWN, kind)
     shown[(treatment == PERTURB) & ~mark] = kinds.WORD
     enders = np.where(mark, words.flags & kinds.ENDER, 0)

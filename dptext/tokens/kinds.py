@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 WORD = 0  # a word; after the look-up: a word that the vocabulary knows
 NUMBER = 1  # digits with inner separators; ordinals and decades: 3rd, 1990s
 IDENTIFIER = 2  # URL, e-mail, @handle, #tag, emoji and other symbols with content
@@ -21,6 +23,8 @@ NAMES = (
 # Flags of a piece: four bits of kind, then one bit each.
 KIND = 15
 COUNT = KIND + 1  # kinds that there may be
+# Those that stand for a word of a text: (COUNT,).
+WORDLIKE = ~np.isin(np.arange(COUNT), (PUNCTUATION, SPACE))
 LEAD = 16  # a single space stands in front
 ENDER = 32  # ends a sentence or a line
 TITLE = 64  # first letter capital

@@ -89,21 +89,14 @@ class Finder:
         # Entries by their first run of letters: how far before it they begin.
         self._by_run: dict[str, dict[str, int]] = {}
         self._compiled: dict[str, re.Pattern[str]] = {}
-        for entry in entries:
-            self._add(entry, location)
-
-    def _add(self, entry: str, location: str) -> None:
-        entry = unicodedata.normalize("NFC", entry.strip())
-        if not entry or len(entry) > _LONGEST:
-            raise UsageError(
-                f"{location}: an entry of {len(entry)} characters; give 1 to {_LONGEST}"
-            )
-        run = _RUN.search(entry)
-        if run is None:
-            self._patterns.append(re.compile(re.escape(entry)))
-        else:
-            before = self._by_run.setdefault(_key(run[0]), {})
-            before[entry] = run.start()
+        for entry in (unicodedata.normalize("NFC", each.strip()) for each in entries):
+            if not 0 < len(entry) <= _LONGEST:
+                size = f"{len(entry)} characters; give 1 to {_LONGEST}"
+                raise UsageError(f"{location}: an entry of {size}")
+            if (run := _RUN.search(entry)) is None:
+                self._patterns.append(re.compile(re.escape(entry)))
+            else:
+                self._by_run.setdefault(_key(run[0]), {})[entry] = run.start()
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
         """Yield the begin and end of each place that is named; they may overlap."""

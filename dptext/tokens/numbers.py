@@ -181,10 +181,7 @@ def element_of(text: str) -> int:
     text = text.lower()
     for pattern, ranges, position in _by_shape().get(_shape(text), ()):
         match = pattern.fullmatch(text)
-        if match and all(
-            one.holds(number)
-            for one, number in zip(ranges, match.groups(), strict=True)
-        ):
+        if match and all(map(NumberPart.holds, ranges, match.groups())):
             return position
     return _LAST_OF.get(_kind(text), 0)
 
@@ -216,14 +213,11 @@ def _by_shape() -> dict[str, list[tuple[re.Pattern[str], list[NumberPart], int]]
         # What NUMBER is written as has elements of its own.
         for form in element.forms if position else ():
             ranges = [part for part in form if not part.text]
+            parts = (re.escape(part.text) if part.text else r"(\d+)" for part in form)
+            entry = (re.compile("".join(parts)), ranges, position)
             for widths in product(*(part.widths for part in ranges)):
-                wide, groups = iter(widths), iter(widths)
+                wide = iter(widths)
                 text = "".join(part.text or "0" * next(wide) for part in form)
-                pattern = "".join(
-                    re.escape(part.text) if part.text else rf"(\d{{{next(groups)}}})"
-                    for part in form
-                )
-                entry = (re.compile(pattern), ranges, position)
                 shapes.setdefault(_shape(text), []).append(entry)
     return shapes
 

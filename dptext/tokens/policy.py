@@ -6,13 +6,14 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Literal
 
-from dptext.tokens import kinds
-from dptext.types import JsonObject
+import numpy as np
 
+from dptext.tokens import kinds
+from dptext.types import Ints, JsonObject
+
+# What becomes of a piece; the first five by the names of settings.
+_NAMES = ("perturb", "keep", "mask", "drop", "digits")
 PERTURB, KEEP, MASK, DROP, DIGITS, FORM = range(6)
-# By the names of settings.
-_CODES = dict(zip(("perturb", "keep", "mask", "drop", "digits"), range(5), strict=True))
-_OF_LISTS = {kinds.KEPT: KEEP, kinds.MASKED: MASK, kinds.FORMED: FORM}
 
 
 class Form(StrEnum):
@@ -76,19 +77,16 @@ class Policy:
         """Tell whether lists or forms name anything."""
         return bool(self.keep or self.mask or self.forms)
 
-    def treatment(self, kind: int) -> int:
-        """Return the treatment code of a kind of piece."""
-        if kind in _OF_LISTS:
-            return _OF_LISTS[kind]
-        settings = {
-            kinds.UNKNOWN: self.unknown,
-            kinds.IDENTIFIER: self.unknown,
-            kinds.NUMBER: self.number,
-            kinds.STOP_WORD: self.stop_word,
-            kinds.PUNCTUATION: self.punctuation,
-            kinds.SPACE: self.punctuation,
-        }
-        return _CODES[settings.get(kind, "perturb")]
+    @property
+    def treatments(self) -> Ints:
+        """Return what becomes of each kind of piece: (kinds.COUNT,)."""
+        codes = np.full(kinds.COUNT, PERTURB)
+        codes[[kinds.UNKNOWN, kinds.IDENTIFIER]] = _NAMES.index(self.unknown)
+        codes[[kinds.PUNCTUATION, kinds.SPACE]] = _NAMES.index(self.punctuation)
+        codes[kinds.NUMBER] = _NAMES.index(self.number)
+        codes[kinds.STOP_WORD] = _NAMES.index(self.stop_word)
+        codes[[kinds.KEPT, kinds.MASKED, kinds.FORMED]] = KEEP, MASK, FORM
+        return codes
 
     def settings(self) -> JsonObject:
         """Return it as a profile says it; lists that name nothing are left out."""

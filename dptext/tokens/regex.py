@@ -109,6 +109,11 @@ def is_elision(word: str) -> bool:
     return word[-1:] in ("'", "’") and _ELISION.fullmatch(word) is not None
 
 
+def is_clitic(word: str) -> bool:
+    """Tell whether a word is written without a space after another one."""
+    return word[:1] in ("'", "’") or word.lower() in ("n't", "n’t")
+
+
 def segment(word: str, lookup: Callable[[str], int]) -> list[tuple[str, int]]:
     """Divide a word into parts with ids, as coarsely as the vocabulary allows.
 

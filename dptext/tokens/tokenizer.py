@@ -37,11 +37,7 @@ class Tokenizer:
         self._codes = _Memory(self._code)
         self._parts: dict[str, list[tuple[str, int]]] = {}
         self._long: dict[str, list[tuple[str, int]]] = {}
-        every = range(kinds.COUNT)
-        wanted = {kind for kind in every if policy.treatment(kind) == PERTURB}
-        if every_word:
-            wanted = {*every} - {kinds.PUNCTUATION, kinds.SPACE}
-        self._wanted = np.isin(every, list(wanted))
+        self._wanted = kinds.WORDLIKE if every_word else policy.treatments == PERTURB
 
     def lookup(self, key: str) -> int:
         """Return the row of a key (dptext.tokens.regex.key_of), -1 if unknown."""

@@ -33,15 +33,11 @@ class VectorWriter(ABC):
         self.names: tuple[str, ...] = ()
         self._stream = stream
 
+    @abstractmethod
     def write(self, columns: Columns) -> None:
-        """Write rows, or keep them."""
+        """Write rows, or keep them; here they are counted."""
         self.names = tuple(columns)
         self.rows += len(columns["vector"])
-        self.add(columns)
-
-    @abstractmethod
-    def add(self, columns: Columns) -> None:
-        """Write rows of a format, or keep them."""
 
     @abstractmethod
     def close(self) -> None:
@@ -54,6 +50,7 @@ class _Spool:
     def __init__(self, values: NDArray[Any]) -> None:
         self._file: IO[bytes] = tempfile.TemporaryFile()
         self._kind, self._shape, self._rows = values.dtype, values.shape[1:], 0
+        self.add(values)
 
     def add(self, values: NDArray[Any]) -> None:
         self._file.write(np.ascontiguousarray(values, self._kind).tobytes())
@@ -80,22 +77,21 @@ class NpzWriter(VectorWriter):
         self._spools: dict[str, _Spool] = {}
         self._texts: dict[str, list[NDArray[Any]]] = {}
 
-    def add(self, columns: Columns) -> None:
+    def write(self, columns: Columns) -> None:
         """Keep rows."""
+        super().write(columns)
         for name, values in columns.items():
             if values.dtype == object:
                 self._texts.setdefault(name, []).append(values)
-                continue
-            if name not in self._spools:
+            elif name in self._spools:
+                self._spools[name].add(values)
+            else:
                 self._spools[name] = _Spool(values)
-            self._spools[name].add(values)
 
     def close(self) -> None:
         """Write all; the time that a zip file wants is always the same."""
         for name, blocks in self._texts.items():
-            texts = np.concatenate(blocks).astype(str)
-            self._spools[name] = _Spool(texts)
-            self._spools[name].add(texts)
+            self._spools[name] = _Spool(np.concatenate(blocks).astype(str))
         with zipfile.ZipFile(self._stream, "w", zipfile.ZIP_STORED) as file:
             for name, spool in self._spools.items():
                 info = zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0))
@@ -126,8 +122,9 @@ class ParquetWriter(VectorWriter):
         self._waiting: list[Columns] = []
         self._writer: Arrow = None
 
-    def add(self, columns: Columns) -> None:
+    def write(self, columns: Columns) -> None:
         """Keep rows until a block is full."""
+        super().write(columns)
         self._waiting.append(columns)
         if sum(len(each["vector"]) for each in self._waiting) >= _BLOCK:
             self._put()

@@ -61,6 +61,8 @@ Wide = NDArray[np.float64]
 # So many frequent words stand for public texts where none are named; most that count.
 _WORDS, _TEXTS = 1000, 20_000
 Warn = Callable[[str], None]
+# Gives some of the vectors of a batch before noise: (m, d).
+_Before = Callable[[slice], NDArray[np.floating]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +98,6 @@ class VectorSettings:
         for key in _ELSEWHERE:
             settings.pop(key, None)
         return {**settings, "embed": asdict(self.options)}
-
-    def digest(self) -> str:
-        """Return the sha256 of the settings."""
-        return digest_of_data(self.plain())
 
 
 def parse(
@@ -330,18 +328,6 @@ def _with_vectors(
     )
 
 
-class VectorsBeforeNoise(NamedTuple):
-    """The vectors of a batch of texts before noise.
-
-    texts (n,) which text each vector is of, non-decreasing; words, how many there were;
-    at gives some of them, (m, d), where the mechanism adds its noise.
-    """
-
-    texts: NDArray[np.int64]
-    words: int
-    at: Callable[[slice], NDArray[np.floating]]
-
-
 class Rows(NamedTuple):
     """Released vectors (n, m) float32, and what each is of.
 
@@ -400,51 +386,46 @@ class VectorRelease:
         """Return the streams of a run."""
         return Randomness(key, self.identity)
 
-    def encode(self, texts: Sequence[str]) -> VectorsBeforeNoise:
-        """Return the vectors of a batch of texts before noise."""
-        mechanism, count = self.mechanism, 0
-        before: Callable[[slice], Wide]
-        if self.tokenizer is None:
-            vectors = sentence_vectors(self.model, self.model_digest, texts)
-            before = clip(vectors, self.settings.options.longest).__getitem__
-        else:
-            words = self.tokenizer.words(texts)
-            ids, count = words.ids, len(words.ids)
-            if self.pool is Pool.WORD:
-                rows = mechanism.output_vectors
-                return VectorsBeforeNoise(
-                    words.texts, count, lambda part: rows[ids[part]]
-                )
-            counts = np.bincount(words.texts, minlength=len(texts))
-            before = partial(_means, mechanism.inputs, ids, counts)
-        every = np.arange(len(texts))
-        return VectorsBeforeNoise(
-            every, count, lambda part: mechanism.position(before(part))
-        )
-
     def rows(self, records: Sequence[Record], randomness: Randomness) -> Rows:
         """Release the vectors of a batch of records."""
         texts = [text for record in records for text in record.texts]
         counts = [len(record.texts) for record in records]
         record_of_text = np.repeat(np.arange(len(records)), counts)
-        encoded = self.encode(texts)
-        of_vector = record_of_text[encoded.texts]
+        text_of_vector, encoded, before = self.encode(texts)
+        of_vector = record_of_text[text_of_vector]
         count = len(of_vector)
         vectors = np.empty((count, self.dimensions), np.float32)
         if count:
             nonces = [randomness.nonce(record) for record in records]
-            bits = randomness.of(nonces, of_vector)
+            bits, numbers = randomness.of(nonces, of_vector), np.arange(count)
             for begin in range(0, count, _ROWS):
-                part = slice(begin, min(begin + _ROWS, count))
-                chosen = bits.take(np.arange(part.start, part.stop))
-                positions = encoded.at(part)
-                vectors[part] = self.mechanism.finite(
-                    self.mechanism.release(positions, self.epsilon, chosen)
-                )
+                part = slice(begin, begin + _ROWS)
+                chosen = bits.take(numbers[part])
+                released = self.mechanism.release(before(part), self.epsilon, chosen)
+                vectors[part] = self.mechanism.finite(released)
         ordinals = np.array([record.ordinal for record in records], np.int64)
-        text_numbers = _within(record_of_text)[encoded.texts]
-        words = _within(encoded.texts) if self.pool is Pool.WORD else None
-        return Rows(vectors, ordinals[of_vector], text_numbers, words, encoded.words)
+        text_numbers = _within(record_of_text)[text_of_vector]
+        words = _within(text_of_vector) if self.pool is Pool.WORD else None
+        return Rows(vectors, ordinals[of_vector], text_numbers, words, encoded)
+
+    def encode(self, texts: Sequence[str]) -> tuple[NDArray[np.int64], int, _Before]:
+        """Return the vectors of a batch of texts before noise, with what they are of.
+
+        Which text each is of (n,), non-decreasing; how many words there were; and what
+        gives some of them, (m, d), where the mechanism adds its noise.
+        """
+        mechanism, every = self.mechanism, np.arange(len(texts))
+        if self.tokenizer is None:
+            vectors = sentence_vectors(self.model, self.model_digest, texts)
+            vectors = clip(vectors, self.settings.options.longest)
+            return every, 0, lambda part: mechanism.position(vectors[part])
+        words = self.tokenizer.words(texts)
+        ids, rows = words.ids, mechanism.output_vectors
+        if self.pool is Pool.WORD:
+            return words.texts, len(ids), lambda part: rows[ids[part]]
+        counts = np.bincount(words.texts, minlength=len(texts))
+        means = partial(_means, mechanism.inputs, ids, counts)
+        return every, len(ids), lambda part: mechanism.position(means(part))
 
 
 def _within(groups: NDArray[np.int64]) -> NDArray[np.int32]:

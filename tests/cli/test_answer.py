@@ -18,7 +18,7 @@ from rich.console import Console
 from dptext import profile
 from dptext.report import answer, terminal
 from tests.cli.running import WORDS, Ran, command, environment, here, lexicon
-from tests.report.test_document import internal_report
+from tests.report.pages import internal_report
 
 LINES = 12
 COLUMNS = 80

@@ -5,45 +5,16 @@ The commands are found by themselves, so that one yet to be written is walked, t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_type_hints
 
 import pytest
-import typer.main
 
 from dptext.cli import screen
-from dptext.cli.app import app
 from dptext.cli.options import Number
-from tests.cli import running
+from tests.cli.commands import ALL, GOOD, write_inputs
 from tests.cli.running import Ran, here
 
-RECORDS = '{"text":"the film was good","a":"x"}\n{"text":"the sad story","a":"y"}\n'
-# Arguments with which each command ends soon, but for the option that is tried.
-SMALL = ("--lexicon", "words.vec", "--epsilon", "3")
-GOOD: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "init": (("in.jsonl",), ()),
-    "sanitize": (("in.jsonl",), (*SMALL, "-q", "--no-bayes-risk")),
-    "embed": (("in.jsonl",), (*SMALL, "-q", "-o", "out.npy")),
-    "evaluate": (("in.jsonl", "in.jsonl"), ("--lexicon", "words.vec")),
-    "compare": (("in.jsonl",), (*SMALL, "-m", "rank", "--sample", "2", "-q")),
-    "plan": ((), (*SMALL, "--no-bayes-risk")),
-    "explain": (("the film",), SMALL),
-    "calibrate": (("balanced",), ("--risk", "30%", "--lexicon", "words.vec")),
-    "audit": (("balanced",), (*SMALL, "--inputs", "4", "--runs", "100")),
-    "check": ((), ()),
-    "report": (("report.json",), ()),
-    "list": ((), ()),
-    "doctor": ((), ()),
-    "ledger show": (("spent.db",), ()),
-    "ledger export": (("spent.db",), ()),
-    "ledger verify": (("spent.db",), ()),
-    "lexicon list": ((), ()),
-    "lexicon info": (("words.vec",), ()),
-    "lexicon import": (("words.vec",), ("--name", "mine")),
-    "lexicon adapt": (("in.jsonl",), ("--name", "mine", "--lexicon", "words.vec")),
-    "lexicon ngrams": (("in.jsonl",), ("--name", "mine", "--lexicon", "words.vec")),
-}
 # What is no number for any option, and what none of the options with limits admits.
 NO_NUMBER = ("", "x", "nan", "inf", "-inf", "1e400", "\x1b[31m", "9" * 30, "-1e300")
 # What is no file, no name, no setting; what some options admit ends in whatever code.
@@ -59,15 +30,6 @@ BESIDE = {
 }
 
 
-def commands(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the names and objects of all commands."""
-    for name, command in group.commands.items():
-        if hasattr(command, "commands"):
-            yield from commands(command, f"{before}{name} ")
-        else:
-            yield f"{before}{name}", command
-
-
 def number_of(command: str, option: Any) -> Number | None:
     """Return the numbers that an option admits, None where it takes none."""
     hints = get_type_hints(ALL[command].callback, include_extras=True)
@@ -77,22 +39,12 @@ def number_of(command: str, option: Any) -> Number | None:
     return None
 
 
-ALL = dict(commands(typer.main.get_command(app)))
 OPTIONS = [
     (name, option)
     for name, command in ALL.items()
     for option in command.params
     if not getattr(option, "is_flag", False)
 ]
-
-
-def write_inputs(folder: Path) -> None:
-    """Write the inputs that the good arguments name."""
-    running.lexicon(folder)
-    (folder / "in.jsonl").write_text(RECORDS)
-    (folder / "folder").mkdir()
-    (folder / "binary").write_bytes(b"\xff\xfe\x1b[31m\n" * 9)
-    (folder / "report.json").write_text("{}")
 
 
 @pytest.fixture

@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from dptext.cli import configuration
+from tests.cli.commands import ALL
 from tests.cli.running import here, lexicon
-from tests.cli.test_boundary import ALL
 
+# Commands keep the option of help that their first context gives them.
+HELP = {"help_option_names": ["-h", "--help", "--help-all"]}
 RECORD = '{"id": 1, "body": "the film was good"}\n'
 
 
@@ -64,7 +66,7 @@ def test_order_of_sources(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None
     )
 
     def params(*given: str) -> dict[str, Any]:
-        with ALL["plan"].make_context("plan", list(given)) as context:
+        with ALL["plan"].make_context("plan", list(given), **HELP) as context:
             return {name: value for name, value in context.params.items() if value}
 
     def settings(*given: str) -> tuple[Any, ...]:
@@ -83,7 +85,7 @@ def test_order_of_sources(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("DPTEXT_PROFILE", "tem")
     assert settings() == ("tem", "25%", None)
     monkeypatch.setenv("DPTEXT_FIELD", "a 'b c'")
-    with ALL["sanitize"].make_context("sanitize", []) as context:
+    with ALL["sanitize"].make_context("sanitize", [], **HELP) as context:
         assert context.params["field"] == ["a", "b c"]
 
 

@@ -158,11 +158,12 @@ def test_layout_and_missing_fields_are_kept(folder: Path) -> None:
         ("in.xyz", "\0", (), 2, "choose one with --format"),
         ("-", "", (), 2, "save standard input to a file"),
         ("absent.csv", None, (), 2, "absent.csv"),
+        ("in.csv", "id,text\n1,\xe9\n", (), 4, "; give --encoding"),
     ],
 )
 def test_what_cannot_be_looked_at_is_refused(
     name: str,
-    content: str,
+    content: str | None,
     options: tuple[str, ...],
     code: int,
     said: str,
@@ -170,7 +171,7 @@ def test_what_cannot_be_looked_at_is_refused(
 ) -> None:
     """One line says what is wrong, and standard output stays empty."""
     if content is not None and name != "-":
-        (folder / name).write_text(content)
+        (folder / name).write_text(content, encoding="latin-1")
     ran = here("init", name, *options)
     assert (ran.code, ran.out, ran.err.count("\n")) == (code, b"", 1), ran.err
     assert said in ran.err

@@ -14,8 +14,8 @@ import pytest
 import dptext.cli
 from dptext.cli.options import Number, cores
 from dptext.cli.parser import REMOVED
+from tests.cli.commands import ALL
 from tests.cli.running import here
-from tests.cli.test_boundary import ALL
 
 # What means something else in one command than in the others, and why.
 DIFFERENT = {
@@ -129,7 +129,8 @@ def test_help_fits_on_a_screen_and_names_the_rest(command: str) -> None:
         if hidden:
             ran = here(*command.split(), "--help-all")
             shown = ran.out.decode()
-            assert (ran.code, ran.err) == (0, "")
+            assert ran.code == 0, ran.err
+            assert ran.err == ""
             assert not re.search(r"<\w", shown)  # types, as in <bool>
             for each in parsed.params:
                 assert each.help or each.name == "name", each.name

@@ -233,17 +233,16 @@ def test_skip_changes_no_other_record(options: tuple[str, ...], key: str) -> Non
     assert "1 record left out as unreadable" in " ".join(ran.err.split())
 
 
-def test_quarantine_keeps_the_bytes(options: tuple[str, ...], tmp_path: Path) -> None:
+@pytest.mark.parametrize("more", [(), ("--on-error", "skip")])
+def test_quarantine_keeps_the_bytes(
+    options: tuple[str, ...], more: tuple[str, ...], tmp_path: Path
+) -> None:
     """Unreadable records go to the quarantine file as they are, for its owner only."""
     aside = tmp_path / "aside"
     bad = b'{"text": 5, "x":"\\u00e9"}\r\n'
     given = b'{"text":"the film"}\n' + bad + b"\xff\xfe\n"
-    out = _ok(
-        here(
-            "sanitize", "-f", "text", *options, "--quarantine", str(aside), given=given
-        )
-    )
-    assert len(out.splitlines()) == 1
+    run = ("sanitize", "-f", "text", *options, *more, "--quarantine", str(aside))
+    assert len(_ok(here(*run, given=given)).splitlines()) == 1
     assert aside.read_bytes() == bad + b"\xff\xfe\n"
     assert aside.stat().st_mode & 0o077 == 0
 
@@ -270,6 +269,7 @@ def test_internal_report_and_its_display(
         ("--public-report", "-"),
         ("-o", "-", "--report", "-"),
         ("--quarantine", "-"),
+        ("-o", "out.jsonl", "--quarantine", "-"),
     ],
 )
 def test_standard_output_carries_one_thing(

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.commands import ALL, GOOD, SMALL, write_inputs
 from tests.cli.running import environment
-from tests.cli.test_boundary import ALL, GOOD, SMALL, write_inputs
 
 if sys.platform == "win32":
     pytest.skip("needs POSIX terminals", allow_module_level=True)

@@ -414,6 +414,8 @@ def test_report_command_refuses_what_is_no_report(tmp_path: Path) -> None:
     _refused(here("report", str(path)), 2, "r.json")
     path.write_text(MARKER)
     _refused(here("report", str(path)), 2, "not JSON")
+    data = path.rename(tmp_path / "data.csv")
+    _refused(here("report", str(data)), 2, "no report data.csv.dptext.json beside it")
 
 
 @pytest.mark.parametrize("given", [("--delimiter", ";"), ("--no-header",)])

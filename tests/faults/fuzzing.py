@@ -156,6 +156,7 @@ def _parquet() -> bytes:
     return out.getvalue()
 
 
+@cache  # for it holds the time
 def _xlsx() -> bytes:
     out = io.BytesIO()
     workbook = __import__("openpyxl").Workbook()

@@ -21,7 +21,7 @@ from dptext.report.document import Document
 from dptext.report.recompute import risk_of
 from dptext.types import ONE, Guarantee, Metric, MetricKind, Notion
 from tests.guarantees import test_sentences
-from tests.report.test_document import internal_report
+from tests.report.pages import internal_report
 
 POLICIES = (
     ExportPolicy(),

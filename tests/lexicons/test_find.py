@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dptext import lexicons
+from dptext import lexicons, progress
 from dptext.errors import LexiconError, UsageError
 from dptext.lexicons import importing, store
 from dptext.lexicons.importing import Settings, make
@@ -49,7 +49,8 @@ def test_a_file_is_imported_once(
 ) -> None:
     """The second use of a file, under any name, comes from the cache."""
     steps: list[str] = []
-    first = lexicons.find(str(source), progress=lambda step, _: steps.append(step))
+    monkeypatch.setattr(progress, "share", lambda step, _: steps.append(step))
+    first = lexicons.find(str(source))
     assert "reading" in steps
     assert first.name == "v.txt"
     monkeypatch.setattr(importing, "make", None)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import zstandard
 
+from dptext import progress
 from dptext.errors import LexiconError, MissingExtra, UsageError
 from dptext.lexicons import sources
 from tests.lexicons import files
@@ -121,11 +122,14 @@ def test_zstd_names_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         sources.read(path, None, None)
 
 
-def test_progress_reaches_the_end(tmp_path: Path) -> None:
+def test_progress_reaches_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Progress is told as a growing share of the file that ends at 1."""
     path = files.put(tmp_path / "v.txt", files.text([f"w{i}" for i in range(90000)]))
     reports: list[tuple[str, float]] = []
-    sources.read(path, None, None, lambda step, share: reports.append((step, share)))
+    monkeypatch.setattr(progress, "share", lambda *report: reports.append(report))
+    sources.read(path, None, None)
     shares = [share for _, share in reports]
     assert shares == sorted(shares)
     assert len(set(shares)) > 2

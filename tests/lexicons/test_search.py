@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from dptext import progress
 from dptext.lexicons import orders, search
 
 SIZE = 2600  # more than are looked at first, and more than one block
@@ -51,7 +52,9 @@ def test_many_words_are_measured_by_some(monkeypatch: pytest.MonkeyPatch) -> Non
     assert geometry["diameter"] == exact["diameter"]
 
 
-def test_blocks_are_all_done_and_faults_are_raised() -> None:
+def test_blocks_are_all_done_and_faults_are_raised(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Every row once, progress up to 1, and what a block raises ends the work."""
     seen = np.zeros(2500, int)
     shares: list[float] = []
@@ -59,7 +62,8 @@ def test_blocks_are_all_done_and_faults_are_raised() -> None:
     def work(block: slice) -> None:
         seen[block] += 1
 
-    search.in_blocks(2500, work, shares.append, rows=7)
+    monkeypatch.setattr(progress, "share", lambda _, done: shares.append(done))
+    search.in_blocks("counting", 2500, work, rows=7)
     assert (seen == 1).all()
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
@@ -68,4 +72,4 @@ def test_blocks_are_all_done_and_faults_are_raised() -> None:
         raise ArithmeticError
 
     with pytest.raises(ArithmeticError):
-        search.in_blocks(2500, fail)
+        search.in_blocks("counting", 2500, fail)

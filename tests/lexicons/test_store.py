@@ -159,6 +159,7 @@ def test_a_broken_array_is_refused(tmp_path: Path, content: bytes) -> None:
     ("content", "reason"),
     [
         (b"{", "not valid JSON"),
+        (b"[" * 100_000, "not valid JSON"),
         (b"[]", "lexicon format None"),
         (b'{"format": 1}', "format 1, this version reads 2; import the lexicon again"),
         (b'{"format": 2, "name": "x"}', "is missing"),

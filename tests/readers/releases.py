@@ -12,14 +12,8 @@ from dptext.types import BudgetDescription, BudgetKind, Released
 from tests import prepared, small
 
 ENGLISH = small.english("the", "cat", "dog", "of", "runs")
-
-
 SIZE = len(ENGLISH.words)
-
-
 EPSILON = 2.0
-
-
 TEXTS = [
     "cat dog, the runs. of cat",
     "",
@@ -29,8 +23,6 @@ TEXTS = [
     "the, of",
     "... cat",
 ]
-
-
 POLICIES = [
     Policy(),
     Policy(stop_word="keep"),

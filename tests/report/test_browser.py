@@ -20,8 +20,7 @@ import dptext
 from dptext.report import document, html
 from dptext.report.blocks import Axis, Chart, Column, Page, Point, Section, Table
 from dptext.report.figures import share, short
-from tests.report.test_document import internal_report
-from tests.report.test_html import changed, rendered
+from tests.report.pages import changed, internal_report, rendered
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 DARK = "--blink-settings=preferredColorScheme=0"

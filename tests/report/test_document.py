@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import jsonschema
 import pytest
@@ -20,33 +19,9 @@ from dptext.randomness import RunKey
 from dptext.report import build, document, terminal, views
 from dptext.types import Selection
 from tests import small
-from tests.engine import running
+from tests.report.pages import RECIPES, internal_report
 
 SCHEMA = Path(dptext.report.__file__).with_name("schema.json")
-RECIPES: dict[str, dict[str, Any]] = {
-    "rank": {"mechanism": {"name": "rank", "k": 8}, "budget": "uniform"},
-    "risk": {"mechanism": {"name": "rank", "k": 8}, "budget": "uniform"},
-    "laplace": {"mechanism": "laplace", "budget": "uniform"},
-    "tem-text": {"mechanism": "tem", "budget": "per-text"},
-}
-
-
-def internal_report(
-    name: str, folder: Path, text: str = "a0x b1x, zzz 12 c2x.\n"
-) -> document.Document:
-    """Run a recipe on a small lexicon and return the internal report."""
-    recipe = dict(RECIPES[name])
-    given = {"risk": 0.3} if name == "risk" else {"epsilon": 3.0}
-    recipe["budget"] = {"name": recipe["budget"], **given}
-    ready = pipeline.build(profile.parse(recipe, "test.yaml"), small.cloud(20, 4))
-    source = folder / "in.txt"
-    source.write_text(text)
-    job = Job((str(source),), str(folder / "out.txt"), Selection())
-    tally = Tally.of(ready.lexicon)
-    key = RunKey.fresh()
-    measures = PublicMeasures.of(ready)
-    written = running.run(job, ready, key, tally)
-    return build.finished(ready, job, key, tally, [written], measures)
 
 
 def test_committed_schema_is_the_schema() -> None:
@@ -137,6 +112,7 @@ def test_what_is_no_report_is_refused_without_quoting_it(data: bytes) -> None:
     with pytest.raises(UsageError) as caught:
         document.decode(data, "file")
     assert str(caught.value).startswith("file: not")
+    assert not str(caught.value).count("`")
     assert "zqxjkmarker7" not in str(caught.value)
     assert "\n" not in str(caught.value)
 

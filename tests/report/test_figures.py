@@ -6,28 +6,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from dptext import pipeline, profile
-from dptext.report import answer, figures, html, plan, terminal, views
-from dptext.report.blocks import Figures
+from dptext.report import answer, figures, html, plan
 from tests import small
-from tests.report.test_document import internal_report
-from tests.report.test_html import changed, closed, rendered
-
-
-def panel(document: Any, folder: Path) -> str:
-    """Return the text of the panel, with single spaces."""
-    with (folder / "panel").open("w") as out:
-        console = Console(record=True, width=100, file=out)
-        terminal.show([views.report(document)], console)
-        return " ".join(console.export_text().split())
-
-
-def planned(whole: plan.Plan) -> dict[str, str]:
-    """Return the figures of a plan."""
-    (rows,) = [b.rows for b in plan.view(whole).first if isinstance(b, Figures)]
-    return {str(name): str(value) for name, value in rows}
+from tests.report.pages import (
+    changed,
+    closed,
+    internal_report,
+    panel,
+    planned,
+    rendered,
+)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +130,9 @@ def test_copied_fields_are_named(tmp_path: Path) -> None:
         internal_report("rank", tmp_path), output__copied=["id", "stars"], **layout
     )
     unknown = changed(internal_report("rank", tmp_path), **layout)
+    public = changed(known, private=None, run__settings__tokens__unknown="keep")
     for document, words in (
+        (public, "in the texts: identifiers, punctuation, unknown words"),
         (known, "copied id, stars; in the texts: punctuation"),
         (unknown, "copied every other field; in the texts: punctuation"),
     ):

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
-from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dptext.guarantees.claims import judge
-from dptext.report import answer, document, figures, html, views
+from dptext.report import answer, document, figures, html
 from dptext.report.blocks import (
     Axis,
     Badge,
@@ -36,107 +32,17 @@ from dptext.report.blocks import (
 )
 from dptext.report.figures import short
 from tests.cli import running
-from tests.report.test_document import RECIPES, internal_report
+from tests.report.pages import (
+    RECIPES,
+    changed,
+    closed,
+    internal_report,
+    rendered,
+    spaced,
+)
 
-VOID = {"meta", "br", "hr", "img", "link", "input"}
 NASTY = '<script>alert("x")</script>&amp;\'</style>'
 finite = st.floats(-1e12, 1e12, allow_nan=False)
-
-
-class Reader(HTMLParser):
-    """Read a page strictly: tags closed in order, ids once, all text kept."""
-
-    def __init__(self, data: bytes) -> None:
-        super().__init__(convert_charrefs=True)
-        self.open: list[str] = []
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.texts: list[str] = []
-        self.style = ""
-        self.feed(data.decode())
-        self.close()
-        assert not self.open, f"not closed: {self.open}"
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Open an element; attributes are there once."""
-        assert len(dict(attrs)) == len(attrs), "an attribute is there twice"
-        self.tags.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        """Close the element opened last."""
-        assert self.open, f"</{tag}> closes nothing"
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        """Keep text and style apart."""
-        if self.open and self.open[-1] == "style":
-            self.style += data
-        else:
-            self.texts.append(data)
-
-    @property
-    def text(self) -> str:
-        """Return all text of the page, with single spaces."""
-        return " ".join(" ".join(self.texts).split())
-
-    def named(self, tag: str) -> list[dict[str, str | None]]:
-        """Return the attributes of all elements of a name."""
-        return [attributes for name, attributes in self.tags if name == tag]
-
-
-def closed(data: bytes) -> Reader:
-    """Check that a page runs and loads nothing, and return what it says."""
-    page = Reader(data)
-    assert not {name for name, _ in page.tags} & {
-        *("script", "iframe", "object", "embed", "img", "link", "form", "base"),
-        *("foreignobject", "use", "image", "animate", "audio", "video"),
-    }
-    ids = [a["id"] for _, a in page.tags if "id" in a]
-    assert len(ids) == len(set(ids))
-    for name, attributes in page.tags:
-        assert not [key for key in attributes if key.startswith("on")]
-        assert not {"src", "srcset", "data", "action"} & attributes.keys()
-        # The length of a bar, and nothing else.
-        assert re.fullmatch(r"--b:[01]\.\d{3}", attributes.get("style") or "--b:0.000")
-        for key in ("href", "xlink:href"):
-            target = attributes.get(key)
-            assert target is None or target.removeprefix("#") in ids, (name, target)
-        labelled = attributes.get("aria-labelledby")
-        assert labelled is None or labelled in ids
-    assert not re.search(r"url\(|@import|expression", page.style)
-    (policy,) = [a["content"] for a in page.named("meta") if "http-equiv" in a]
-    assert policy is not None
-    assert policy.startswith("default-src 'none'")
-    return page
-
-
-def spaced(text: str) -> str:
-    """Return a text with single spaces."""
-    return " ".join(text.split())
-
-
-def rendered(report: document.Document) -> bytes:
-    """Return the page of a report."""
-    return html.render(views.report(report))
-
-
-def changed(report: document.Document, **values: Any) -> document.Document:
-    """Return a document with other values at dotted names, written `a__b`.
-
-    Its bounds are judged anew.
-    """
-    data = json.loads(document.encode(report))
-    for name, value in values.items():
-        *path, last = name.split("__")
-        part = data
-        for key in path:
-            part = part.setdefault(key, {})
-        part[last] = value
-    other = document.decode(json.dumps(data).encode(), "changed")
-    promise = other.guarantee
-    strength = judge(promise.notion, promise.level, promise.loss, promise.text_loss)
-    return replace(other, guarantee=replace(promise, strength=strength))
 
 
 @pytest.mark.parametrize("name", RECIPES)

@@ -12,8 +12,7 @@ import dptext
 from dptext.report import answer, html, plan, views
 from dptext.report.blocks import Chart
 from dptext.report.document import Document
-from tests.report.test_figures import panel, planned
-from tests.report.test_html import rendered
+from tests.report.pages import panel, planned, rendered
 
 
 @cache

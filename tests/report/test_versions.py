@@ -195,8 +195,8 @@ def test_a_report_of_another_version_may_lack_a_figure() -> None:
     assert report["words"].pop("deniability")
     for version, passes in (("0.0.9", True), (__version__, False)):
         report["run"]["dptext"] = version
-        found = judged(path, json.dumps(report).encode()).findings
-        assert (found == ()) == passes
+        findings = judged(path, json.dumps(report).encode()).findings
+        assert (findings == ()) == passes
 
 
 @pytest.mark.parametrize("sections", [(False, False), (True, True)])

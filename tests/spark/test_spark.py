@@ -19,8 +19,8 @@ import pytest
 
 import dptext
 from dptext.report import document
+from dptext.spark import open_session
 from dptext.spark import privatize as privatized
-from dptext.spark.session import open_session
 from tests.cli.running import WORDS, here, lexicon, small
 from tests.faults.resuming import files
 

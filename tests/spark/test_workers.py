@@ -9,14 +9,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dptext import lexicons, pipeline, profile
+from dptext import lexicons, pipeline, profile, spark
 from dptext.engine.job import Job, Recipe
 from dptext.engine.run import Reports, Run
 from dptext.engine.tally import Start
 from dptext.errors import LexiconError, UsageError
 from dptext.randomness import RunKey
-from dptext.spark import session
-from dptext.spark.session import FileOutcome, count, make_private
+from dptext.spark import FileOutcome, count, make_private
 from dptext.types import Selection
 from tests.cli.running import WORDS, lexicon
 
@@ -58,7 +57,7 @@ def test_tasks_in_any_order_write_what_one_machine_writes(tmp_path: Path) -> Non
     counts = [count(job, to_end=True) for job in jobs]
     assert counts == [Start(8, 7), Start(7, 7)]
     starts = [Start(0, 0), Start(8, 7)]
-    shipped = session.Shipped(Recipe.of(run.pipeline, KEY))
+    shipped = spark.Shipped(Recipe.of(run.pipeline, KEY))
     work = pickle.loads(
         pickle.dumps(
             partial(make_private, shipped=shipped, measures=run.measures, sidecar=True)
@@ -86,7 +85,7 @@ def test_what_goes_wrong_comes_back(tmp_path: Path) -> None:
     recipe = Recipe.of(run.pipeline, KEY)._replace(digest="another")
     work = partial(
         make_private,
-        shipped=session.Shipped(recipe),
+        shipped=spark.Shipped(recipe),
         measures=run.measures,
         sidecar=True,
     )
@@ -107,12 +106,12 @@ def test_a_lexicon_is_sent_where_it_is_not(tmp_path: Path) -> None:
 
     original = lexicons.find(lexicon(tmp_path))
     context = Context("spark://host:7077")
-    with session.sent(context, original) as archive:
+    with spark.sent(context, original) as archive:
         assert context.archives[0].endswith(archive)
     assert lexicons.find(str(tmp_path / "sent")).digest == original.digest
-    with session.sent(context, lexicons.find("builtin")) as archive:
+    with spark.sent(context, lexicons.find("builtin")) as archive:
         assert archive == ""
     context.master = "local[2,4]"
-    with session.sent(context, original) as archive:
+    with spark.sent(context, original) as archive:
         assert archive == ""
     assert len(context.archives) == 1

@@ -11,7 +11,9 @@ from dptext.tokens.policy import Policy
 
 def test_the_default_covers_every_word() -> None:
     """Without settings, every kind of word is replaced and only marks are kept."""
-    replaced = {kind for kind in range(7) if Policy().treatment(kind) == policy.PERTURB}
+    replaced = {
+        kind for kind in range(7) if Policy().treatments[kind] == policy.PERTURB
+    }
     assert replaced == {
         kinds.WORD,
         kinds.NUMBER,
@@ -38,14 +40,14 @@ def test_each_setting_speaks_of_its_kinds_only(
         changed = dataclasses.replace(Policy(), **{field: value})
         code = getattr(policy, value.upper())
         for kind in range(len(kinds.NAMES)):
-            expected = code if kind in of_kinds else Policy().treatment(kind)
-            assert changed.treatment(kind) == expected
+            expected = code if kind in of_kinds else Policy().treatments[kind]
+            assert changed.treatments[kind] == expected
 
 
 def test_known_words_are_always_replaced() -> None:
     """No setting keeps a word of the vocabulary that is no stop word."""
     keep = Policy(unknown="keep", number="keep", stop_word="keep", case="copy")
-    assert keep.treatment(kinds.WORD) == policy.PERTURB
+    assert keep.treatments[kinds.WORD] == policy.PERTURB
 
 
 def test_a_policy_cannot_be_changed() -> None:

@@ -17,8 +17,6 @@ ENGLISH = small.english(
     *("the", "cat", "dog", "do", "n't", "'s", "Paris", "runs", "Is", "well", "known"),
     *("日", "naive"),
 )
-
-
 WORDLIKE = (
     *(kinds.WORD, kinds.NUMBER, kinds.IDENTIFIER, kinds.STOP_WORD, kinds.UNKNOWN),
     *(kinds.KEPT, kinds.MASKED, kinds.FORMED),
@@ -122,11 +120,7 @@ ITEMS = (
     "don't cat's 日本 cat😀 Don’t dog#tag 日zq zq日 日42 DON'T 日the the日 zq's 42日 "
     "\u200bcat cat\u200b 日#a THE'S well-known zq-cat"
 ).split(" ")
-
-
 MARKS = [". ", ", ", " (", ") ", "\n", "  ", " - ", "-", "!", '"', "?? ", "…", "\x1c"]
-
-
 POLICIES = [
     Policy(),
     Policy(case="lower"),

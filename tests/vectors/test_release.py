@@ -210,8 +210,8 @@ def test_sentence_vectors(tmp_path: Path) -> None:
     assert ready.lexicon.name == models.PACKAGE
     assert ready.mechanism.sensitivity == pytest.approx(1.0, rel=1e-6)  # type: ignore[attr-defined]
     texts = ["Prices rose.", "", "a much longer text of several words"]
-    encoded = ready.encode(texts)
-    positions = encoded.at(slice(None))
+    _, _, before = ready.encode(texts)
+    positions = before(slice(None))
     assert np.linalg.norm(positions, axis=1) == pytest.approx(np.full(3, 0.5))
     alone = release.sentence_vectors(
         models.default_sentence_model() or "", "", texts[:1]

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from dptext import settings
 from dptext.errors import LexiconError
-from dptext.lexicons import sources
 from dptext.lexicons.importing import outputs_first
 from dptext.lexicons.orders import measure
 from dptext.lexicons.store import digest_in_memory
-from dptext.progress import Shares
+from dptext.progress import share
 from dptext.tokens import numbers
 from dptext.tokens.numbers import NAMES
 from dptext.tokens.regex import key_of
@@ -103,7 +102,6 @@ def build_english(
     size: int = SIZE,
     listed: int = LISTED,
     outputs: int = OUTPUTS,
-    progress: Shares = sources.quiet,
 ) -> Lexicon:
     """Build the English lexicon.
 
@@ -116,11 +114,11 @@ def build_english(
             "the English lexicon takes at most 65535 words, and orders of 2 words or "
             "more, fewer than there are outputs"
         )
-    progress("reading WordNet", 0.0)
+    share("reading WordNet", 0.0)
     english = load(build_sources.wordnet)
-    progress("choosing words", 0.1)
+    share("choosing words", 0.1)
     words = _chosen(build_sources, english, size, outputs)
-    progress("ordering words", 0.4)
+    share("ordering words", 0.4)
     return _assembled(english, words, listed, build_sources)
 
 

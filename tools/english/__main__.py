@@ -41,8 +41,8 @@ def main() -> None:
     arguments = vars(parser.parse_args())
     out, size = arguments.pop("out"), arguments.pop("size")
     try:
-        with shares() as progress:
-            lexicon = build_english(Sources(**arguments), size=size, progress=progress)
+        with shares():
+            lexicon = build_english(Sources(**arguments), size=size)
             print(store.save(lexicon, out))
     except (DptextError, ImportError) as error:
         sys.exit(f"{error}")

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from dptext.lexicons.orders import (
     NEVER,
+    ORDERING,
     empty_orders,
     hubs,
     rounded_down,
@@ -30,11 +31,9 @@ from dptext.lexicons.orders import (
 from dptext.lexicons.search import (
     GRID,
     Nearest,
-    Progress,
     in_blocks,
     largest,
     lengths_from,
-    silent,
 )
 from dptext.tokens import numbers
 from dptext.tokens.numbers import NAMES
@@ -102,7 +101,6 @@ def orders(
     outputs: int,
     listed: int,
     weights: Weights = _USUAL,
-    progress: Progress = silent,
 ) -> NDArray[np.integer]:
     """Return the word itself and the listed best others below outputs.
 
@@ -118,7 +116,7 @@ def orders(
         orders_of_rows[block, 0] = rows
         orders_of_rows[block, 1:] = largest(scoring.scores(rows), listed)
 
-    in_blocks(size, work, progress, _BLOCK)
+    in_blocks(ORDERING, size, work, _BLOCK)
     return orders_of_rows
 
 
@@ -433,5 +431,5 @@ def far_of_all(
             closest = lengths_from(rows, row, rest).min(initial=np.inf)
             far[row] = rounded_down(min(float(closest), float(bound)))
 
-    in_blocks(size + 1, work)
+    in_blocks(ORDERING, size + 1, work)
     return far

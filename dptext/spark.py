@@ -1,0 +1,522 @@
+"""Spark as the engine: folders of files, and DataFrames.
+
+The driver prepares settings, key and public measures; tasks read, make private and
+count, by the same code as one machine alone. A file is one task, which writes output
+and sidecar as one machine does: under hidden names, renamed when complete; so that a
+task that is killed, or run twice, leaves the same bytes. Text columns of a DataFrame
+become private in place, made by the task that reads the partition. pyspark is imported
+where it is used.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import pathlib
+import re
+import shutil
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial, wraps
+from itertools import accumulate
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    NamedTuple,
+    ParamSpec,
+    TypeVar,
+    Unpack,
+    cast,
+    overload,
+)
+
+from dptext import lexicons, progress, registry
+from dptext import profile as profiles
+from dptext.api import Call, CallChoices, Missing, Path, warn
+from dptext.engine import survey
+from dptext.engine.job import Job, Recipe, Written
+from dptext.engine.run import Reports, Run
+from dptext.engine.source import Source
+from dptext.engine.tally import BEGIN, Start, Tally, Totals
+from dptext.errors import (
+    DptextError,
+    InputError,
+    InternalError,
+    MissingExtra,
+    UsageError,
+)
+from dptext.measures.public import PublicMeasures
+from dptext.metrics import FIRST_TEXTS
+from dptext.pipeline import Pipeline
+from dptext.types import Lexicon, Selection
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from dptext.formats import _arrow
+    from dptext.report.document import Document
+
+try:
+    from pyspark.accumulators import AccumulatorParam
+except ImportError:  # then nothing here is called
+    AccumulatorParam = object
+
+Spark = Any  # a SparkSession or SparkContext: pyspark need not be there
+P = ParamSpec("P")
+S = TypeVar("S")
+T = TypeVar("T")
+# What a task returns in the place of its result: trying again would not help.
+Failure = DptextError | InternalError | OSError
+
+_READY: dict[tuple[str, str], Pipeline] = {}
+
+
+class Shipped(NamedTuple):
+    """What workers make a pipeline from.
+
+    archive names the files of the lexicon that were sent to them; "" where every
+    machine has it, as the built-in one.
+    """
+
+    recipe: Recipe
+    archive: str = ""
+
+    def pipeline(self) -> Pipeline:
+        """Return the pipeline; the lexicon's arrays are mapped, not read.
+
+        Raises LexiconError and UsageError where a file is not that of the driver.
+        """
+        name = self.recipe.digest, self.recipe.identity
+        if name not in _READY:
+            source = self.recipe.profile.lexicon
+            if self.archive:
+                from pyspark import SparkFiles
+
+                source = SparkFiles.get(self.archive)
+            _READY.clear()
+            _READY[name] = self.recipe.pipeline(lexicons.find(source))
+        return _READY[name]
+
+
+def attempted(work: Callable[P, T]) -> Callable[P, T | Failure]:
+    """Have work return what went wrong, described without any text."""
+
+    @wraps(work)
+    def result(*args: P.args, **kwargs: P.kwargs) -> T | Failure:
+        try:
+            with registry.describe_failure():
+                return work(*args, **kwargs)
+        except (DptextError, InternalError, OSError) as error:
+            return error
+
+    return result
+
+
+@contextlib.contextmanager
+def sent(context: Spark, lexicon: Lexicon) -> Iterator[str]:
+    """Have Spark copy a lexicon to every machine once; yield the archive's name.
+
+    Nothing is sent where all machines have it: the built-in one, and one machine.
+    """
+    is_builtin = lexicon.digest == lexicons.builtin_digest()
+    if is_builtin or context.master.startswith("local["):
+        yield ""
+        return
+    import tarfile
+
+    from dptext.lexicons import store
+
+    with tempfile.TemporaryDirectory() as folder:
+        archive = os.path.join(folder, f"{lexicon.digest[:16]}.tar")
+        store.save(lexicon, pathlib.Path(folder, "lexicon"))
+        with tarfile.open(archive, "w") as packed:
+            for path in sorted(pathlib.Path(folder, "lexicon").iterdir()):
+                packed.add(path, path.name)
+        context.addArchive(archive)
+        yield os.path.basename(archive)
+
+
+# On one machine Spark gives up at the first failure, elsewhere at the fourth.
+_LOCAL = re.compile(r"local(?:\[([0-9]+|\*)\])?")
+_TRIES = 4
+_SETTINGS = {
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "OFF",  # of the driver: what goes wrong is said in one line
+}
+# The names of Spark's own conditions; the rest of its messages may quote data.
+_CONDITION = re.compile(r"\[([A-Z][A-Z_.]+)\]")
+
+
+@contextlib.contextmanager
+def open_session(master: str | None = None) -> Iterator[SparkSession]:
+    """Start Spark for a block; a session that is there already is used, and stays.
+
+    Without a master it is that of spark-submit, else all cores of this machine. Raises
+    MissingExtra and UsageError where Spark cannot start.
+    """
+    spark_session = installed()
+    active = spark_session.getActiveSession()
+    if active is not None:
+        yield active
+        return
+    builder = spark_session.builder.appName("dptext")
+    for name, value in _SETTINGS.items():
+        builder = builder.config(name, value)
+    if master is None and "PYSPARK_GATEWAY_PORT" not in os.environ:
+        master = "local[*]"
+    if master is not None:
+        local = _LOCAL.fullmatch(master)
+        if local:  # workers are this Python, whatever the path says
+            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        tries = f"local[{local[1] or 1},{_TRIES}]" if local else master
+        builder = builder.master(tries)
+    try:
+        waited = f"waiting for Spark at {master or 'its master'}"
+        with progress.step(waited), _quiet():
+            started = builder.getOrCreate()
+    except Exception as error:
+        lines = "its own lines above" if progress.enabled() else "a run without -q"
+        raise UsageError(
+            f"--master {master}: Spark could not be started ({_reason(error)}); "
+            f"{lines} may say more"
+        ) from None
+    try:
+        yield started
+    finally:
+        started.stop()
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Start Java, for all its life, without standard error where no notes are wanted.
+
+    What it writes before it reads its settings no setting turns off.
+    """
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("ignore")  # about versions of pandas
+        if not progress.enabled():
+            kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+            stack.callback(os.close, kept)
+            stack.callback(os.dup2, kept, 2)
+            os.dup2(nowhere, 2)
+            os.close(nowhere)
+        yield
+
+
+def over(
+    spark: SparkSession, work: Callable[[S], T | Failure], items: Sequence[S]
+) -> list[T]:
+    """Do work on each item as a task of its own; return the results in order.
+
+    Raises the first error that is returned, and DptextError where tasks fail.
+    """
+    tasks = spark.sparkContext.parallelize(items, len(items)).map(work)
+    try:
+        results = tasks.collect()
+    except Exception as error:
+        raise DptextError(
+            f"Spark ended the run ({_reason(error)}): a task failed {_TRIES} times, or "
+            "the cluster went away; the executors' logs say more"
+        ) from None
+    for result in results:
+        if isinstance(result, Exception):
+            raise result
+    return cast("list[T]", results)
+
+
+def installed() -> Any:
+    """Return the class of sessions. Raises MissingExtra, UsageError without Java."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about versions of pandas
+            from pyspark.sql import SparkSession
+    except ImportError:
+        raise MissingExtra.of("Spark", "spark") from None
+    if not os.environ.get("JAVA_HOME") and shutil.which("java") is None:
+        raise UsageError(
+            "Spark needs Java, which is not there: install a runtime (on Debian "
+            "default-jre-headless), or set JAVA_HOME"
+        )
+    return SparkSession
+
+
+def _reason(error: Exception) -> str:
+    """Name an error without what it says."""
+    conditions = _CONDITION.findall(str(error))
+    return conditions[0] if conditions else type(error).__name__
+
+
+class FileOutcome(NamedTuple):
+    """What a task wrote, what it counted, and lines of warning."""
+
+    written: Written
+    totals: Totals
+    warnings: list[str]
+
+
+@attempted
+def count(job: Job, *, to_end: bool) -> Start:
+    """Count the records of a file; not to_end: only until enough texts are known."""
+    source = Source(job, None, 0)
+    with contextlib.ExitStack() as stack:
+        source.open(stack)
+        return source.count(to_end=to_end)
+
+
+@attempted
+def make_private(
+    task: tuple[Job, Start], shipped: Shipped, measures: PublicMeasures, sidecar: bool
+) -> FileOutcome:
+    """Make a file private: its output appears with a sidecar, with these measures."""
+    (job, start), warnings = task, list[str]()
+    run = Run(
+        shipped.pipeline(),
+        shipped.recipe.key,
+        measures=measures,
+        start=start,
+        warn=warnings.append,
+    )
+    written = run.release(job, Reports(sidecar=sidecar))
+    return FileOutcome(written, run.tally.totals, warnings)
+
+
+def release(
+    run: Run,
+    jobs: Sequence[Job],
+    reports: Reports,
+    master: str | None,
+    warn: Callable[[str], None],
+) -> list[tuple[Job, Written]]:
+    """Carry out jobs of one file each; every output appears with its sidecar.
+
+    Records have the numbers that they have on one machine, which randomness goes by:
+    they are counted first, unless a field names them. Raises what Run.release does,
+    for the first job that failed; the outputs of others are there.
+    """
+    began = time.monotonic()
+    path = os.path.abspath  # a name that processes in other folders find
+    there = [
+        replace(job, inputs=tuple(map(path, job.inputs)), output=path(job.output or ""))
+        for job in jobs
+    ]
+    with open_session(master) as spark:
+        counting = partial(count, to_end=jobs[0].selection.id_field is None)
+        counts: list[Start] = over(spark, counting, there)
+        with sent(spark.sparkContext, run.pipeline.lexicon) as archive:
+            work = partial(
+                make_private,
+                shipped=Shipped(Recipe.of(run.pipeline, run.key), archive),
+                measures=run.measures,
+                sidecar=reports.sidecar,
+            )
+            starts = accumulate(counts, Start.plus, initial=BEGIN)
+            tasks = list(zip(there, starts, strict=False))
+            outcomes: list[FileOutcome] = over(spark, work, tasks)
+    for outcome in outcomes:
+        run.tally.merge(outcome.totals)
+        for line in outcome.warnings:
+            warn(line)
+    run.tally.seconds += time.monotonic() - began
+    written = (outcome.written for outcome in outcomes)
+    return list(zip(jobs, written, strict=True))
+
+
+# The column of row numbers, gone from the result: Spark puts the partition above these
+# bits, and the row in it below.
+NUMBER = "__dptext_row"
+_ROWS = 2**33
+
+Done = dict[int, Totals]  # by partition
+
+
+class Totalled(AccumulatorParam):  # type: ignore[misc, unused-ignore]
+    """Collects what partitions count; one that is computed again counts once."""
+
+    def zero(self, value: Done) -> Done:
+        """Return the totals of no partition."""
+        return {}
+
+    def addInPlace(self, value1: Done, value2: Done) -> Done:
+        """Add the totals of more partitions."""
+        return value1 | value2
+
+
+class Partitions:
+    """Makes the batches of one partition private; it is sent to every worker.
+
+    counts holds the number of rows of each partition, None where rows have names of
+    their own; totals is the accumulator of a report, if there is one.
+    """
+
+    def __init__(
+        self,
+        shipped: Shipped,
+        selection: Selection,
+        names: tuple[str, ...],
+        counts: Mapping[int, int] | None,
+        totals: Any,
+    ) -> None:
+        self._shipped, self._selection, self._names = shipped, selection, names
+        self._counts, self._totals = counts, totals
+
+    def __call__(self, batches: Iterator[_arrow.Batch]) -> Iterator[_arrow.Batch]:
+        """Give each batch with new texts, without the column of row numbers."""
+        with registry.describe_failure():
+            yield from self._privatized(batches)
+
+    def _privatized(self, batches: Iterator[_arrow.Batch]) -> Iterator[_arrow.Batch]:
+        from dptext.frames import ArrowTable, PrivateColumns
+
+        pipeline = self._shipped.pipeline()
+        columns, tally, part = None, None, 0
+        for batch in batches:
+            rest = batch.select(range(batch.num_columns - 1))
+            if columns is None and batch.num_rows:
+                part = batch.column(batch.num_columns - 1)[0].as_py() // _ROWS
+                # The texts before are taken as one for each row.
+                start = Start(0, min(self._begin(part), FIRST_TEXTS))
+                tally = Tally.of(pipeline.lexicon, start)
+                key = self._shipped.recipe.key
+                columns = PrivateColumns(pipeline, key, self._selection, tally)
+            if columns is not None:
+                begin = self._begin(part) + columns.rows
+                rest = ArrowTable(rest).privatized(self._names, columns, begin)
+            yield rest
+        if columns is not None and tally is not None:
+            counted = None if self._counts is None else self._counts.get(part)
+            if self._counts is not None and columns.rows != counted:
+                raise InputError(
+                    f"partition {part} has {columns.rows} rows, and had {counted} when "
+                    "they were counted: name a column with id=, or write the DataFrame "
+                    "to a file first"
+                )
+            if self._totals is not None:
+                self._totals.add({part: tally.totals})
+
+    def _begin(self, part: int) -> int:
+        """Return the number of a partition's first row."""
+        if self._counts is None:
+            return part * _ROWS
+        return sum(count for other, count in self._counts.items() if other < part)
+
+
+# Archives of lexicons: an action may ask for them at any time.
+_SENT = contextlib.ExitStack()
+atexit.register(_SENT.close)
+
+
+class DataFrameCounts:
+    """What the tasks of a DataFrame have counted so far, as a report."""
+
+    def __init__(self, call: Call, selection: Selection, totals: Any) -> None:
+        self._call, self._selection, self._totals = call, selection, totals
+
+    def report(self) -> Document:
+        """Return the internal report of the partitions that are done.
+
+        A partition counts once, however often Spark computes it. Before any action
+        there is none; where an action takes only some rows, as `show` does, those
+        partitions count that were read to their end.
+        """
+        tally = Tally.of(self._call.pipeline.lexicon)
+        for _, totals in sorted(self._totals.value.items()):
+            tally.merge(totals)
+        self._call.tally = tally
+        return self._call.report(self._selection)
+
+
+Counts = DataFrameCounts  # as programs know it
+
+
+@overload
+def privatize(
+    df: DataFrame,
+    columns: str | Sequence[str],
+    profile: Path = ...,
+    overrides: Mapping[str, object] | None = ...,
+    *,
+    id: str | None = ...,
+    missing: Missing = ...,
+    report: Literal[False] = ...,
+    **choices: Unpack[CallChoices],
+) -> DataFrame: ...
+@overload
+def privatize(
+    df: DataFrame,
+    columns: str | Sequence[str],
+    profile: Path = ...,
+    overrides: Mapping[str, object] | None = ...,
+    *,
+    id: str | None = ...,
+    missing: Missing = ...,
+    report: Literal[True],
+    **choices: Unpack[CallChoices],
+) -> tuple[DataFrame, DataFrameCounts]: ...
+def privatize(
+    df: DataFrame,
+    columns: str | Sequence[str],
+    profile: Path = profiles.DEFAULT,
+    overrides: Mapping[str, object] | None = None,
+    *,
+    id: str | None = None,
+    missing: Missing = "fail",
+    report: bool = False,
+    **choices: Unpack[CallChoices],
+) -> DataFrame | tuple[DataFrame, DataFrameCounts]:
+    """Replace the words of columns of a DataFrame of Spark, when an action asks for it.
+
+    Arguments, and the texts under a key, are those of `dptext.privatize` for the table
+    that the DataFrame would give, with its rows in the order of `collect`. For that
+    rows are counted at once, unless id names a column that randomness goes by. The key,
+    a fresh one where none is given, is drawn by the driver: a task that is tried again,
+    or run twice, writes the same texts.
+
+    With report=True comes, as a second result, what gives the report after an action.
+
+    Raises UsageError and LexiconError for settings, InputError for columns that hold no
+    texts; tasks raise InputError for nulls, and where the rows of a partition are not
+    as many as were counted.
+    """
+    import pyarrow as pa
+    from pyspark.sql import functions
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    from dptext.frames import ArrowTable, PrivateColumns
+
+    if NUMBER in df.columns:
+        raise UsageError(
+            f"columns: rename column {NUMBER!r}, because dptext uses this name"
+        )
+    schema = to_arrow_schema(df.schema)
+    paths = [columns] if isinstance(columns, str) else list(columns)
+    empty = ArrowTable(pa.Table.from_batches([], schema))
+    selection, names = empty.selected(paths, id, missing)
+    call = Call(profile, overrides, choices)
+    PrivateColumns(call.pipeline, call.key, selection).selected(schema)
+    if kinds := empty.identifying(selection):
+        warn(survey.warning(kinds, "columns="))
+    context = df.sparkSession.sparkContext
+    archive = _SENT.enter_context(sent(context, call.pipeline.lexicon))
+    with_numbers = df.withColumn(NUMBER, functions.monotonically_increasing_id())
+    counts = None
+    if id is None:
+        grouped = df.groupBy(functions.spark_partition_id()).count().collect()
+        counts = {int(part): int(count) for part, count in grouped}
+    totals = context.accumulator({}, Totalled())
+    work = Partitions(
+        Shipped(Recipe.of(call.pipeline, call.key), archive),
+        selection,
+        tuple(names),
+        counts,
+        totals if report else None,
+    )
+    # Spark looks at the arguments of a function, and takes no other callable.
+    private = with_numbers.mapInArrow(lambda batches: work(batches), df.schema)
+    return (private, DataFrameCounts(call, selection, totals)) if report else private
