@@ -41,7 +41,7 @@ def sanitize(folder: Path, seed: int, points: int) -> str:
     return ""
 
 
-# What is killed, and how many points are tried on one ledger or job.
+# The programs to kill, and the number of points for one ledger or job.
 KINDS: dict[str, tuple[Callable[[Path, int, int], str], int]] = {
     "ledger": (ledger, 100),
     "sanitize": (sanitize, 10),

@@ -43,7 +43,14 @@ from dptext.mechanisms import (
 )
 from dptext.metrics import Batch
 from dptext.profile import STAGES, Part, Profile, check_compatibility, in_language
-from dptext.randomness import ALGORITHM, RandomBits, Randomness, RunKey
+from dptext.randomness import (
+    ALGORITHM,
+    BUDGET_LANE,
+    MAPPING_LANE,
+    RandomBits,
+    Randomness,
+    RunKey,
+)
 from dptext.readers.channel import Channel
 from dptext.settings import digest_of_data
 from dptext.tokens import joining, kinds, lists
@@ -273,7 +280,7 @@ class Pipeline:
         elif isinstance(self.budget, SequentialBudget):
             drawn, eps = self.release(self.budget, words, bits)
         else:
-            eps = self.budget.spread(words, bits)
+            eps = self.budget.spread(words, bits.since(BUDGET_LANE))
             if isinstance(self.mechanism, TextMechanism):
                 drawn = self.mechanism.sample(words, eps, bits)
             else:
@@ -304,7 +311,7 @@ class Pipeline:
         def draw(positions: Ints, eps: Eps) -> Ids:
             return self.draw(words.ids[positions], eps, bits.take(positions))
 
-        return budget.release(words, bits, draw)
+        return budget.release(words, bits.since(BUDGET_LANE), draw)
 
     def replace(
         self,
@@ -336,7 +343,9 @@ class Pipeline:
             assert self.mapping is not None
             drawn = np.empty(len(ids), np.int32)
             for part, noisy in self.points(ids, eps, bits):
-                drawn[part] = self.mapping.find(noisy, bits.take(part))
+                drawn[part] = self.mapping.find(
+                    noisy, bits.take(part).since(MAPPING_LANE)
+                )
         if drawn.min() < 0 or drawn.max() >= len(self.lexicon.words):
             raise UsageError(f"mechanism {self.mechanism.name} drew no word; report it")
         return drawn

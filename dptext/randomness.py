@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 ALGORITHM = b"dptext/2"
 # Part of every derived key. Public draws (of matrices, for the Bayes risk) rest on it.
 _FORMAT = b"dptext/1"
+# Where the lanes of each step of a run begin: a mechanism numbers its lanes from 0, and
+# every other step is given bits whose lane 0 is its first one: no two share any.
+BUDGET_LANE, MAPPING_LANE, JOINER_LANE, NUMBER_LANE = (1 << n for n in range(28, 32))
 KEY_BYTES = 32
 _LONGEST_KEY = 2**20
 # The bits of 1.0 in float64.
@@ -185,10 +188,12 @@ class RandomBits:
         cipher: Cipher[ECB],
         nonces: NDArray[np.uint64],
         number: NDArray[np.uint64],
+        first: int = 0,
     ) -> None:
         self._cipher = cipher
         self._nonces = nonces
         self._number = number
+        self._first = first  # what lane 0 of a step is
 
     def __len__(self) -> int:
         """Return n."""
@@ -197,14 +202,19 @@ class RandomBits:
     def take(self, positions: NDArray[np.int64]) -> RandomBits:
         """Return the noise of some of the words: the same bits as in the whole."""
         return RandomBits(
-            self._cipher, self._nonces[positions], self._number[positions]
+            self._cipher, self._nonces[positions], self._number[positions], self._first
         )
+
+    def since(self, lane: int) -> RandomBits:
+        """Return the bits of a step, whose lane 0 is this lane."""
+        return RandomBits(self._cipher, self._nonces, self._number, self._first + lane)
 
     def integers(self, lane: int, lanes: int = 1) -> NDArray[np.uint64]:
         """Return 128 bits per lane: (n, 2 * lanes) uint64, from lane to lane + lanes.
 
-        A mechanism numbers its own lanes from 0; equal lanes give equal bits.
+        A step numbers its own lanes from 0; equal lanes give equal bits.
         """
+        lane += self._first
         blocks = np.empty((len(self._number), lanes, 2), np.uint64)
         blocks[:, :, 0] = self._nonces[:, 0, None]
         counters = np.arange(lane, lane + lanes, dtype=np.uint64)

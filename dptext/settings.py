@@ -59,7 +59,9 @@ def convert(
         if named := _NO_CHOICE.search(str(error)):
             hint = typing.get_type_hints(kind)[named[2]]
             reason += f"; {registry.suggest(named[1], tuple(_choices(hint)))}"
-        raise UsageError(f"{inside}{path.rstrip('`')}: {reason}") from None
+        # A rule over several keys names none.
+        where = (inside + path.rstrip("`")).rstrip(".: ")
+        raise UsageError(f"{where}: {reason}") from None
     except UnicodeEncodeError:
         raise UsageError(f"{location}: not UTF-8 text") from None
 

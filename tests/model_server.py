@@ -1,4 +1,4 @@
-"""A small HTTP server of the tests' own: answers as it is told, records what comes."""
+"""A small HTTP server for tests: gives set answers, records requests."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Reply(NamedTuple):
 
 
 def schema(request: Request) -> dict[str, Any]:
-    """Return the properties that a request asks for, by whatever means."""
+    """Return the properties that a request asks for, in any form."""
     form = request.get("response_format", {})
     asked = form.get("json_schema", {}).get("schema") or form.get("schema") or {}
     properties: dict[str, Any] = asked.get("properties", {})

@@ -299,7 +299,7 @@ def test_a_full_disk_costs_only_time(folder: Path) -> None:
 
 
 def test_entries_are_closed_to_other_users(folder: Path) -> None:
-    """Nobody else may write an entry, whatever the umask is."""
+    """Nobody else may write an entry, under any umask."""
     before = os.umask(0)
     try:
         use()

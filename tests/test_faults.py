@@ -1,4 +1,4 @@
-"""No text of a record leaves by another way than the output, whatever fails."""
+"""No text of a record leaves but in the output, after any failure."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class Workspace:
         return done.returncode, done.stderr
 
     def check(self, printed: bytes) -> None:
-        """Look for the marker in what was told and in every file of the run."""
+        """Look for the marker in the printed text and in every file of the run."""
         marker = MARKER.encode()
         assert marker not in printed.lower()
         assert b"Traceback" not in printed
@@ -220,7 +220,7 @@ def test_marker_stays_inside_when_records_are_set_aside(workspace: Workspace) ->
 def test_marker_stays_inside_when_a_record_stops_the_run(
     fault: str, tmp_path: Path
 ) -> None:
-    """A bad record is told by place and reason, not by its text."""
+    """A bad record is named by position and reason, not by its text."""
     workspace = Workspace(tmp_path)
     source = workspace.inputs / "in.jsonl"
     source.write_bytes(b'{"text":"the film"}\n' + FAULTS[fault] + b"\n")

@@ -270,7 +270,7 @@ def test_the_digest_names_every_setting_and_no_words_about_them() -> None:
 
 
 def test_numbers_that_are_equal_have_equal_digests(tmp_path: Path) -> None:
-    """4 and 4.0 are one epsilon, whoever wrote it."""
+    """4 and 4.0 are one epsilon."""
     one = profile.load(write(tmp_path, SOUND))
     other = profile.load(write(tmp_path, SOUND.replace("epsilon: 4", "epsilon: 4.0")))
     assert one.digest() == other.digest()

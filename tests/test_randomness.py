@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from dptext import randomness
 from dptext.errors import UsageError
 from dptext.randomness import RandomBits, Randomness, RunKey
 from dptext.types import Record
@@ -141,6 +142,17 @@ def test_lanes_overlap_exactly_where_their_numbers_do() -> None:
     """Lane 5 is lane 5, asked for alone or in a row."""
     bits = of_words(9)
     np.testing.assert_array_equal(bits.integers(3, 4)[:, 4:6], bits.integers(5))
+
+
+def test_every_step_has_lanes_of_its_own() -> None:
+    """Lane 0 of a mapping is no lane of the mechanism, for some of the words, too."""
+    bits, rows = of_words(9), np.array([8, 2])
+    starts = randomness.BUDGET_LANE, randomness.MAPPING_LANE
+    for start in (*starts, randomness.JOINER_LANE, randomness.NUMBER_LANE):
+        step = bits.since(start)
+        np.testing.assert_array_equal(step.integers(3, 2), bits.integers(start + 3, 2))
+        part = step.take(rows).uniform(1)
+        np.testing.assert_array_equal(part, bits.take(rows).uniform(start + 1))
 
 
 def test_uniforms_are_strictly_inside_and_uniform() -> None:

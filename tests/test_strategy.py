@@ -61,7 +61,7 @@ RECORDS = st.lists(
 @given(RECORDS)
 @settings(max_examples=60, deadline=None)
 def test_a_data_set_is_a_substitution(texts: list[tuple[str, ...]]) -> None:
-    """Equal words become equal words wherever they stand, in whatever batches."""
+    """Equal words become equal words in all positions and any batches."""
     sanitizer = built("data-set")
     out, seen = observed(sanitizer, texts, 4096)
     assert len(set(seen)) == len({word for word, _ in seen})
@@ -103,7 +103,7 @@ def test_a_record_is_its_texts_together() -> None:
 
 @pytest.mark.parametrize("strategy", ["token", "record", "data-set"])
 def test_each_draw_follows_the_law(strategy: str) -> None:
-    """The first draw of a word has the mechanism's law, whatever the strategy.
+    """The first draw of a word has the mechanism's law under each strategy.
 
     4000 runs (keys) or records; chance of a false alarm below 1e-6 for each.
     """

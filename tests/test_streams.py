@@ -237,7 +237,7 @@ def test_output_that_is_a_folder(tmp_path: Path) -> None:
 
 
 def test_output_in_no_folder(tmp_path: Path) -> None:
-    """A folder that is absent is told with the path."""
+    """The message about an absent folder names its path."""
     path = str(tmp_path / "absent" / "out")
     with pytest.raises(OutputError, match=r"absent.*No such file"), open_output(path):
         pass
@@ -246,7 +246,7 @@ def test_output_in_no_folder(tmp_path: Path) -> None:
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
 @pytest.mark.parametrize("count", [1, 10**6])
 def test_full_disk_is_an_output_error(count: int) -> None:
-    """A full disk is told in one line, whether it shows early or at the end."""
+    """A full disk is one line, whether it shows early or at the end."""
     with (
         pytest.raises(OutputError, match=r"^/dev/full: No space left on device$"),
         open_output("/dev/full") as output,
@@ -410,7 +410,7 @@ def test_compression_is_recognised_without_a_name(suffix: str, pieces: int) -> N
 def test_compressed_data_may_begin_with_an_empty_frame(
     packed: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is no text, whatever comes after it."""
+    """It is no text, with anything after it."""
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(packed)))
     with open_input("-") as stream:
         assert stream.read() in (b"", DATA)

@@ -36,7 +36,7 @@ LAYERS = (
         *("formats", "metrics", "guarantees", "measures", "geometry", "exponential"),
         *("readers", "decoders"),
     ),
-    # What is released: words by a pipeline, vectors by a release.
+    # Releases: words by a pipeline, vectors by a release.
     ("profile", "pipeline", "vectors"),
     # Figures of a whole pipeline stand beside the runs that report them.
     (
@@ -163,7 +163,7 @@ def test_every_exception_to_the_law_is_in_use() -> None:
 
 def test_no_import_runs_in_circles() -> None:
     """No two modules need each other: for types and inside functions counts, too."""
-    # What the package itself names is imported when asked for.
+    # The names of the package itself are imported on demand.
     graph = {
         name: {*inside(tree)} - {name, "__init__"}
         for name, tree in modules().items()

@@ -53,7 +53,7 @@ def test_every_statement_says_that_time_is_not_hidden() -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such limits")
 def test_a_crash_writes_no_image_of_memory() -> None:
-    """The command line may write no core dump, whatever the shell allows."""
+    """The command line may write no core dump, even where the shell allows it."""
     import resource
 
     hard = resource.getrlimit(resource.RLIMIT_CORE)[1]

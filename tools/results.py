@@ -42,7 +42,7 @@ from dptext.mechanisms import Family
 from dptext.mechanisms.santext import SanText
 from dptext.profile import load, shipped
 
-# What `dptext compare` asks for unless told otherwise; of other mechanisms only USUAL.
+# The defaults of `dptext compare`; of other mechanisms only USUAL.
 RISKS = (0.1, 0.2, 0.35)
 USUAL = (0.2,)
 # Mechanisms whose public tables ship, made for the vectors as they are.
@@ -82,7 +82,7 @@ def tables() -> None:
 
 def results() -> None:
     """Fill an empty cache folder, then gather what it holds, and the risks."""
-    # What ships now must not answer in place of a computation.
+    # The results shipped now must not stand in for a computation.
     cache.shipped = lambda key: None
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_CACHE_HOME"] = folder

@@ -46,7 +46,7 @@ ROWS = ROOT / "docs" / "results" / "frontier.jsonl"
 READERS = ROOT / "docs" / "results" / "frontier-readers.json"
 # Mechanisms with noise on vectors.
 NOISE = ("laplace", "mahalanobis", "gaussian", "vickrey", "gumbel")
-# What is written after the name of a mechanism whose draws are decoded.
+# The suffix of a mechanism whose draws are decoded.
 READ = ", decoded"
 
 

@@ -82,7 +82,7 @@ def mahalanobis(
 
 
 def vickrey(matrix: Matrix, ids: Ids, epsilon: float, rng: np.random.Generator) -> Ids:
-    """Drop the nearest word whatever it is; softmax of -t d over second and third."""
+    """Drop the nearest word in all cases; softmax of -t d over second and third."""
     points = _points(matrix, ids, epsilon, rng, None)
     out = np.empty(len(ids), np.int64)
     for begin in range(0, len(ids), 1024):
@@ -182,7 +182,7 @@ def _exponential(weights: Wide, count: int, rng: np.random.Generator) -> Ids:
 
 
 def tem(p: Published, ids: Ids, epsilon: float, rng: np.random.Generator) -> Ids:
-    """Take gamma from beta 0.001 whatever is asked; ln(V / L) for ln(V - L)."""
+    """Take gamma from beta 0.001 under all settings; ln(V / L) for ln(V - L)."""
     size = len(p.matrix) - 1
     gamma = round(2.0 / epsilon * math.log(0.999 * (size + 1) / 0.001), 1)
 

@@ -118,7 +118,7 @@ def accuracy(corpus: Corpus, words: Sequence[str], change: list[list[Ids]]) -> R
     model = LogisticRegression(C=3.0, max_iter=300)
     model.fit(features.fit_transform(train), corpus.labels[0])
     tfidf = model.score(features.transform(test), corpus.labels[1])
-    # What is written beside the corpus's words, and unknown words, have no vector.
+    # Outputs other than the corpus's words, and unknown words, have no vector.
     table = np.zeros((len(words) + 1, corpus.vectors.shape[1]))
     table[: len(corpus.vectors)] = corpus.vectors
     one, other = (np.array([table[t].mean(axis=0) for t in part]) for part in change)

@@ -189,7 +189,7 @@ def _stay(
             return 1.0 - variant.flip
         itself = weights[row]
         if variant.shifted:
-            # What lies beyond the list gives the word itself.
+            # Beyond the list comes the word itself.
             itself += weights[size:].sum()
         return float(itself / weights[first if variant.sensitive < 1 else 0 :].sum())
 

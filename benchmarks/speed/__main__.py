@@ -63,7 +63,7 @@ from dptext.types import Lexicon
 VOCABULARIES = ("builtin", "20000x50", "34000x300", "100000x300", "400000x300")
 NEEDS_MODEL = {"mlm": "needs a masked language model: python -m benchmarks speed.mlm"}
 GROWING = ("rank", "laplace", "santext")
-# What grows -> vocabularies, lengths of texts, jobs.
+# The size that grows -> vocabularies, lengths of texts, jobs.
 GROWTH: dict[str, tuple[tuple[str, ...], tuple[int, ...], tuple[int, ...]]] = {
     "words": (("10000x100", "20000x100", "40000x100", "80000x100"), (200,), (1,)),
     "dimensions": (("20000x50", "20000x100", "20000x200", "20000x400"), (200,), (1,)),

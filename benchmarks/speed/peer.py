@@ -116,7 +116,7 @@ def main() -> None:
         try:
             give(part)
             done += len(part)
-        except Exception as error:  # whatever a peer raises for a text
+        except Exception as error:  # any error of a peer for a text
             failed += 1
             fault = fault or f"{type(error).__name__}: {error}"
     close()  # ends its workers, whose time counts

@@ -4,7 +4,7 @@ A file holds `Params`, a frozen dataclass and subclass of `budgets.Params`: the 
 in a profile. Their `prepare` does the public work once and returns a `Budget`, or a
 `SequentialBudget` where an epsilon looks at what was drawn before.
 
-A budget's own random bits come from lane BUDGET_LANE upwards.
+A budget numbers the lanes of its random bits from 0; they are no other step's.
 """
 
 from __future__ import annotations
@@ -22,8 +22,6 @@ from dptext.randomness import RandomBits
 from dptext.settings import Prepared
 from dptext.types import BudgetDescription, Eps, Ids, Ints, Lexicon, Words
 
-# Far above the lanes of any mechanism or mapping, below those of the joiner.
-BUDGET_LANE = 1 << 28
 # Draws the words at these positions of a batch, (m,) int64, with an epsilon each.
 Draw = Callable[[Ints, Eps], Ids]
 # Words of a text that is longer than any.

@@ -56,7 +56,7 @@ class ClassFirst(declared.ByClass, budgets.Budget):
         """
         true = self.classes.of[words.ids]
         count = len(self.classes.names)
-        integers = bits.integers(budgets.BUDGET_LANE)
+        integers = bits.integers(0)
         # With probability c / (e^first + c - 1) any class, each equally likely: else
         # the true one, which then has weight e^first against 1.
         spared = np.expm1(self.first) / (np.expm1(self.first) + count)

@@ -2,7 +2,18 @@
 
 Only the selected fields of a record change; everything else is written back byte for
 byte (Parquet: value for value). A new format is one new file with a class `Format`, a
-subclass of the one below.
+subclass of the one below, and a `Writer`.
+
+- `read` gives a `Record` for each record, with its texts in the order of their fields,
+  `present` (the names of its fields that hold texts), and, where the selection asks for
+  them, `identity` and `subject`; a `Fault` for one that cannot be read; and `Verbatim`
+  for what stands between. A record longer than `max_record_bytes` is a `Fault`; so is
+  one without a selected field, unless `missing` is "pass". A selection without fields
+  (of `init` and `check`) gives records without texts.
+- What `read` keeps in `rest` is enough for the writer, which spells texts anew whether
+  they changed or not: else the spelling would tell which did. All else comes back byte
+  for byte. Between two inputs of one output nothing may run together.
+- No message holds a text; positions count from 1.
 """
 
 from __future__ import annotations
@@ -96,14 +107,18 @@ class Format(ABC):
         """Return the names of the fields of a file that are not selected as texts.
 
         `dptext check` holds them against a policy. Raises InputError when the file
-        cannot be read with the selection.
+        cannot be read with the selection. Where no head names them all, every record
+        is looked at.
         """
+        names: dict[str, None] = {}
         for item in self.read(Input(stream, selection, "file")):
             if isinstance(item, Verbatim) and item.copied is not None:
                 return item.copied
             if isinstance(item, Record):
-                return [name for name, _ in self.others(item, selection)]
-        return ()
+                names.update(
+                    dict.fromkeys(name for name, _ in self.others(item, selection))
+                )
+        return names
 
     def rows(self, stream: BinaryIO) -> int | None:
         """Return how many records a file says it holds; None where it does not say."""
@@ -124,13 +139,13 @@ class Format(ABC):
         """
         return b"\n"
 
+    @abstractmethod
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
         """Give name and text of each field of a record that is copied.
 
         A warning names those that repeat private text, the answer of a run all of them;
-        the text of what holds none may be "".
+        the text of what holds none may be "". A format without fields gives none.
         """
-        return iter(())
 
 
 def find(path: str | None, name: str | None = None) -> Format:

@@ -26,6 +26,14 @@ class Format(formats.Format):
         """Return a writer of texts."""
         return Writer(stream)
 
+    def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
+        """Give nothing: a line is all text."""
+        return iter(())
+
+    def copied(self, stream: BinaryIO, selection: Selection) -> tuple[str, ...]:
+        """Return no names, without reading."""
+        return ()
+
     def regular(self, selection: Selection, head: bytes = b"") -> Regular:
         """Return what finds lines."""
         return formats.regular_lines(b"\r\n")

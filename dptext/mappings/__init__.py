@@ -48,7 +48,10 @@ class Mapping(Prepared, ABC):
 
     @abstractmethod
     def find(self, points: Points, bits: RandomBits) -> Ids:
-        """Return the word of each point: (n, d) -> (n,) int32."""
+        """Return the word of each point: (n, d) -> (n,) int32.
+
+        bits are the mapping's own, in lanes from 0, and no part of the noise.
+        """
 
 
 # Words that are scored at once. With 2,048 points their scores take 3 MiB, which stay

@@ -19,9 +19,6 @@ from dptext.mappings import Index
 from dptext.randomness import RandomBits
 from dptext.types import Ids, Points
 
-# Above the lanes of any noise mechanism, below those of the joiner.
-_LANE = 1 << 29
-
 
 @dataclass(frozen=True, slots=True)
 class Params(mappings.Params):
@@ -45,5 +42,5 @@ class TwoNearest(mappings.Mapping):
         """Return one of the two nearest words of each point."""
         pair = self.index.nearest(points, 2)
         first = self.index.chance_of_first(points, pair, self.t)
-        second = bits.uniform(_LANE)[:, 0] >= first
+        second = bits.uniform(0)[:, 0] >= first
         return np.where(second, pair[:, -1], pair[:, 0]).astype(np.int32)

@@ -30,13 +30,11 @@ from dptext import mechanisms
 from dptext.errors import UsageError
 from dptext.mappings import Index
 from dptext.mechanisms import Aim, WordMechanism, laplace
-from dptext.randomness import RandomBits
+from dptext.randomness import MAPPING_LANE, RandomBits
 from dptext.spaces import Space
 from dptext.types import Eps, Floats, Guarantee, Ids, Ints, Points
 
 _CHUNK = 2048
-# Above the lanes of laplace.
-_LANE = 1 << 29
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +103,7 @@ class Vickrey(WordMechanism):
         others = three != ids[:, None]
         others[others.all(axis=1), 2] = False
         two = three[others].reshape(-1, 2)
-        second = bits.uniform(_LANE)[:, 0] >= self._index.chance_of_first(
+        second = bits.uniform(MAPPING_LANE)[:, 0] >= self._index.chance_of_first(
             points, two, self.params.t
         )
         return np.asarray(np.where(second, two[:, 1], two[:, 0]))

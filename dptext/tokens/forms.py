@@ -76,8 +76,7 @@ def is_date(text: str) -> bool:
         return False
     parts = match.groupdict()
     day, month, either = (
-        int(parts.get(key, "1").rstrip("stndrhSTNDRH"))
-        for key in ("day", "month", "either")
+        int(_digits(parts.get(key, "1"))) for key in ("day", "month", "either")
     )
     if "either" in parts:
         month, day = sorted((month, either))
@@ -171,9 +170,9 @@ def spans(form: Form, text: str) -> Iterator[tuple[int, int]]:
 def layout_of(text: str, forms: Iterable[Form]) -> FormLayout | None:
     """Return the layout of a text: in the first form that it is of, None if of none."""
     for form, rule in RULES.items():
-        if form in forms and rule.is_one(text):
-            if any(pattern.fullmatch(text) for pattern in _compiled(form)):
-                return FormLayout(form, rule.shown(text))
+        patterns = _compiled(form) if form in forms else ()
+        if any(each.fullmatch(text) for each in patterns) and rule.is_one(text):
+            return FormLayout(form, rule.shown(text))
     return None
 
 
@@ -183,7 +182,7 @@ def written(layout: FormLayout, integers: Iterator[int]) -> str:
 
 
 def _digits(text: str) -> str:
-    return "".join(filter(str.isdigit, text))
+    return "".join(filter(str.isdecimal, text))
 
 
 def _shape(text: str) -> str:

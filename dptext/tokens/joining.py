@@ -32,7 +32,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.randomness import RandomBits
+from dptext.randomness import JOINER_LANE, RandomBits
 from dptext.tokens import forms, kinds
 from dptext.tokens.agreement import Articles, Inflector
 from dptext.tokens.numbers import Numbers
@@ -40,8 +40,6 @@ from dptext.tokens.policy import DIGITS, DROP, FORM, KEEP, MASK, PERTURB, Policy
 from dptext.tokens.regex import is_clitic, is_elision, key_of
 from dptext.types import Eps, Ids, Ints, Lexicon, Mask, Released, Words
 
-# A lane of the joiner, far above those of any mechanism.
-_DIGITS_LANE = 1 << 30
 # Other kinds are unknown words.
 _MASKS = {kinds.NUMBER: "[number]", kinds.MASKED: "[masked]"}
 _DIGIT = re.compile(r"\d")
@@ -116,7 +114,7 @@ class Joiner:
             piece = words.pieces[position]
             alone = bits.take(np.array([number]))
             if int(words.flags[position]) & kinds.KIND == kinds.FORMED:
-                integers = alone.integers(_DIGITS_LANE, forms.INTEGERS // 2)
+                integers = alone.integers(JOINER_LANE, forms.INTEGERS // 2)
                 body = piece.lstrip(" ")
                 space = piece[: len(piece) - len(body)]
                 numbers = iter(integers.ravel().tolist())
@@ -125,7 +123,7 @@ class Joiner:
                 words.pieces[position] = space + forms.written(layout, numbers)
                 continue
             count = len(_DIGIT.findall(piece))
-            integers = alone.integers(_DIGITS_LANE, (count + 17) // 18).ravel()
+            integers = alone.integers(JOINER_LANE, (count + 17) // 18).ravel()
             chunks = alone.below(integers, 10**9).tolist()
             digits = iter("".join(f"{chunk:09d}" for chunk in chunks))
             words.pieces[position] = _DIGIT.sub(lambda _, d=digits: next(d), piece)  # type: ignore[misc]

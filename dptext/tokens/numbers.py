@@ -30,12 +30,10 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.randomness import RandomBits
+from dptext.randomness import NUMBER_LANE, RandomBits
 from dptext.tokens import language_data
 from dptext.types import ENGLISH, NUMBER, Floats, Ids, Ints, Lexicon, Rows
 
-# Far above any lane of a mechanism.
-_LANE = 1 << 31
 _LANES = 3  # 128 bits each: one half chooses the form, the others fill up to 5 ranges
 _RANGE = re.compile(r"\{(\d+)-(\d+)\}")
 _DIGITS = re.compile(r"\d+")
@@ -256,7 +254,7 @@ class Numbers:
     def written(self, ids: Ids, bits: RandomBits) -> list[str]:
         """Write drawn elements (m,) as random numbers of their forms."""
         out = [""] * len(ids)
-        integers = bits.integers(_LANE, _LANES)
+        integers = bits.integers(NUMBER_LANE, _LANES)
         for row in np.unique(ids).tolist():
             element = ELEMENTS[self._index[row]]
             forms = element.forms

@@ -69,7 +69,7 @@ def test_places_of_a_text() -> None:
 
 
 def test_a_table_of_ones_own(tmp_path: Path) -> None:
-    """Words of a file, whatever their case; the others are of class other."""
+    """Words of a file, in any case; the others are of class other."""
     table = tmp_path / "classes.csv"
     table.write_text(f"word,class\n{LEXICON.words[110].upper()},name\n")
     given = {

@@ -242,7 +242,7 @@ def test_as_published_kept_words_share_and_waste_their_part() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({}, "give either epsilon or epsilon_per_word"),
+        ({}, "budget: give either epsilon or epsilon_per_word"),
         ({"epsilon": 1, "epsilon_per_word": 1}, "give either"),
         ({"epsilon_per_word": 1, "variant": "published"}, "shares a total"),
         ({"epsilon": 1, "variant": "published", "max": 1}, "has no min and max"),
@@ -281,7 +281,7 @@ def test_what_is_said_of_the_spending() -> None:
 
 
 def test_a_profile_runs_with_it() -> None:
-    """Whole pipeline: the same bytes whatever the batch size."""
+    """Whole pipeline: the same bytes at any batch size."""
     recipe = profile.load(
         profile.DEFAULT,
         {"budget": {"name": "linguistic", "epsilon_per_word": 8, "scores": OFFLINE}},

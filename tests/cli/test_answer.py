@@ -27,7 +27,7 @@ NAMES = (
     *("private", "copied", "one word", "a person", "a reader", "kept", "send it"),
     *("repeat", "report"),
 )
-# What a model is needed for cannot run everywhere.
+# Settings that need a model cannot run everywhere.
 PROFILES = [name for name in profile.shipped() if name != "dp-mlm"]
 
 
@@ -88,7 +88,7 @@ def test_every_profile_is_answered_on_one_screen(name: str, source: Path) -> Non
 
 @pytest.mark.parametrize("pool", ["word", "mean"])
 def test_vectors_are_answered_on_one_screen(pool: str, source: Path) -> None:
-    """The same of embed, whatever a vector is of."""
+    """The same of embed, for words and texts."""
     out = source.with_name("o.npy")
     words = lexicon(source.parent)
     run = ("embed", "-f", "text", str(source), "--lexicon", words, "--pool", pool)

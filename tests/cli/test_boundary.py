@@ -15,9 +15,9 @@ from dptext.cli.options import Number
 from tests.cli.commands import ALL, GOOD, write_inputs
 from tests.cli.running import Ran, here
 
-# What is no number for any option, and what none of the options with limits admits.
+# No numbers for any option, and values that no option with limits admits.
 NO_NUMBER = ("", "x", "nan", "inf", "-inf", "1e400", "\x1b[31m", "9" * 30, "-1e300")
-# What is no file, no name, no setting; what some options admit ends in whatever code.
+# No files, names or settings; those that some option admits may end in any code.
 NAMES = (
     *("nowhere/at/all", "folder", "binary", "a\x1b[31m\x9b2J\u202eb\nc", "\udcff"),
     *("x" * 5000, "a.b=[", "/dev/zero", "", ".", "/", "customer's note"),

@@ -819,7 +819,7 @@ def test_an_excluded_export_is_named(export: Path) -> None:
 def test_document_with_a_report_is_an_export(
     options: tuple[str, ...], folder: Path
 ) -> None:
-    """A file that has a report is an export whatever its name is."""
+    """A file that has a report is an export under any name."""
     Path("in.jsonl").write_text('{"text":"the film was good"}\n')
     run = ("sanitize", "-f", "text", "in.jsonl", *options, "--format", "jsonl", "-q")
     assert here(*run, "-o", "README.md").code == 0

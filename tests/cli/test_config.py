@@ -221,7 +221,7 @@ def test_every_option_that_a_file_sets_is_one() -> None:
 
 
 def test_quiet_runs_say_nothing(options: tuple[str, ...]) -> None:
-    """A quiet run is told what is set, and says nothing."""
+    """A quiet run takes the settings, and says nothing."""
     Path("in.txt").write_text("the film\n")
     Path(".dptext.yaml").write_text("sanitize: {bayes_risk: false}\n")
     ran = here("sanitize", "in.txt", *options, "-q")

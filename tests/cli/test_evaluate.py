@@ -77,7 +77,7 @@ def test_tables_for_people(files: tuple[str, str], tmp_path: Path) -> None:
 def test_an_output_in_no_folder_is_found_first(
     option: str, files: tuple[str, str], tmp_path: Path
 ) -> None:
-    """Before anything is read: a file of private texts that is broken is not told."""
+    """Before anything is read: a broken file of private texts is not named."""
     Path(files[1]).write_text("broken\n")
     there = str(tmp_path / "no" / "file")
     ran = here("evaluate", *files, *small(tmp_path)[:2], option, there)

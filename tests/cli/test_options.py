@@ -17,7 +17,7 @@ from dptext.cli.parser import REMOVED
 from tests.cli.commands import ALL
 from tests.cli.running import here
 
-# What means something else in one command than in the others, and why.
+# Options that mean something else in one command than in the others, and why.
 DIFFERENT = {
     ("check", "--quiet"),  # its findings, too
     ("compare", "--jobs"),  # cells, not processes of one run

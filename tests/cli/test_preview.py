@@ -61,7 +61,7 @@ def test_first_records_beside_their_originals(
     assert (code, out) == (0, b"")
     assert not list(folder.iterdir())
     assert MARKER not in shown
-    # What a terminal would obey is written out, in texts and nowhere else.
+    # Control characters are escaped in texts, and nowhere else.
     assert shown.count("\\u001b") == 1
     assert "\x1b[31m story" not in shown
     assert "\x1b[1;32m" in shown

@@ -91,7 +91,7 @@ def test_unexpected_error_is_a_bug_without_details(options: tuple[str, ...]) -> 
 def test_signal_replaced_by_a_library_is_no_bug(
     number: signal.Signals, code: int, options: tuple[str, ...]
 ) -> None:
-    """A run ends as its signal says, whatever error a library makes of it."""
+    """A run ends by its signal, with any error that a library makes of it."""
     done = subprocess.run(
         [
             sys.executable,

@@ -119,7 +119,7 @@ def test_compressed_files_end_to_end(
     common = (*options, "--key-file", key, "-q")
     _ok(here("sanitize", "-f", "text", source, *common, "-o", str(plain)))
     _ok(here("sanitize", "-f", "text", source, *common, "-o", str(packed)))
-    # What was packed is read again: masking nothing, only to see the same texts.
+    # The packed output is read again, with nothing masked, to see the same texts.
     for path in (plain, packed):
         side = json.loads(path.with_name(path.name + ".dptext.json").read_bytes())
         assert side["output"]["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
@@ -171,7 +171,7 @@ def test_several_inputs_are_joined(options: tuple[str, ...], tmp_path: Path) -> 
 def test_same_key_gives_the_same_bytes_for_every_batch_size(
     options: tuple[str, ...], key: str, tmp_path: Path
 ) -> None:
-    """A key file makes a run repeatable, whatever the batch size."""
+    """A key file makes a run repeatable, at any batch size."""
     path = tmp_path / "many.jsonl"
     path.write_bytes(
         b"".join(

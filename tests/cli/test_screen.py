@@ -1,4 +1,4 @@
-"""Text of others never moves the cursor, whatever prints it."""
+"""Text of others never moves the cursor, in any display."""
 
 from __future__ import annotations
 

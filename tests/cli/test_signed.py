@@ -82,7 +82,7 @@ def test_missing_signature(keys: None, options: tuple[str, ...]) -> None:
     ],
 )
 def test_edits_that_nothing_else_finds(keys: None, old: str, new: str) -> None:
-    """Names, spacing: whatever is edited, the signature does not hold."""
+    """After any edit of names or spacing the signature does not hold."""
     text = SIDE.read_text()
     assert old in text
     SIDE.write_text(text.replace(old, new))
@@ -120,7 +120,7 @@ def test_key_of_the_policy(keys: None) -> None:
 
 
 def test_one_file_for_two_keys(keys: None, options: tuple[str, ...]) -> None:
-    """The key of the draws signs nothing: whoever verifies by a private key has it."""
+    """The key of the draws signs nothing: everyone who verifies would have it."""
     run = ("sanitize", "-f", "text", "in.jsonl", *options, "-o", "new.jsonl")
     ran = here(*run, "--key-file", "sign.pem", "--sign-key", "./sign.pem")
     assert ran.code == 2
@@ -186,6 +186,9 @@ def test_findings_for_machines(keys: None) -> None:
     assert passed.code == 0
     assert json.loads(passed.out)["runs"][0]["results"] == []
     assert here("check", "--format", "xml").code == 2
+    nothing = here("check", "--format", "json")
+    assert (nothing.code, nothing.out) == (2, b"")
+    assert "name exports" in nothing.err
     assert not re.search("dptext check.*null", ran.out.decode())
 
 

@@ -94,7 +94,7 @@ def promises(path: tuple[str, str | None]) -> bool:
     return bool(promise.notion != "none")
 
 
-# What claims something, and what gives its law on a small lexicon.
+# Paths with a claim, and mechanisms with a law, on a small lexicon.
 PROMISING = tuple(path for path in PATHS if promises(path))
 EXACT = tuple(
     name

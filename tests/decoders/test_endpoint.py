@@ -294,7 +294,7 @@ def test_a_file_keeps_its_form_whatever_the_server_writes(
 
 
 def test_a_busy_server_is_asked_later() -> None:
-    """After 429 and 503 the client waits as it is told, and goes on."""
+    """After 429 and 503 the client waits for the time that the server names."""
     turns: list[float] = []
 
     def busy(request: Request) -> Reply | str:
@@ -448,7 +448,7 @@ def test_what_is_sent_is_a_function_of_draws_and_kept_things(policy: Policy) -> 
             sent = len(server.requests)
             decoder.decode(batch)
             if view in known:
-                # What was asked before is not asked again: no byte is another.
+                # An equal view sends equal requests, which are not sent again.
                 assert len(server.requests) == sent, text
             known.add(view)
     assert len(known) < len(texts)
@@ -500,7 +500,7 @@ def test_no_private_marker_is_ever_sent(mode: str, tmp_path: Path) -> None:
     sent = 0
     with serving() as server:
         asked = options(server.url, f"mode={mode}", "ngrams=''")
-        # What a profile copies is released anyway.
+        # Copied tokens are released anyway.
         hidden = ("--set", "tokens.unknown=mask", "--set", "tokens.number=mask")
         runs: list[tuple[str, tuple[str, ...]]] = [
             (name, hidden) for name in _profiles()

@@ -207,7 +207,7 @@ def build(folder: Path, **over: object) -> pipeline.Pipeline:
 def test_batches_change_nothing(
     budget: dict[str, Any], strategy: str, tmp_path: Path
 ) -> None:
-    """With one key a text comes out the same in every batch, whatever the budget."""
+    """With one key a text comes out the same in every batch, under any budget."""
     ready = build(tmp_path, budget=budget, strategy=strategy)
     records = [Record(n, (text, text), None) for n, text in enumerate(TEXTS * 5)]
     key = RunKey.from_seed(4)

@@ -49,7 +49,7 @@ def test_epsilons_add_up_per_text() -> None:
 
 @pytest.mark.parametrize("spread", [0.001, 1.0, 8.0])
 def test_quantiles_are_within_half_a_percent(spread: float) -> None:
-    """Median and p95 against the sorted sums, over batches, whatever the range."""
+    """Median and p95 against the sorted sums, over batches, for any range."""
     rng = np.random.default_rng(1)
     batches, sums = [], []
     for _ in range(5):

@@ -74,7 +74,8 @@ def test_every_metric_of_the_registry_is_measured() -> None:
     """There is no list of metrics but the folder and the entry points."""
     modules = [registry.find("metrics", name) for name in registry.names("metrics")]
     results = METERS.results(METERS.observe(Batch.empty()))
-    assert list(results) == [module.NAME for module in modules] == ["PP", "LOW", "CS"]
+    assert list(results) == [module.NAME for module in modules]
+    assert {"PP", "LOW", "CS"} <= results.keys()
 
 
 def test_two_metrics_under_one_heading_are_refused(

@@ -67,7 +67,7 @@ def sample(folder: Path) -> Sample:
 
 
 def test_all_mechanisms_write_their_draws(folder: Path) -> None:
-    """No cell has a decoder, whatever the profile says: few mechanisms have one."""
+    """No cell has a decoder, under any profile: few mechanisms can be decoded."""
     assert profile.load("balanced").decoder.name == "ngram"
     for cell in cells(folder, "rank", "laplace"):
         assert profile.load(cell.profile, cell.over).decoder.name == "none"

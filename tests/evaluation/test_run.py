@@ -101,7 +101,7 @@ class Counted(str):
 
 
 def test_texts_stream_where_nothing_needs_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A few batches are held at most, whatever the number of texts."""
+    """A few batches are held at most, for any number of texts."""
     monkeypatch.setattr(run, "_BATCH", 20)
 
     def pairs() -> Iterator[Pair]:

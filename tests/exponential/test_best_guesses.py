@@ -74,7 +74,7 @@ def test_best_guesses_are_those_of_the_rows(
     seed: int,
     flat: bool,
 ) -> None:
-    """For every band and output, whatever is listed and however even the prior."""
+    """For every band and output, any listed words and any prior."""
     lexicon = small.cloud(size, width, listed=min(listed, size), seed=seed)
     mechanism = prepared.ready(recipe[0], lexicon, **recipe[1])
     prior = np.full(size, 1.0 / size) if flat else zipf(size, seed)

@@ -1,4 +1,4 @@
-"""Draws against exact distributions, whatever words are listed."""
+"""Draws against exact distributions, for any listed words."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def import_npz(data: bytes) -> None:
 
 
 def import_packed(data: bytes) -> None:
-    """Read vectors in whatever packing a file has."""
+    """Read vectors in any packing of a file."""
     with tempfile.NamedTemporaryFile(suffix=".zip") as file:
         file.write(data)
         file.flush()
@@ -221,7 +221,7 @@ TARGETS: dict[str, tuple[Target, Callable[[], bytes]]] = {
 
 
 def hold(name: str, data: bytes) -> None:
-    """Run a target: whatever it is given, it reads it or refuses it in one line."""
+    """Run a target: it reads any input or refuses it in one line."""
     try:
         TARGETS[name][0](data)
     except DptextError as error:

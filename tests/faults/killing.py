@@ -184,7 +184,7 @@ class Trial:
 
 
 def check(trial: Trial, points: int) -> int:
-    """Kill runs; whatever was released is charged, and nothing else.
+    """Kill runs; all released texts are charged, and nothing else.
 
     Returns how many of the killed runs had released their output.
     """

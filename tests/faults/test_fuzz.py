@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dptext import models
+from dptext import models, registry
 from tests.faults import fuzzing
 
 _EXTRAS = {"parquet": "pyarrow", "xlsx": "openpyxl", "zst": "zstandard"}
@@ -25,6 +25,11 @@ def test_nearly_right_bytes_are_read_or_refused(name: str, data: st.DataObject) 
         pytest.skip(f"{_EXTRAS[name]} is not installed")
     right = fuzzing.TARGETS[name][1]()
     fuzzing.hold(name, data.draw(fuzzing.nearly(right)))
+
+
+def test_every_format_is_a_target() -> None:
+    """A new format is fuzzed, too."""
+    assert set(registry.names("formats")) <= fuzzing.TARGETS.keys()
 
 
 @pytest.mark.parametrize("name", fuzzing.TARGETS)

@@ -159,7 +159,7 @@ def test_any_bytes_keep_their_rows_apart(
 def test_quotes_are_kept_or_added_where_needed(
     old: str, new: str, expected: str
 ) -> None:
-    """A text is quoted if it must be, whatever it was; or as its column's name is."""
+    """A text is quoted if it must be, as it was or not; or as its column's name is."""
     data = f"text,n\n{old},1\n".encode()
     out = through("csv", data, lambda _: new)
     assert out == f"text,n\n{expected},1\n".encode()
@@ -355,7 +355,7 @@ def test_tsv_quotes_as_csv_does() -> None:
 
 
 def test_header_of_equal_inputs_is_written_once() -> None:
-    """Several inputs make one table, rows apart, whatever their headers' spelling."""
+    """Several inputs make one table, rows apart, with any spelling of their headers."""
     one, two = b"text,n\r\na,1", BOM + b'"text","n"\nb,2\n'
     assert through("csv", [one, two]) == b"text,n\r\na,1\r\nb,2\n"
 

@@ -26,7 +26,7 @@ def test_suffix_chooses(path: str, name: str) -> None:
 
 
 def test_name_wins_over_suffix() -> None:
-    """A named format is taken whatever the suffix says."""
+    """A named format is taken with any suffix."""
     assert find("a.csv", "tsv") == find("b.tsv")
 
 

@@ -46,7 +46,7 @@ SPELLED = [
 def test_bytes_come_back(
     data: bytes, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With unchanged texts every byte comes back, in whatever parts it is read."""
+    """With unchanged texts every byte comes back, in any parts."""
     monkeypatch.setattr("dptext.formats.json._READ", size)
     assert through("json", data) == data
 

@@ -35,7 +35,7 @@ PAIRS = st.tuples(TEXTS, TEXTS)
 
 
 def fresh(seed: int) -> Any:
-    """Return what gives the same new texts, one by one, whatever the old ones are."""
+    """Return a function that gives the same new texts, one by one, for any old ones."""
     new = (WORDS[(seed + n * n) % len(WORDS)] + str(n % 7) for n in itertools.count())
     return lambda text: next(new)
 
@@ -254,7 +254,7 @@ def test_pandas_still_knows_its_columns() -> None:
 
 
 def test_two_inputs_may_count_their_categories_differently() -> None:
-    """Files of one layout are joined whatever the number of distinct texts in them."""
+    """Files of one layout are joined with any number of distinct texts in them."""
     pq = pytest.importorskip("pyarrow.parquet")
     kind = _shapes()["categories"]
     inputs = [_parquet(kind, list(texts), {}) for texts in ("ab", "abcdef")]

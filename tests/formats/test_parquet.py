@@ -214,7 +214,7 @@ def test_codec_is_kept(codec: str) -> None:
 def test_row_groups_are_our_own(
     rows: int, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Row groups end at a number of rows, or of bytes written, whatever came in."""
+    """Row groups end at a number of rows, or of bytes written, for any input."""
     monkeypatch.setattr(_parquet_writer, "_GROUP_ROWS", rows)
     monkeypatch.setattr(_parquet_writer, "_GROUP_BYTES", size)
     table = pa.table({"text": [str(n) for n in range(5000)], "n": ["x" * 50] * 5000})
@@ -364,7 +364,7 @@ def test_not_a_parquet_file() -> None:
 
 
 def test_damaged_pages_are_an_input_error() -> None:
-    """Damage inside the file is noticed and told without what it holds."""
+    """Damage inside the file is named without its content."""
     data = bytearray(spelled(pa.table({"text": [str(n) for n in range(9999)]})))
     data[100:4000] = b"\xff" * 3900
     with pytest.raises(InputError, match="damaged"):

@@ -15,7 +15,7 @@ PROGRAMS = {
     for program in re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.S)
 }
 ORIGINALS = ("Call me", "room was clean", "Jane Doe")
-# What an example leaves in `private`, with all that it holds.
+# The value of `private` after an example, with all its contents.
 CONTENT: dict[str, Callable[[Any], object]] = {
     "pandas": lambda frame: frame.to_dict("list"),
     "polars": lambda frame: frame.to_dicts(),

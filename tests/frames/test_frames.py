@@ -108,7 +108,7 @@ def test_each_kind_comes_back_as_it_was(
     assert report.private.records == 5
     assert report.private.texts == 20
     assert '"nested", "deep.note" and "coded"' in report.guarantee.not_covered[2]
-    # What was given is as it was.
+    # The given table is unchanged.
     assert values(given, "a.b") == TEXTS
 
 

@@ -360,7 +360,7 @@ def imported(source: str, *options: str) -> Entry:
         *("lexicon", "import", IN + source, "--name", name, "--json"),
         *options,
         clear=("words", "dimensions", "listed", "geometry.median"),
-        # What is packed has other bytes with another version of the packer.
+        # Packed files have other bytes with another version of the packer.
         named="" if source.endswith((".gz", ".npz")) else "digest",
     )
     given = (*TEXT, "--lexicon", name, "--epsilon", "6", "--decode", "none", *KEY)

@@ -43,6 +43,10 @@ def main(arguments: list[str]) -> None:
     timed = "--time" in arguments
     wanted = [each for each in arguments if each != "--time"]
     chosen = [name for name in CASES if not wanted or any(w in name for w in wanted)]
+    if not chosen:
+        sys.exit(
+            f"no case of tests/golden/cases.py has {' or '.join(wanted)} in its name"
+        )
     with tempfile.TemporaryDirectory() as home:
         for name in ("XDG_CACHE_HOME", "XDG_DATA_HOME", "DPTEXT_HOME"):
             os.environ[name] = str(Path(home) / name.lower())

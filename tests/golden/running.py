@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from tests.golden import inputs
 
 Entry = dict[str, Any]
-# What speaks of code, time, processor or compression, and not of the figures: which
+# Fields about code, time, processor or compression, not about figures: which
 # outputs an audit can test depends on the last bits of their probabilities.
 _PASSED_OVER = frozenset(
     {
@@ -30,7 +30,7 @@ _PASSED_OVER = frozenset(
         *("tests", "draws", "power"),
     }
 )
-# What stands in the file in clear, so that a difference can be read.
+# Fields kept in clear, for readable differences.
 _CLEAR = (
     *("guarantee.notion", "guarantee.epsilon", "guarantee.worst_loss"),
     *("guarantee.delta", "risk.success", "risk.baseline", "deniability.n_w"),

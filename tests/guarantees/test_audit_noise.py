@@ -23,7 +23,7 @@ from tests.guarantees.planted import Fault, audited, built, planted
 Draw = Callable[[Ids, Eps, RandomBits], Points]
 NAMES = ("laplace", "mahalanobis", "gaussian", "privemb", "discrete-gaussian")
 QUICK = {"runs": 1500, "number": 150_000}
-# What an outside mechanism need not have.
+# Members that an outside mechanism need not have.
 BARE = {
     "standard_noise": NoiseMechanism.standard_noise,
     "has_log_density": False,

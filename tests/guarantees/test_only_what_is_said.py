@@ -28,7 +28,7 @@ KNOWN = (
 LEXICON: Lexicon = small.lexicon(
     np.random.default_rng(3).normal(size=(len(KNOWN) + 1, 3)), words=(*KNOWN, NUMBER)
 )
-# Each stands for one word of the text, whatever stands beside it.
+# Each stands for one word of the text, beside any others.
 WORDS = ("film", "Story", "HOUSE", "river", "mcdonald", "RIVER", "House")
 STOPS = ("the", "And", "OF")
 UNKNOWN = ("zqxj", "Brrx", "ABCDX", "naïvx", "中", "x_y-z")

@@ -130,7 +130,7 @@ def test_every_line_is_a_whole_sentence() -> None:
 
 
 def test_no_statement_contradicts_itself() -> None:
-    """Of one changed word either a bound of its own is told or that there is none."""
+    """For one changed word a statement gives a bound or says that it has none."""
     for said in every():
         sentence = f"{said.sentence} {said.text_level}"
         assert not ("(n - 1) times" in sentence and "has no better bound" in sentence)
@@ -160,7 +160,7 @@ def test_no_distance_is_spoken_of_where_there_is_none(mechanism: str) -> None:
 
 @pytest.mark.parametrize("total", [5.0, 10.0, 10.001, 30.0, 60.0])
 def test_a_total_for_a_text_is_judged_as_a_text(total: float) -> None:
-    """Its limit is 10 nats, and what it leaves for a word of n is told beside it."""
+    """Its limit is 10 nats, with the share of one word of n beside it."""
     said = statement("rank", spent("text", total))
     assert said.notion == ("LDP" if total < 60 else "none")
     if total == 60.0:

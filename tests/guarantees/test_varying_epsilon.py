@@ -92,7 +92,7 @@ def statement_for(
 
 
 def loss(one: NDArray[np.float64], two: NDArray[np.float64]) -> float:
-    """Return the largest log-ratio, whichever way."""
+    """Return the largest log-ratio, in either direction."""
     return float(np.abs(one - two).max())
 
 

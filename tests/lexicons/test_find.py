@@ -147,7 +147,7 @@ def test_folders_follow_xdg(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
 
 @pytest.mark.skipif(not packaged_folder().is_dir(), reason="not built yet")
 def test_the_built_in_lexicon_opens() -> None:
-    """Both names open the lexicon of the package, whatever the folder."""
+    """Both names open the lexicon of the package, in any folder."""
     assert lexicons.find("builtin").digest == lexicons.find("english").digest
 
 

@@ -26,7 +26,7 @@ def _row(lexicon: Lexicon, word: str) -> list[float]:
 
 
 def test_entries_that_fold_together_keep_the_first(tmp_path: Path) -> None:
-    """The first of several spellings stays, with the count of all, and they are told.
+    """The first of several spellings stays, with the count of all; the rest is counted.
 
     So the lower-cased form of each word leads to one row, as a text is looked up.
     """

@@ -104,7 +104,7 @@ def test_a_truncated_archive_is_named(length: int) -> None:
 
 @pytest.mark.parametrize("header", [b"{'descr': (", b"\xff", b"1" * 5000])
 def test_a_damaged_header_is_named(header: bytes) -> None:
-    """Whatever NumPy raises at the header of an array is one error."""
+    """Any exception of NumPy at the header of an array is one error."""
     sink, array = io.BytesIO(), header + b"\n"
     with zipfile.ZipFile(sink, "w") as archive:
         size = len(array).to_bytes(2, "little")

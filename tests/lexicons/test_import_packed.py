@@ -1,4 +1,4 @@
-"""Sources: packed files, formats told by content, faults of the packing."""
+"""Sources: packed files, formats known by content, faults of the packing."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_zstd_names_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_progress_reaches_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Progress is told as a growing share of the file that ends at 1."""
+    """Progress is a growing share of the file that ends at 1."""
     path = files.put(tmp_path / "v.txt", files.text([f"w{i}" for i in range(90000)]))
     reports: list[tuple[str, float]] = []
     monkeypatch.setattr(progress, "share", lambda *report: reports.append(report))

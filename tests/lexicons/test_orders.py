@@ -118,7 +118,7 @@ def test_measure_agrees_with_brute_force() -> None:
 
 
 def test_measure_sees_tiny_gaps() -> None:
-    """Two words nearer than float32 products can tell are told apart."""
+    """Two words nearer than float32 products can resolve are kept apart."""
     rows = vectors(100, d=50, scale=5.0)
     rows[1] = rows[0]
     rows[1, 0] += np.float32(1e-5)

@@ -1,4 +1,4 @@
-"""Farthest words by pruned search: what brute force finds, whatever the shape."""
+"""Farthest words by pruned search: those of brute force, for any shape."""
 
 from __future__ import annotations
 

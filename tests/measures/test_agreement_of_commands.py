@@ -1,4 +1,4 @@
-"""One definition of each figure: whoever asks gets the same, to the last digit."""
+"""One definition of each figure: all commands agree to the last digit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dptext.types import Record, Selection
 from tests.cli.running import here
 
 KEY = bytes(range(32))
-# What comes out of a text is the mechanism's doing: sentences of any words will do.
+# The figures follow from the mechanism: sentences of any words will do.
 OTHERS = (
     *("zq", "Qzx", "42", "7", "1999", "3.5", "12:30", "0171", "the", "a", "don't"),
 )

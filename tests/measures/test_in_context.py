@@ -157,7 +157,7 @@ def test_a_target_out_of_reach_is_said() -> None:
 def test_shipped_figures_are_those_of_equal_settings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They are looked up by mechanism, epsilon and policy, whatever decodes."""
+    """They are looked up by mechanism, epsilon and policy, for any decoder."""
     ready, other = build(tmp_path), build(tmp_path, epsilon=4.0)
     figures = context_risk.InContext("a corpus", "0" * 64, (reading(0.3),))
     file = tmp_path / "readers.json"

@@ -13,7 +13,7 @@ from tests import language_models
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Build a tiny BERT that prefers one word whatever it sees."""
+    """Build a tiny BERT that prefers one word in every text."""
     return language_models.bert(tmp_path_factory.mktemp("model"), always="house")
 
 
@@ -56,7 +56,7 @@ def test_long_texts_are_cut_around_the_mask(model: str) -> None:
 
 
 def test_no_model(tmp_path: Path) -> None:
-    """One line that names the option, whatever is missing in the folder."""
+    """One line that names the option, for any missing file of the folder."""
     pytest.importorskip("transformers")
     with pytest.raises(UsageError, match=r"--masked-model: .* no config\.json"):
         run.guess_masked(str(tmp_path), [])

@@ -85,7 +85,7 @@ def test_draws_follow_the_distribution(
 
 
 def test_tem_is_the_exponential_mechanism_of_the_cut_distance() -> None:
-    """P ~ exp(-eps min(|i - j|, gamma) / 2), whatever way it is drawn."""
+    """P ~ exp(-eps min(|i - j|, gamma) / 2), in every way of drawing."""
     mechanism = prepared.ready("diffractor", small.cloud(12, 2), noise="tem", gamma=3.2)
     gaps = np.minimum(distances(mechanism), 3.2)[:, :-1]
     exact = distributions.normalised(1.7 * gaps / -2.0)

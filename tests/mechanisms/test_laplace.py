@@ -7,6 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import integrate, special, stats
 
+from dptext import randomness
 from dptext.mappings import Index, nearest, two_nearest
 from dptext.mechanisms import Aim, laplace
 from dptext.spaces import Space
@@ -74,7 +75,8 @@ def draw(lexicon: Lexicon, ids: Ids, eps: NDArray[np.float64], t: float | None) 
     index = Index(space.vectors, space.size)
     if t is None:
         return nearest.Params().prepare(index).find(points, bits)
-    return two_nearest.Params(t).prepare(index).find(points, bits)
+    lanes = bits.since(randomness.MAPPING_LANE)
+    return two_nearest.Params(t).prepare(index).find(points, lanes)
 
 
 def test_the_closed_forms_are_the_published_vectors() -> None:

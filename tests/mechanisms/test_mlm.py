@@ -186,7 +186,7 @@ def test_a_changed_word_moves_the_scores_of_the_others(folder: str) -> None:
 
 
 def test_a_masked_word_leaves_no_trace_of_itself(folder: str) -> None:
-    """Without the original beside it, the scores are the same whatever the word was.
+    """Without the original beside it, the scores are the same for any word.
 
     But for rounding: the other words of the text are computed beside it.
     """

@@ -67,7 +67,7 @@ def brute(
             tokens, counts = line_of(reader, text, words)
             with torch.inference_mode():
                 scores = model(torch.tensor([tokens])).logits[0].log_softmax(-1)
-            # What comes before the first drawn word is the same in all texts.
+            # The tokens before the first drawn word are the same in all texts.
             after = np.arange(1, len(tokens))[counts[1:]]
             log = float(sum(scores[at - 1, tokens[at]] for at in after.tolist()))
             observed = sum(evidence[k, i] for i, k in zip(index, choice, strict=True))

@@ -166,7 +166,7 @@ def test_a_folded_report_is_short_and_prints_all(tmp_path: Path) -> None:
 
 
 def test_pages_follow_the_colours_of_the_reader(tmp_path: Path) -> None:
-    """Dark on light, and light on dark for whoever prefers it."""
+    """Dark on light, and light on dark for readers who prefer it."""
     page = report(tmp_path)
     light = measured(page, 400, tmp_path, LIGHT)
     dark = measured(page, 400, tmp_path, DARK)

@@ -261,7 +261,7 @@ def test_may_is_a_name_of_three_letters() -> None:
 
 @pytest.mark.parametrize("form", ALL)
 def test_the_statement_says_what_a_layout_holds(form: Form) -> None:
-    """Marks, spaces and names of months that are copied are told."""
+    """The statement names copied marks, spaces and names of months."""
     policy = Policy(forms=(form,))
     shown = " ".join(sentences.shown(policy))
     assert ("of the same layout" in shown) == bool(forms.RULES[form].said)
@@ -280,3 +280,23 @@ def test_the_statement_says_what_a_layout_holds(form: Form) -> None:
         Form.EMAIL: (),
     }[form]
     assert all(word in shown for word in words), shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "write to x@y.org\u00b2 now",
+        "on the 1\u017ft of May 2020",
+        "on 3 \u017feptember 2020",
+        "card 4111 1111 1111 1111\u00b2",
+        "call +49 170 123\u00b2456",
+        "GB82 WEST 1234 5698 7654 3\u00b2",
+    ],
+)
+def test_digits_and_letters_of_other_kinds_are_no_fault(text: str) -> None:
+    """Superscripts, and letters that are equal to ASCII ones in capitals."""
+    for form in Form:
+        for begin, end in forms.spans(form, text):
+            layout = forms.layout_of(text[begin:end], tuple(Form))
+            assert layout is not None
+            assert forms.written(layout, iter([2**63] * forms.INTEGERS))

@@ -174,7 +174,7 @@ def test_texts_of_a_batch_do_not_touch_each_other() -> None:
         assert together == alone
 
 
-# What follows holds the claim that joining is post-processing: the strings that two
+# The tests below hold the claim that joining is post-processing: the strings that two
 # compared texts give differ in nothing once the same words are drawn for them.
 
 

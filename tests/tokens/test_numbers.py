@@ -70,7 +70,7 @@ def test_every_number_of_an_element_is_equally_likely() -> None:
 
 
 def test_what_is_written_depends_on_the_drawn_element_alone() -> None:
-    """With equal bits the written number is the same whatever number stood there."""
+    """With equal bits the written number is the same for any original number."""
     tokenizer = Tokenizer(ALL, Policy())
     ids = drawn("<number 40-49>", "<number 1990-1999>", "<number {3-4}.{0-9}>")
     written = Numbers(ALL).written(ids, distributions.bits(3))

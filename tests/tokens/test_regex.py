@@ -236,7 +236,7 @@ def test_parts_joined_are_the_word(text: str, vocabulary: set[str]) -> None:
 
 
 def test_the_key_of_a_word_is_lower_case_with_straight_quotes() -> None:
-    """Words are looked up whatever their case and quotes."""
+    """Words are looked up in any case and with any quotes."""
     assert key_of("Don’T") == "don't"
 
 

@@ -157,7 +157,7 @@ def test_words_of_one_kind_stand_near_each_other(database: WordNet) -> None:
 
 
 def test_selection_ranks_by_count() -> None:
-    """The most frequent words are chosen, closed-class words whatever their count."""
+    """The most frequent words are chosen, and closed-class words of any count."""
     counts = {key_of(word): 0.1 for word in lists.frequencies()}
     chosen = words.select({**counts, "dog": 5.0, "cat": 0.01}, len(counts) + 1)
     assert next(iter(chosen)) == "dog"

@@ -103,7 +103,7 @@ def test_good_words_stand_for_good_words() -> None:
 
 
 def test_rarer_words_fall_back() -> None:
-    """Of equally near words the more frequent come first, to whatever word."""
+    """Of equally near words the more frequent come first, for any word."""
     counts = np.exp(-np.arange(SIZE, dtype=float))
     same = replace(figures(), vectors=np.ones((SIZE + 1, 6)) / np.sqrt(6))
     listed = orders.orders(replace(same, counts=counts), SIZE, 6)

@@ -52,7 +52,7 @@ def test_the_published_sensitivity_is_refuted_by_an_attack() -> None:
     released = noise + np.array([one, other])[:, None]
     delta = measured_delta(released, one - other)
     assert delta > 5 * DELTA
-    # What it really is, from the exact curve at twice the mu.
+    # The true delta, from the exact curve at twice the mu.
     assert delta <= curve.delta_of(EPSILON, 2.0 / sigma)
 
 

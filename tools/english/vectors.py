@@ -108,7 +108,7 @@ def _step(
     rows[words] -= _RATE * total / np.sqrt(squares[words])
 
 
-# What a step up leaves of a share, and what is passed on by each other relation.
+# The part of a share that a step up keeps, and that each other relation passes on.
 DECAY = 0.6
 _PASSED = {"&": 0.6, "^": 0.6, "*": 0.6, "$": 0.6, ">": 0.6, "+": 0.4, "\\": 0.4}
 _UP = ("@", "@i")

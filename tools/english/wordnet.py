@@ -310,7 +310,7 @@ def _bearing(
 
 
 def antonyms(wordnet: WordNet, keys: Sequence[str], links: Links) -> list[list[int]]:
-    """Return for each word those that mean the opposite, in whatever inflection.
+    """Return for each word those that mean the opposite, in any inflection.
 
     For all forms of the two lemmas: "hotter" stands for no form of "cold".
     """

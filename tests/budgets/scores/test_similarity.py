@@ -58,7 +58,7 @@ def test_one_word_alone_is_all_of_its_text(module: Any, model: str) -> None:
 
 @pytest.mark.parametrize("module", BOTH)
 def test_a_sentence_model_scores_by_the_text_alone(module: Any) -> None:
-    """To the last bit, whatever stands beside a text and its words."""
+    """To the last bit, beside any other texts and words."""
     settings = {"model": texts.sentence_model(), "window": 8}
     sentence_similarity._MEMORIES.clear()
     texts.assert_alone(module, settings, *texts.ODD)
