@@ -59,7 +59,9 @@ def convert(
         if named := _NO_CHOICE.search(str(error)):
             hint = typing.get_type_hints(kind)[named[2]]
             reason += f"; {registry.suggest(named[1], tuple(_choices(hint)))}"
-        raise UsageError(f"{inside}{path.rstrip('`')}: {reason}") from None
+        # A rule over several keys names none.
+        where = (inside + path.rstrip("`")).rstrip(".: ")
+        raise UsageError(f"{where}: {reason}") from None
     except UnicodeEncodeError:
         raise UsageError(f"{location}: not UTF-8 text") from None
 
@@ -116,10 +118,10 @@ def read_yaml(path: Path, kind: str) -> JsonObject:
 
     Raises UsageError that names file and line.
     """
-    return decode_yaml(yaml_content(path, kind), path.name, kind)
+    return decode_yaml(content_of(path, kind), path.name, kind)
 
 
-def yaml_content(path: Path, kind: str) -> bytes:
+def content_of(path: str | Path, kind: str) -> bytes:
     """Return the content of a file that is named. Raises UsageError."""
     try:
         return streams.read_small(path, kind)

@@ -84,6 +84,8 @@ def command(
     from dptext.report.exports import GitIndex
     from dptext.report.recompute import Recomputer
 
+    if not files and not staged:
+        raise UsageError("name exports or folders of exports, or give --staged")
     text = format == "text" and not quiet
 
     def note(line: str) -> None:

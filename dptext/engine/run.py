@@ -24,7 +24,7 @@ import msgspec
 
 from dptext import formats, settings
 from dptext.engine.job import Done, Job, Progress, Recipe, Task, Warn, Worker, Written
-from dptext.engine.source import Source
+from dptext.engine.source import Source, subject_of
 from dptext.engine.survey import Fields, HeldBack, Language
 from dptext.engine.tally import BEGIN, Start, Tally
 from dptext.errors import InputError, OutputError, RefusedError, UsageError
@@ -141,14 +141,9 @@ class Charging:
             amount = self._amount(islice(counts, len(record.texts)))
             if isinstance(record.rest, Verbatim):
                 continue
-            if record.subject is None:
-                raise UsageError(
-                    f"--subject {self.subject}: the input has no fields, so nothing "
-                    "says which person a record is about; give JSON, CSV, TSV or "
-                    "Parquet"
-                )
+            subject = subject_of(record, self.subject)
             nonce = None if keyed is None else keyed.nonce(record)
-            charges.append(Charge(record.ordinal, record.subject, amount, nonce))
+            charges.append(Charge(record.ordinal, subject, amount, nonce))
         self.entry.reserve(each for each in charges if any(each.amount))
 
     def leave(self) -> None:

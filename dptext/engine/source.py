@@ -359,6 +359,16 @@ def first_records(job: Job, number: int) -> list[Record]:
         return list(islice(source.records(), number))
 
 
+def subject_of(record: Record, name: str) -> str:
+    """Return whom a record is about. Raises UsageError where records have no fields."""
+    if record.subject is None:
+        raise UsageError(
+            f"--subject {name}: the input has no fields, so nothing says which person "
+            "a record is about; give JSON, CSV, TSV or Parquet"
+        )
+    return record.subject
+
+
 def _status(path: str | None) -> tuple[int, ...] | None:
     """Return what changes with a file; None where there is none."""
     try:

@@ -15,12 +15,12 @@ import numpy as np
 from dptext import pipeline
 from dptext.engine import pool
 from dptext.engine.job import Job, Progress, Task, Warn
-from dptext.engine.source import Source
+from dptext.engine.source import Source, subject_of
 from dptext.engine.survey import Fields, Language
 from dptext.errors import RefusedError, UsageError
 from dptext.randomness import RunKey
 from dptext.streams.outputs import Aside, OutputFile
-from dptext.types import Record
+from dptext.types import Record, Verbatim
 from dptext.vectors import columns, release
 from dptext.vectors.columns import Columns, VectorWriter
 from dptext.vectors.release import Rows, VectorRelease, VectorSettings
@@ -143,7 +143,9 @@ def _count(
     mine = np.searchsorted([record.ordinal for record in batch], rows.records)
     each = np.bincount(mine, minlength=len(batch)).tolist()
     for record, count in zip(batch, each, strict=True):
-        value = (record.subject or "").encode("utf-8", "surrogatepass")
+        if isinstance(record.rest, Verbatim):
+            continue
+        value = subject_of(record, options.subject).encode("utf-8", "surrogatepass")
         counts.subjects[hashlib.blake2b(value, digest_size=16).digest()] += count
     if options.most > 1 and max(counts.subjects.values(), default=0) > options.most:
         raise RefusedError(

@@ -183,6 +183,8 @@ def _settings(recipe: Profile, chosen: object) -> VectorSettings:
         "--pool sentence and --model go together: give both": (
             sentence != (options.model is not None)
         ),
+        "--public: measures are of public texts with --pool sentence only; leave it "
+        "out": (options.public is not None and not sentence),
         f"space {recipe.space.name}: spaces are for vectors of a lexicon": (
             sentence and recipe.space.name != "identity"
         ),

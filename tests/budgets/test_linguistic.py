@@ -242,7 +242,7 @@ def test_as_published_kept_words_share_and_waste_their_part() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({}, "give either epsilon or epsilon_per_word"),
+        ({}, "budget: give either epsilon or epsilon_per_word"),
         ({"epsilon": 1, "epsilon_per_word": 1}, "give either"),
         ({"epsilon_per_word": 1, "variant": "published"}, "shares a total"),
         ({"epsilon": 1, "variant": "published", "max": 1}, "has no min and max"),

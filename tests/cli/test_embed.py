@@ -192,6 +192,7 @@ def test_check_computes_the_report_anew(source: str, tmp_path: Path) -> None:
         ),
         (("--subject", "who", "--id", "n"), 2, "give --id or --subject, not both"),
         (("--most", "3"), 2, "name its --subject"),
+        (("--public", "p.txt"), 2, "with --pool sentence only; leave it out"),
         (("--subject", "who", "--most", "3"), 3, 'a value of "who" has more than 3'),
         (("--field", "body"), 4, "'body'"),
         (("--epsilon", "0.00001"), 2, "too small for a grid"),
@@ -229,6 +230,16 @@ def test_subjects_are_those_of_a_ledger(tmp_path: Path) -> None:
             == 3
         )
         assert "id_field" not in sidecar(tmp_path / "all.npy")["run"]["layout"]
+
+
+def test_lines_of_text_have_no_subject(tmp_path: Path) -> None:
+    """They would all count as one: the run ends with one line, as with a ledger."""
+    lines = tmp_path / "in.txt"
+    lines.write_text("one film\n\nanother film\n")
+    ran = here("embed", str(lines), "-o", str(tmp_path / "o.npy"), "--subject", "who")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "--subject who: the input has no fields" in ran.err
+    assert [*tmp_path.iterdir()] == [lines]
 
 
 @pytest.mark.parametrize("name", ["out.txt", "out", "-", ""])
