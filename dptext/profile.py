@@ -261,7 +261,9 @@ def path_of(name: str) -> Path:
         return path
     if name not in shipped():
         hint = registry.suggest(name, shipped())
-        raise UsageError(f"no profile or .yaml file named {name!r}; {hint}")
+        raise UsageError(
+            f"no profile named {name!r}; {hint} (or give the path of a .yaml file)"
+        )
     return folder() / f"{name}.yaml"
 
 

@@ -63,7 +63,10 @@ def command(
     alone = name not in shipped and name in mechanisms
     if not alone and name not in shipped and not name.endswith((".yaml", ".yml")):
         hint = registry.suggest(name, (*shipped, *mechanisms))
-        raise UsageError(f"no profile, mechanism or .yaml file named {name!r}; {hint}")
+        raise UsageError(
+            f"no profile or mechanism named {name!r}; {hint} (or give the path of a "
+            ".yaml file)"
+        )
     if alone and mechanism is not None:
         raise UsageError(f"{name} is a mechanism already: leave out --mechanism")
     over = overrides(

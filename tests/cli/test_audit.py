@@ -60,7 +60,7 @@ def test_a_mechanism_is_audited_by_its_name(tmp_path: Path) -> None:
         (("rank", "--epsilon", "3", "--mechanism", "tem"), "leave out --mechanism"),
         (
             ("rnak", "--epsilon", "3"),
-            "no profile, mechanism or .yaml file named 'rnak'",
+            "no profile or mechanism named 'rnak'",
         ),
     ],
 )
