@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import progress
+from dptext.errors import LexiconError
 
 Arrays = Mapping[str, NDArray[Any]]
 Numbers = dict[str, Any]
@@ -61,7 +62,10 @@ def shipped(key: str) -> Numbers | None:
 
 
 def shipped_entry(path: Path, key: str) -> Any:
-    """Return what a JSON file that ships has for a key; None where it has nothing."""
+    """Return what a JSON file that ships has for a key; None where it has nothing.
+
+    Raises LexiconError for a damaged file.
+    """
     try:
         return _read(path, path.stat().st_mtime_ns).get(key)
     except OSError:
@@ -75,7 +79,10 @@ def shipped_tables() -> Path:
 
 @lru_cache(maxsize=4)
 def _read(path: Path, changed: int) -> Mapping[str, Any]:
-    data = json.loads(path.read_bytes())
+    try:
+        data = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        raise LexiconError(f"{path}: not valid JSON; make it again") from None
     return data if isinstance(data, dict) else {}
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dptext import cache
 from dptext.lexicons.search import distances_of_pairs, lengths_from
 from dptext.spaces import Space, some
-from dptext.types import Floats, Ints, blocks
+from dptext.types import Floats, Ints, Rows, blocks
 
 _CHUNK = 1024
 # Squared distances below this share of the largest square are computed directly.
@@ -34,13 +34,13 @@ def to_words(space: Space, rows: Ints, begin: int, end: int) -> Floats:
     return distances
 
 
-def of_ids(space: Space, a: NDArray[np.integer], b: NDArray[np.integer]) -> Floats:
+def of_ids(space: Space, a: Rows, b: Rows) -> Floats:
     """Return the distances of pairs of inputs, -1 the unknown word: (n,) float64."""
     rows = space.size + 1
     return of_rows(space, a.astype(np.int64) % rows, b.astype(np.int64) % rows)
 
 
-def of_rows(space: Space, a: Ints, b: Ints) -> Floats:
+def of_rows(space: Space, a: Rows, b: Rows) -> Floats:
     """Return the distances of pairs of rows, (m,) float64."""
     return distances_of_pairs(space.vectors, a, b)
 

@@ -262,7 +262,7 @@ def path_of(name: str) -> Path:
     if name not in shipped():
         hint = registry.suggest(name, shipped())
         raise UsageError(
-            f"no profile named {name!r}; {hint}, or the path of a .yaml file"
+            f"no profile named {name!r}; {hint} (or give the path of a .yaml file)"
         )
     return folder() / f"{name}.yaml"
 

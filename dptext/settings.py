@@ -118,10 +118,10 @@ def read_yaml(path: Path, kind: str) -> JsonObject:
 
     Raises UsageError that names file and line.
     """
-    return decode_yaml(yaml_content(path, kind), path.name, kind)
+    return decode_yaml(content_of(path, kind), path.name, kind)
 
 
-def yaml_content(path: Path, kind: str) -> bytes:
+def content_of(path: str | Path, kind: str) -> bytes:
     """Return the content of a file that is named. Raises UsageError."""
     try:
         return streams.read_small(path, kind)

@@ -41,7 +41,7 @@ LAYERS = (
     # Figures of a whole pipeline stand beside the runs that report them.
     (
         *("engine", "report", "vectors.job"),
-        *("measures.public", "measures.context_risk", "measures.kept"),
+        *("measures.public", "measures.context_risk"),
     ),
     (
         "evaluation",

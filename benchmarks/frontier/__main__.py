@@ -39,7 +39,7 @@ from benchmarks.frontier.setup import (
     part_of,
 )
 from benchmarks.private_rows import ROOT, learned, privatized, same_forms, untouched
-from dptext.measures.kept import PairMeter
+from dptext.evaluation.run import PairMeter
 
 EPSILONS = ROOT / "docs" / "results" / "frontier-epsilons.json"
 ROWS = ROOT / "docs" / "results" / "frontier.jsonl"

@@ -12,7 +12,6 @@ import csv
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -20,7 +19,7 @@ import numpy as np
 from dptext import budgets
 from dptext.errors import UsageError
 from dptext.randomness import RandomBits
-from dptext.settings import Prepared, digest_of_bytes
+from dptext.settings import Prepared, content_of, digest_of_bytes
 from dptext.tokens import numbers
 from dptext.types import PARTS, BudgetDescription, BudgetKind, Eps, Ints, Lexicon, Words
 
@@ -72,7 +71,7 @@ class Classes:
         """
         for name in by_name:
             if name != OTHER and name not in self.names:
-                known = ", ".join((*self.names, OTHER))
+                known = ", ".join(dict.fromkeys((*self.names, OTHER)))
                 raise UsageError(f"budget: epsilons: no class {name!r}; known: {known}")
         missing = [name for name in self.names if name not in by_name]
         if missing and OTHER not in by_name:
@@ -113,8 +112,8 @@ def classes(lexicon: Lexicon, by: str, table: str) -> Classes:
         for name, end in reversed(_BANDS):
             named[:end] = [name] * min(end, len(named))
     elif by == "table":
-        data = _read(Path(table))
-        named = _by_table(lexicon, Path(table), data)
+        data = content_of(table, "table")
+        named = _by_table(lexicon, table, data)
         content["table"] = digest_of_bytes(data)
     elif lexicon.parts is None:
         raise UsageError(
@@ -132,24 +131,21 @@ def classes(lexicon: Lexicon, by: str, table: str) -> Classes:
     return Classes(names, np.array([number[name] for name in named]), content)
 
 
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from None
-
-
-def _by_table(lexicon: Lexicon, path: Path, data: bytes) -> list[str]:
+def _by_table(lexicon: Lexicon, path: str, data: bytes) -> list[str]:
     """Take the rows of a table, path for messages; others are of class other."""
     rows: dict[str, str] = {}
     try:
-        reader = csv.DictReader(io.StringIO(data.decode("utf-8"), newline=""))
+        # Excel begins such a file with a mark of its encoding.
+        reader = csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline=""))
         if {"word", "class"} - set(reader.fieldnames or ()):
             raise UsageError(f"{path}: needs a header with the columns word and class")
         for row in reader:
             if not row["word"] or not row["class"]:
                 raise UsageError(f"{path}:{reader.line_num}: give a word and its class")
-            rows[row["word"].lower()] = row["class"]
+            if rows.setdefault(row["word"].lower(), row["class"]) != row["class"]:
+                raise UsageError(
+                    f"{path}:{reader.line_num}: this word has another class above"
+                )
     except UnicodeDecodeError:
         raise UsageError(f"{path}: not UTF-8 text") from None
     except csv.Error as error:

@@ -64,8 +64,8 @@ def command(
     if not alone and name not in shipped and not name.endswith((".yaml", ".yml")):
         hint = registry.suggest(name, (*shipped, *mechanisms))
         raise UsageError(
-            f"no profile or mechanism named {name!r}; {hint}, or the path of a .yaml "
-            "file"
+            f"no profile or mechanism named {name!r}; {hint} (or give the path of a "
+            ".yaml file)"
         )
     if alone and mechanism is not None:
         raise UsageError(f"{name} is a mechanism already: leave out --mechanism")

@@ -141,7 +141,7 @@ def read(path: Path, kind: str = _KIND) -> Configuration | None:
     """
     from dptext import settings
 
-    return decode(settings.yaml_content(path, kind), path, kind)
+    return decode(settings.content_of(path, kind), path, kind)
 
 
 def decode(content: bytes, path: Path, kind: str = _KIND) -> Configuration | None:

@@ -152,7 +152,8 @@ def sections(text: str) -> dict[str, str]:
         for key, title in SECTIONS.items()
         if title in said
     }
-    return {"about": about.strip(), **one_line}
+    # Lines of a paragraph are filled anew; items of a list keep theirs.
+    return {"about": re.sub(r"(?<!\n)\n(?!\n|- ) *", " ", about.strip()), **one_line}
 
 
 def _values(hint: Any) -> str:
@@ -199,22 +200,23 @@ def listed(rows: Sequence[Mapping[str, Any]]) -> list[blocks.Block]:
     return [table, *blocks.paragraphs(*broken)]
 
 
-def view(described: Mapping[str, Any]) -> list[blocks.Block]:
+def view(described: Mapping[str, Any]) -> list[blocks.Block | blocks.Section]:
     """Return a mechanism in full; its example stays on one line to be copied."""
     head = [f"{each.title()}: {described[each]}" for each in ("mechanism", "family")]
     said = [
-        blocks.Paragraph(
-            f"{title}: {described[key]}", "code" if key == "example" else ""
+        blocks.Section(
+            title,
+            [blocks.Paragraph(described[key], "code" if key == "example" else "")],
         )
         for key, title in SECTIONS.items()
         if key in described
     ]
     settings = [_setting(each) for each in described["parameters"]]
+    title = "Parameters (--set mechanism.NAME=VALUE)"
     return [
         *blocks.paragraphs(*head, described["about"]),
         *said,
-        blocks.Heading("Parameters (--set mechanism.NAME=VALUE)"),
-        blocks.Bullets(settings or ["none"]),
+        blocks.Section(title, [blocks.Bullets(settings or ["none"])]),
     ]
 
 

@@ -211,7 +211,7 @@ def show(*blocks: Block | Section | Page, on: Console | None = None) -> None:
 def deliver(
     data: object,
     as_json: bool,
-    *blocks: Block | Page,
+    *blocks: Block | Section | Page,
     html: Path | None = None,
     beside: tuple[Path | None, str] = (None, ""),
     width: int = 0,

@@ -15,6 +15,7 @@ Warnings name fields and kinds, never a value.
 from __future__ import annotations
 
 import contextlib
+import io
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -298,10 +299,8 @@ class HeldBack:
     """A stream that keeps what is written until each field was in some record."""
 
     def __init__(self, stream: BinaryIO, fields: Fields) -> None:
-        self._stream = stream
-        self._fields = fields
-        self._waiting: list[bytes] | None = []
-        self._size = 0
+        self._stream, self._fields = stream, fields
+        self._waiting: io.BytesIO | None = io.BytesIO()
 
     @property
     def closed(self) -> bool:
@@ -312,12 +311,11 @@ class HeldBack:
         """Write, or keep. Raises InputError when too much is kept."""
         if self._waiting is None:
             return self._stream.write(data)
-        self._waiting.append(bytes(data))
-        self._size += len(data)
+        self._waiting.write(data)
         absent = self._fields.absent
         if self._fields.records and absent is None:
             self.release()
-        elif self._size > _HELD and absent is not None:
+        elif self._waiting.tell() > _HELD and absent is not None:
             raise InputError(
                 f"field {absent!r} is in none of the first {self._fields.records} "
                 "records; with -o FILE all are read before there is an output"
@@ -326,9 +324,9 @@ class HeldBack:
 
     def release(self) -> None:
         """Write all that was kept."""
-        waiting, self._waiting = self._waiting or [], None
-        for data in waiting:
-            self._stream.write(data)
+        if self._waiting is not None:
+            self._stream.write(self._waiting.getvalue())
+            self._waiting = None
 
     def flush(self) -> None:
         """Send on what was written."""

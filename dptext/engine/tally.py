@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import metrics
-from dptext.measures.kept import AllMetrics, Partials
-from dptext.metrics import Batch, Figure
+from dptext.metrics import AllMetrics, Batch, Figure, Partials
 from dptext.pipeline import Privatized
 from dptext.tokens import kinds
 from dptext.types import Eps, Lexicon

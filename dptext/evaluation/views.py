@@ -44,15 +44,7 @@ from dptext.report.blocks import (
     Table,
     paragraphs,
 )
-from dptext.report.figures import (
-    MEANINGS,
-    accuracy,
-    between,
-    count,
-    score,
-    share,
-    short,
-)
+from dptext.report.figures import accuracy, between, count, score, share, short
 from dptext.report.views import deniability, metrics
 
 ENDPOINT = EndpointReader.name
@@ -133,7 +125,7 @@ def _kept(result: Result) -> Iterator[tuple[str | Code, Cell]]:
     }
     yield from metrics({**kept.metrics, "CS": meaning})
     shown = f"{share(kept.known)} (before {share(kept.known_before)})"
-    yield "known words", f"{shown}: {MEANINGS['known words']}"
+    yield "known words", f"{shown}: {figures.MEANINGS['known words']}"
     if result.deniability is not None:
         yield from deniability(result.deniability)
 

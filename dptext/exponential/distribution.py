@@ -22,9 +22,6 @@ from dptext.mechanisms import at_each
 from dptext.spaces import Space
 from dptext.types import Eps, Floats, Ids, Ints, blocks
 
-# Numbers that are held at once, so that they stay in a cache of the processor.
-_HELD = 2**18
-
 
 class Lists:
     """The nearest words of the first m rows of a space, and their distances.
@@ -34,11 +31,11 @@ class Lists:
 
     def __init__(
         self,
-        vectors: NDArray[np.float32],
+        space: Space,
         listed: NDArray[np.integer],
         far: NDArray[np.floating],
     ) -> None:
-        self._vectors, self.listed = vectors, listed
+        self._space, self.listed = space, listed
         self.far = np.asarray(far, np.float64)
         # np.empty takes no memory before it is written to.
         self._distances, self._known = np.empty(listed.shape), np.zeros(len(far), bool)
@@ -46,7 +43,7 @@ class Lists:
     @classmethod
     def of_all(cls, space: Space) -> Lists:
         """Take the nearest words of every input of a space."""
-        return cls(space.vectors, *space.neighbours)
+        return cls(space, *space.neighbours)
 
     def __len__(self) -> int:
         """Return m."""
@@ -55,22 +52,12 @@ class Lists:
     def rows(self, rows: Ints) -> Floats:
         """Return the distances to the listed words of some rows: (j,) -> (j, k)."""
         new = np.unique(rows[~self._known[rows]])
-        self._distances[new] = self._computed(new)
+        listed = self.listed[new]
+        pairs = new.repeat(listed.shape[1]), listed.ravel()
+        distances = geometry.of_rows(self._space, *pairs)
+        self._distances[new] = distances.reshape(listed.shape)
         self._known[new] = True
         return self._distances[rows]
-
-    def _computed(self, rows: Ints) -> Floats:
-        listed, width = self.listed.shape[1], self._vectors.shape[1]
-        distances = np.empty((len(rows), listed))
-        count = max(1, _HELD // (listed * width))
-        gaps = np.empty((min(count, len(rows)), listed, width))
-        for part in blocks(len(rows), count):
-            some = rows[part]
-            gap = gaps[: len(some)]
-            others = self._vectors[self.listed[some]]
-            np.subtract(others, self._vectors[some][:, None], out=gap, dtype=np.float64)
-            np.einsum("mkd,mkd->mk", gap, gap, out=distances[part])
-        return np.sqrt(distances, out=distances)
 
 
 ROWS, COLUMNS = 256, 1024
@@ -158,7 +145,7 @@ class DistanceDistribution:
     @cached_property
     def frequent(self) -> Lists:
         """Return longer lists for the most frequent words."""
-        return Lists(self.space.vectors, *self.space.wide_neighbours)
+        return Lists(self.space, *self.space.wide_neighbours)
 
     @cached_property
     def squares(self) -> Floats:
@@ -225,11 +212,6 @@ class Weights:
     truncation: float
 
     @property
-    def space(self) -> Space:
-        """Return the space."""
-        return self.distribution.space
-
-    @property
     def size(self) -> int:
         """Return V."""
         return len(self.rate)
@@ -245,6 +227,6 @@ class Weights:
 
     def of_pairs(self, inputs: Ints, outputs: Ints) -> Floats:
         """Return the weights of pairs: (n,)."""
-        logs = self.measure(geometry.of_rows(self.space, inputs, outputs))
+        logs = self.measure(geometry.of_rows(self.distribution.space, inputs, outputs))
         logs *= -self.rate[inputs]
         return np.exp(logs, out=logs)

@@ -45,7 +45,7 @@ def sums_of_all_words(weights: Weights, kind: type = np.float64) -> Floats:
 def _sums(weights: Weights, kind: type) -> Floats:
     rate: NDArray[np.floating] = weights.rate.astype(kind)
     sums = np.zeros(weights.size)
-    for rows, columns, tile in distribution.of_pairs(weights.space, kind):
+    for rows, columns, tile in distribution.of_pairs(weights.distribution.space, kind):
         tile = weights.measure(tile)
         both = columns.start != rows.start
         # Seen from the columns, whose rates may be others.
@@ -88,20 +88,15 @@ class Losses:
         """Return t of the unknown word to all words: (V,)."""
         return np.asarray(self.rows(np.array([self.space.size]))[0])
 
-    @cached_property
-    def _beyond(self) -> Floats:
-        return np.full(self.space.size, np.nan)
-
     def beyond(self, ids: Ints) -> Floats:
-        """Return max over y of t(x, y) - t(unknown, y), (n,), kept once computed.
+        """Return max over y of t(x, y) - t(unknown, y): (n,).
 
         The unknown word is no output, so that this may be less than t(x, unknown).
         """
-        new = ids[np.isnan(self._beyond[ids])]
-        for begin in range(0, len(new), distribution.ROWS):
-            part = new[begin : begin + distribution.ROWS]
-            self._beyond[part] = (self.rows(part) - self.unknown).max(axis=1)
-        return self._beyond[ids]
+        beyond = np.empty(len(ids))
+        for part in blocks(len(ids), distribution.ROWS):
+            beyond[part] = (self.rows(ids[part]) - self.unknown).max(axis=1)
+        return beyond
 
     def worst(self, scale: float, few: int) -> tuple[float, Ints]:
         """Return the largest loss over t of any ordered pair, and the worst few words.

@@ -41,15 +41,6 @@ _BELOW = 1.0 - 1e-6
 _FAR = 1e15
 
 
-def best_guesses(weights: Weights, prior: Floats, bands: Bands) -> Floats:
-    """Return max of prior(x) P(y|x) over the x of each band: (bands, V), kept."""
-    kept = weights.distribution.kept
-    key = (weights.epsilon, hash(prior.tobytes()), tuple(bands))
-    if key not in kept:
-        kept[key] = _search(weights, prior / losses.sums_of_all_words(weights), bands)
-    return kept[key].copy()
-
-
 def _search(weights: Weights, worth: Floats, bands: Bands) -> Floats:
     best = np.zeros((len(bands), weights.size))
     listed = weights.distribution.lists.listed
@@ -78,14 +69,14 @@ def _try_others(weights: Weights, worth: Floats, best: Floats) -> None:
     slowest = float(weights.rate[worth > 0.0].min())
     most = np.exp(-slowest * weights.measure(far))
     outputs = np.arange(weights.size)
-    product = distribution.Product(weights.space, outputs)
+    product = distribution.Product(weights.distribution.space, outputs)
     for start in range(0, len(order), _BLOCK):
         left = worth[order[start]] * most[outputs] > best[outputs]
         if not left.any():
             return
         if left.mean() < 0.75:
             outputs = outputs[left]
-            product = distribution.Product(weights.space, outputs)
+            product = distribution.Product(weights.distribution.space, outputs)
         inputs = order[start : start + _BLOCK]
         for part in blocks(len(outputs), distribution.COLUMNS):
             joint = weights.measure(product.distances(inputs, part))
@@ -206,8 +197,13 @@ class DistanceMechanism(WordMechanism):
         return log_normalised(self.distribution.log_weights(ids, eps))
 
     def best_guesses(self, prior: Floats, epsilon: float, bands: Bands) -> Floats:
-        """Return max of prior(x) P(y|x) over the x of each band: (bands, V)."""
-        return best_guesses(self.distribution.at(epsilon), prior, bands)
+        """Return max of prior(x) P(y|x) over the x of each band: (bands, V), kept."""
+        kept, weights = self.distribution.kept, self.distribution.at(epsilon)
+        key = (epsilon, hash(prior.tobytes()), tuple(bands))
+        if key not in kept:
+            worth = prior / losses.sums_of_all_words(weights)
+            kept[key] = _search(weights, worth, bands)
+        return kept[key].copy()
 
     def risk_estimate(self, prior: Floats) -> DistanceEstimate:
         """Return an estimate of the Bayes risk at any epsilon, to search by."""

@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 
 from dptext import geometry
 from dptext.exponential.distribution import DistanceDistribution, Lists
+from dptext.mechanisms import count_at_most
 from dptext.randomness import RandomBits
-from dptext.types import Eps, Floats, Ids, Ints, blocks
+from dptext.types import Eps, Floats, Ids, Ints
 
-_STEP = 32
 # Rows that are filled in together.
 _ROWS = 2048
 
@@ -90,7 +90,7 @@ class WeightTable:
             accepted = self._accepts(kind[beyond], proposed, uniform)
             words[beyond[accepted]] = proposed[accepted]
         listed = np.flatnonzero(inside)
-        ranks = _count(self._cumulative, kind[listed], target[listed])
+        ranks = count_at_most(self._cumulative, kind[listed], target[listed])
         words[listed] = self._lists.listed[self._rows[kind[listed]], ranks]
         return words
 
@@ -160,40 +160,6 @@ class WeightTables:
             self._table.fill(part, self._lists.rows(part))
             self._filled[part] = True
         return self._table
-
-
-def _count(cumulative: Floats, which: Ints, target: Floats) -> Ints:
-    """Count the entries of each word's row that are at most its target: (n,).
-
-    Most words are near their inputs: first one entry, then _STEP entries are looked at,
-    then those at the end of each step, and last those within the step. Each target is
-    below its row's last entry.
-    """
-    ranks = np.zeros(len(which), np.int64)
-    left = np.flatnonzero(cumulative[which, 0] <= target)
-    ranks[left] = _within(cumulative, which[left], target[left], 0)
-    last = cumulative.shape[1] - _STEP
-    if last <= 0:
-        return ranks
-    left = left[ranks[left] == _STEP]
-    ends = cumulative[:, _STEP - 1 :: _STEP]
-    for begin in range(0, len(left), _CHUNK):
-        chunk = left[begin : begin + _CHUNK]
-        steps = (ends[which[chunk]] <= target[chunk, None]).sum(axis=1)
-        start = np.minimum(steps * _STEP, last)
-        ranks[chunk] = start + _within(cumulative, which[chunk], target[chunk], start)
-    return ranks
-
-
-def _within(cumulative: Floats, which: Ints, target: Floats, start: Ints | int) -> Ints:
-    """Count the entries at most the target among _STEP entries of each row: (n,)."""
-    counts = np.empty(len(which), np.int64)
-    starts = np.broadcast_to(start, counts.shape)
-    inner = np.arange(min(_STEP, cumulative.shape[1]))
-    for chunk in blocks(len(which), _CHUNK):
-        part = cumulative[which[chunk, None], starts[chunk, None] + inner]
-        counts[chunk] = (part <= target[chunk, None]).sum(axis=1)
-    return counts
 
 
 _CHUNK = 1024

@@ -34,6 +34,10 @@ from dptext.types import Fault, Record, Selection, Verbatim
 
 BOM = b"\xef\xbb\xbf"
 _ARRAY = re.compile(rb"\[\s*(?:\{|\]|\Z)")  # text may begin with a bracket, too
+# An archive whose first part is one of an Office document.
+_OFFICE = re.compile(
+    rb"PK\x03\x04.{26}(?:\[Content_Types\]|xl/|_rels/|docProps/)", re.DOTALL
+)
 _DELIMITERS = {
     ",": "csv",
     ";": "csv --delimiter ';'",
@@ -235,6 +239,8 @@ def sniff(head: bytes) -> str | None:
     """Return the format's name if the first bytes of an input tell it."""
     if head.startswith(b"PAR1"):
         return "parquet"
+    if _OFFICE.match(head):
+        return "xlsx"
     text = head.removeprefix(BOM).lstrip()
     if _ARRAY.match(text):
         return "json"

@@ -14,7 +14,7 @@ import io
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
-from typing import Any, BinaryIO, ClassVar
+from typing import BinaryIO, ClassVar
 
 from dptext import formats
 from dptext.errors import InputError, MissingExtra
@@ -235,7 +235,8 @@ def _head(file: _arrow.File, selection: Selection, location: str) -> TableHead:
     private = {_fields.parse(path)[0] for path in selection.fields}
     leaves = [file.schema.column(i) for i in range(file.metadata.num_columns)]
     codec = "SNAPPY"
-    if (group := _first_group(file)) is not None:
+    groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
+    if (group := next((each for each in groups if each.num_rows), None)) is not None:
         for index, leaf in enumerate(leaves):
             if not any(f"{leaf.path}.".startswith(f"{name}.") for name in private):
                 codec = group.column(index).compression.replace("UNCOMPRESSED", "NONE")
@@ -243,12 +244,6 @@ def _head(file: _arrow.File, selection: Selection, location: str) -> TableHead:
     int96 = any(leaf.physical_type == "INT96" for leaf in leaves)
     head = TableHead.of(file.schema_arrow, selection, location)
     return replace(head, codec=codec, int96=int96)
-
-
-def _first_group(file: _arrow.File) -> Any:
-    """Return the metadata of the first row group with rows; None where none has any."""
-    groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
-    return next((group for group in groups if group.num_rows), None)
 
 
 def _batches(file: _arrow.File, location: str) -> Iterator[_arrow.Batch]:

@@ -274,9 +274,9 @@ def _no_claim(promise: Guarantee, terms: Terms, allowed: float) -> NoClaim | Non
         return None
     if promise.notion is Notion.APPROXIMATE:
         return NoClaim.UNPROVEN
-    if terms.kind in (BudgetKind.TYPE, BudgetKind.FREE):
-        return NoClaim.DISTINGUISHABLE if promise.varying_epsilon is None else None
-    return None
+    varies = terms.kind in (BudgetKind.TYPE, BudgetKind.FREE)
+    bounded = promise.varying_epsilon is not None
+    return NoClaim.DISTINGUISHABLE if varies and not bounded else None
 
 
 def _losses(promise: Guarantee, terms: Terms, extra: float = 0.0) -> Loss:
@@ -373,10 +373,7 @@ def _of_anything(promise: Guarantee, terms: Terms) -> Claim:
     one = _one_change(changed, moved, each, total)
     if math.isinf(total):
         return _ldp(Level.WORDS, each, one)
-    claim = _ldp(Level.TEXT, total, one)
-    return (
-        claim if math.isinf(each) else replace(claim, text_loss=TextLoss(total, each))
-    )
+    return replace(_ldp(Level.TEXT, total, one), text_loss=TextLoss(total, each))
 
 
 def _in_context(promise: Guarantee, terms: Terms) -> Claim:
@@ -392,7 +389,6 @@ def _in_context(promise: Guarantee, terms: Terms) -> Claim:
 
 def _ldp(level: Level, nats: float, one_change: OneChange | None = None) -> Claim:
     """Claim nats for a word, for a text, or for each of its n words, in any metric."""
-    total = level is Level.TEXT
     return Claim(
         notion=Notion.LDP,
         metric=ONE,
@@ -400,7 +396,7 @@ def _ldp(level: Level, nats: float, one_change: OneChange | None = None) -> Clai
         level=level,
         worst=math.inf if level is Level.WORDS else nats,
         loss=Loss.even(nats),
-        text_loss=TextLoss(nats, None) if total else TextLoss(None, nats),
+        text_loss=TextLoss(nats) if level is Level.TEXT else TextLoss(each=nats),
         one_change=one_change,
     )
 
@@ -448,7 +444,7 @@ _CLAIMS: dict[BudgetKind, Callable[[Guarantee, Terms], Claim]] = {
 # Steps of a bound, in nats: factors of 2.72 and of 22,027. They are the tiers of
 # Ponomareva et al. 2023, "How to DP-fy ML" (arXiv:2303.00654), which means them for all
 # data of a person.
-STRONG, MODERATE = 1.0, 10.0
+STRONG, MODERATE = 1.0, MAX_MEANINGFUL_TEXT_LOSS
 
 
 class Strength(StrEnum):
@@ -475,27 +471,18 @@ def judge(notion: Notion, level: Level, loss: Loss, text_loss: TextLoss) -> Stre
     """Judge the figures of a claim."""
     if notion is Notion.NONE:
         return Strengths(Strength.NONE, Strength.NONE)
-    return Strengths(_of_word(level, loss), _of_text(text_loss))
-
-
-def _of_word(level: Level, loss: Loss) -> Strength:
-    """Judge the bound on a change of one word; in equal parts, of a text of one."""
+    # Of one word; in equal parts, of a text of one.
     if loss.nearest > MAX_MEANINGFUL_LOSS:
-        return Strength.NOT_MEANINGFUL
-    if level is Level.WORDS:
-        return Strength.GROWS
-    if loss.farthest > MAX_MEANINGFUL_LOSS:
-        return Strength.VARIES
-    return _step(loss.farthest, Strength.WEAK)
-
-
-def _of_text(text_loss: TextLoss) -> Strength:
-    """Judge the bound on a change of all words of a text."""
+        word = Strength.NOT_MEANINGFUL
+    elif level is Level.WORDS:
+        word = Strength.GROWS
+    elif loss.farthest > MAX_MEANINGFUL_LOSS:
+        word = Strength.VARIES
+    else:
+        word = _step(loss.farthest, Strength.WEAK)
     if text_loss.total is None:
-        return Strength.GROWS
-    if text_loss.total > MAX_MEANINGFUL_TEXT_LOSS:
-        return Strength.NOT_MEANINGFUL
-    return _step(text_loss.total, Strength.NOT_MEANINGFUL)
+        return Strengths(word, Strength.GROWS)
+    return Strengths(word, _step(text_loss.total, Strength.NOT_MEANINGFUL))
 
 
 def _step(nats: float, otherwise: Strength) -> Strength:

@@ -22,7 +22,7 @@ out, and a list of one may be a plain word:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Literal
 
@@ -70,7 +70,6 @@ class ExportPolicy:
 
 
 _LIMITS = ("max_epsilon", "max_loss", "max_delta", "max_risk")
-_LISTS = tuple(each.name for each in fields(ExportPolicy) if each.name not in _LIMITS)
 
 
 def of(section: Mapping[str, object] | None, location: str) -> ExportPolicy:
@@ -82,10 +81,10 @@ def parse(
     data: Mapping[str, object], name: str, beside: tuple[str, ...] = ()
 ) -> ExportPolicy:
     """Turn plain data into a policy; name and beside are those of `convert`."""
-    plain = dict(data)
-    for key in _LISTS:
-        if isinstance(plain.get(key), str):
-            plain[key] = [plain[key]]
+    plain = {
+        key: [value] if isinstance(value, str) and key not in _LIMITS else value
+        for key, value in data.items()
+    }
     if plain.get("max_risk") is not None:
         plain["max_risk"] = share(plain["max_risk"], f"{name}: max_risk")
     return convert(plain, ExportPolicy, name, beside)

@@ -34,6 +34,8 @@ from dptext.types import BudgetKind, Guarantee, Level, Metric, Notion, Strategy
 TEMPLATES: dict[str, dict[str, Any]] = tomllib.loads(
     Path(__file__).with_name("sentences.toml").read_text(encoding="utf-8")
 )
+# Lists of a policy.
+_LISTS = ("keep", "mask")
 _LIMITS = {
     "word_limit": f"{MAX_MEANINGFUL_LOSS:g}",
     "text_limit": f"{MAX_MEANINGFUL_TEXT_LOSS:g}",
@@ -236,10 +238,7 @@ def adjacency(terms: Terms) -> tuple[str, ...]:
     if "pattern" in strategy:
         parts.append(strategy["pattern"])
     parts += _by_setting("in_common", policy)
-    if policy.keep:
-        parts.append(said("in_common.keep_list"))
-    if policy.mask:
-        parts.append(said("in_common.mask_list"))
+    parts += [said(f"in_common.{n}_list") for n in _LISTS if getattr(policy, n)]
     for form in policy.forms:
         rule = RULES[form]
         layout = said("shown.layout") * bool(rule.said)
@@ -265,19 +264,16 @@ def covered(policy: Policy) -> tuple[str, ...]:
 def shown(policy: Policy) -> tuple[str, ...]:
     """Return one sentence for each thing that the output shows of the text."""
     lines = [said("shown.tokens"), *_by_setting("shown", policy)]
-    if policy.keep:
-        lines.append(said("shown.keep_list", size=_size(policy.keep)))
-    if policy.mask:
-        lines.append(said("shown.mask_list", size=_size(policy.mask)))
+    for name in _LISTS:
+        if listed := getattr(policy, name):
+            lines.append(said(f"shown.{name}_list", size=_size(listed)))
     for form in policy.forms:
         rule = RULES[form]
-        line = said(
-            "shown.form",
-            Which=rule.named[:1].upper() + rule.named[1:],
-            layout=said("shown.layout") * bool(rule.said),
-            shown=f", and {rule.said}," if rule.said else "",
-        )
-        lines.append(line)
+        which = rule.named[:1].upper() + rule.named[1:]
+        layout, also = "", ""
+        if rule.said:
+            layout, also = said("shown.layout"), f", and {rule.said},"
+        lines.append(said("shown.form", Which=which, layout=layout, shown=also))
     return tuple(lines)
 
 

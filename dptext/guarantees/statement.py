@@ -13,19 +13,7 @@ from msgspec import Meta
 
 from dptext.errors import UsageError
 from dptext.guarantees import claims, sentences
-from dptext.guarantees.claims import (
-    MAX_MEANINGFUL_LOSS,
-    MAX_MEANINGFUL_TEXT_LOSS,
-    Loss,
-    Nats,
-    RunTerms,
-    Strengths,
-    Terms,
-    TextLoss,
-    Unprotected,
-    above,
-    number,
-)
+from dptext.guarantees.claims import Nats, RunTerms, Terms, TextLoss, number
 from dptext.guarantees.sentences import said
 from dptext.mechanisms import Mechanism
 from dptext.profile import Profile
@@ -66,7 +54,7 @@ def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
         key = said("condition.key_file", named=position)
     exact = said("condition.floating_point")
     if terms.numerical_slack is not None:
-        nats = above(max(terms.numerical_slack, 1e-12), 2)
+        nats = claims.above(max(terms.numerical_slack, 1e-12), 2)
         exact = said("condition.finite_bits", nats=nats)
     return (key, said("condition.settings"), *rests, exact, *promise.gaps)
 
@@ -93,10 +81,10 @@ class Statement:
     notion: Notion
     level: Level
     epsilon: Nats
-    loss: Loss
-    strength: Strengths
+    loss: claims.Loss
+    strength: claims.Strengths
     strategy: Strategy
-    unprotected: tuple[Unprotected, ...]
+    unprotected: tuple[claims.Unprotected, ...]
     numerical_slack: Nats | None
     sentence: str
     text_level: str
@@ -130,7 +118,8 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
             field=limit.field,
             nats=number(limit.nats),
             delta=said("subjects.delta", delta=number(delta)) if delta else "",
-            large=said("subjects.large") * (limit.nats > MAX_MEANINGFUL_TEXT_LOSS),
+            large=said("subjects.large")
+            * (limit.nats > claims.MAX_MEANINGFUL_TEXT_LOSS),
         )
     sentence, text_level = sentences.say(claim, promise, terms)
     return Statement(
@@ -191,7 +180,7 @@ def check(mechanism: Mechanism, budget: BudgetDescription) -> None:
     for epsilon in {least, most}:
         promise = mechanism.guarantee(epsilon)
         loss = promise.worst(epsilon)
-        if promise.notion is Notion.NONE or loss > MAX_MEANINGFUL_LOSS:
+        if promise.notion is Notion.NONE or loss > claims.MAX_MEANINGFUL_LOSS:
             continue
         if loss == 0.0:
             raise UsageError(
@@ -200,7 +189,7 @@ def check(mechanism: Mechanism, budget: BudgetDescription) -> None:
                 "tells no word from another; take another lexicon or space, or the "
                 "mechanism rank"
             )
-        exact = _numerical_slack(mechanism, epsilon)
+        exact = mechanism.numerical_slack(epsilon)
         slack = _FLOATING if exact is None else exact
         if not slack <= _LARGEST_SHARE * loss:
             other = "larger" if loss < 1.0 else "smaller"
@@ -217,13 +206,6 @@ def _range(budget: BudgetDescription) -> tuple[float, float]:
     return budget.low or budget.high / MAX_WORDS_PER_TEXT, budget.high
 
 
-def _numerical_slack(mechanism: Mechanism, *epsilons: float) -> float | None:
-    """Return the nats that finite draws may add at any of these; None: not bounded."""
-    slacks = [mechanism.numerical_slack(epsilon) for epsilon in epsilons]
-    bounded = [slack for slack in slacks if slack is not None]
-    return max(bounded) if len(bounded) == len(slacks) else None
-
-
 def statement_of(
     recipe: Profile, mechanism: Mechanism, budget: BudgetDescription, run: RunTerms
 ) -> Statement:
@@ -232,6 +214,7 @@ def statement_of(
     promise = mechanism.guarantee(budget.high)
     counted = promise.notion is Notion.METRIC
     translation = mechanism.space.translated(promise.stretch) if counted else ""
+    low, high = map(mechanism.numerical_slack, _range(budget))
     return build(
         promise,
         Terms(
@@ -240,7 +223,7 @@ def statement_of(
             strategy=Strategy(recipe.strategy),
             policy=recipe.tokens,
             distances=astuple(mechanism.geometry),
-            numerical_slack=_numerical_slack(mechanism, *_range(budget)),
+            numerical_slack=None if low is None or high is None else max(low, high),
             translation=translation,
             decoder=recipe.decoder.name,
             brings_model=recipe.decoder.params.brings_model,

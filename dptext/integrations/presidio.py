@@ -25,7 +25,6 @@ except ImportError:
 
 
 _RUN = "run"
-_FINDER = "Presidio"
 
 
 class Run:
@@ -58,7 +57,7 @@ class Run:
     def report(self) -> Document:
         """Return the internal report of all spans so far: its texts are spans."""
         with self._lock:
-            return self._call.report(Selection(), finder=_FINDER)
+            return self._call.report(Selection(), finder="Presidio")
 
 
 class DptextOperator(Operator):  # type: ignore[misc, unused-ignore]

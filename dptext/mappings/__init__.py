@@ -16,7 +16,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,24 +59,8 @@ class Mapping(Prepared, ABC):
 _WORDS = 384
 
 
-class CandidatePairs(NamedTuple):
-    """Pairs of a point and a word, (m,) each: by point, then by id."""
-
-    rows: Ints
-    ids: Ints
-
-
-class Search(Protocol):
-    """A search for candidates."""
-
-    def candidates(
-        self, points: Points, count: int, slack: NDArray[np.float32]
-    ) -> CandidatePairs:
-        """Return all words that may be among the `count` nearest of each point.
-
-        The score of a word v at a point z is <v, z> - |v|^2 / 2, the larger the
-        nearer. slack (n,) bounds how much two scores may stand in wrong order.
-        """
+# Pairs of a point and a word, rows and ids (m,) each: by point, then by id.
+Pairs = tuple[Ints, Ints]
 
 
 def table_of(part: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -93,7 +76,10 @@ def squares(vectors: NDArray[np.float32]) -> Floats:
 
 
 class Tiles:
-    """Candidates by products of numpy, tile by tile."""
+    """Candidates by products of numpy, tile by tile.
+
+    The score of a word v at a point z is <v, z> - |v|^2 / 2, the larger the nearer.
+    """
 
     def __init__(self, vectors: NDArray[np.float32], size: int) -> None:
         # Each tile on its own: products read what lies together faster.
@@ -101,8 +87,11 @@ class Tiles:
 
     def candidates(
         self, points: Points, count: int, slack: NDArray[np.float32]
-    ) -> CandidatePairs:
-        """Return all words that may be among the `count` nearest of each point."""
+    ) -> Pairs:
+        """Return all words that may be among the `count` nearest of each point.
+
+        slack (n,) bounds how much two scores may stand in wrong order.
+        """
         left = np.ones((len(points), len(self._tiles[0])), np.float32)
         left[:, :-1] = points
         largest = self._largest(left)
@@ -138,7 +127,7 @@ class Tiles:
 
 def by_point(
     parts: Sequence[tuple[Ints, Ints, NDArray[np.float32]]], least: NDArray[np.float32]
-) -> CandidatePairs:
+) -> Pairs:
     """Order candidates: rows, ids and scores of parts of the words.
 
     Left out is what scores less than least, (n,), of its point.
@@ -146,7 +135,7 @@ def by_point(
     rows, ids, scores = (np.concatenate(column) for column in zip(*parts, strict=True))
     kept = np.flatnonzero(scores >= least[rows])
     kept = kept[np.argsort(rows[kept], kind="stable")]
-    return CandidatePairs(rows[kept], ids[kept])
+    return rows[kept], ids[kept]
 
 
 # Points that are scored at once: more make no faster products.
@@ -179,7 +168,7 @@ class Index:
         return index
 
     @cached_property
-    def _search(self) -> Search:
+    def _search(self) -> Tiles | OnDevice:
         if self._device == "cpu":
             return Tiles(self._vectors, self._size)
         return OnDevice(self._vectors, self._size, self._device)
@@ -210,7 +199,7 @@ class Index:
         slack = terms * (2.0**-23 * sizes + np.finfo(np.float32).tiny)
         return np.asarray(slack, np.float32)
 
-    def _best(self, points: Points, candidates: CandidatePairs, count: int) -> Ints:
+    def _best(self, points: Points, candidates: Pairs, count: int) -> Ints:
         """Return the nearest of the candidates of each point: (n, count)."""
         rows, ids = candidates
         counts = np.bincount(rows, minlength=len(points))
@@ -262,6 +251,9 @@ class OnDevice:
                 self._torch.from_numpy(table_of(vectors[part])).to(device)
                 for part in blocks(size, _WORDS_OF_DEVICE)
             ]
+            # A device may hold words and yet not compute.
+            origin = np.zeros((1, vectors.shape[1]), np.float32)
+            self.candidates(origin, 1, np.zeros(1, np.float32))
         except Exception as error:  # each device has its own
             reason = str(error).strip().partition("\n")[0]
             raise UsageError(
@@ -270,7 +262,7 @@ class OnDevice:
 
     def candidates(
         self, points: Points, count: int, slack: NDArray[np.float32]
-    ) -> CandidatePairs:
+    ) -> Pairs:
         """Return all words that may be among the `count` nearest of each point."""
         torch = self._torch
         ones = np.ones((len(points), 1), np.float32)

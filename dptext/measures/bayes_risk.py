@@ -103,7 +103,10 @@ def measure(
             ),
             what,
         )
-        return _sampled(sampled_risk.limits(played, prior), prior)
+        low, high, method, measured = sampled_risk.limits(played, prior)
+        bands = _bands(prior, measured)
+        interval = low, high, sampled_risk.CONFIDENCE
+        return Risk(float(prior.max()), high, bands, method, *interval)
 
     def compute() -> cache.Arrays:
         return {"best": best_guesses(mechanism, prior, epsilon, len(prior))}
@@ -174,20 +177,13 @@ def best_guesses(
     return mechanism.best_guesses(prior, epsilon, bands)
 
 
-def _sampled(limits: sampled_risk.Limits, prior: Floats) -> Risk:
-    low, high, method, measured = limits
-    shares = float(prior.max()), high
-    bands = _bands(prior, measured)
-    return Risk(*shares, bands, method, low, high, sampled_risk.CONFIDENCE)
-
-
 def _exact(prior: Floats, best: Floats) -> Risk:
     guess, top = best.argmax(axis=0), best.max(axis=0)
     measured = []
     for number, (begin, end) in enumerate(bands_of(len(prior))):
         share = float(prior[begin:end].sum()) or 1.0
-        right = float(top[guess == number].sum()) / share
-        measured.append((right, float(best[number].sum()) / share))
+        right = float(top[guess == number].sum())
+        measured.append((right / share, float(best[number].sum()) / share))
     return Risk(float(prior.max()), float(top.sum()), _bands(prior, measured))
 
 
@@ -197,13 +193,12 @@ def _bands(prior: Floats, measured: list[tuple[float, float]]) -> tuple[Band, ..
     measured: success, and that of who knows the band.
     """
     bands = []
-    for number, successes in enumerate(measured):
-        begin, end = bands_of(len(prior))[number]
-        share = float(prior[begin:end].sum())
+    parts = [prior[begin:end] for begin, end in bands_of(len(prior))]
+    for name, part, successes in zip(BAND_NAMES, parts, measured, strict=False):
+        share = float(part.sum())
         if share > 0.0:
-            baseline = float(prior[begin:end].max()) / share
-            name = BAND_NAMES[number]
-            bands.append(Band(name, end - begin, share, baseline, *successes))
+            baseline = float(part.max()) / share
+            bands.append(Band(name, len(part), share, baseline, *successes))
     return tuple(bands)
 
 

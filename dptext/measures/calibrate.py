@@ -116,10 +116,10 @@ def search_by_samples(mechanism: Mechanism, target: float, prior: Floats) -> flo
     Raises UsageError where none is.
     """
     sample = sampled_games(prior, _SEARCH_DRAWS, "search")
-    draws, confidence = sampled_risk.DRAWS, sampled_risk.CONFIDENCE
+    draws = sampled_risk.DRAWS
 
     def limit(wins: int) -> float:
-        return sampled_risk.limits_of(wins, draws, confidence)[1]
+        return sampled_risk.limits_of(wins, draws)[1]
 
     # The share of wins of the last check's draws whose limit is the target.
     goal = bisect_right(range(1, draws), target, key=limit)
@@ -142,8 +142,8 @@ def search_by_samples(mechanism: Mechanism, target: float, prior: Floats) -> flo
     if not epsilon:
         raise UsageError(
             f"risk {target:.4%} is too near to what a guess without any output "
-            f"achieves, {float(prior.max()):.4%}, to be met for sure with "
-            f"{sampled_risk.DRAWS:,} draws; give a larger risk"
+            f"achieves, {float(prior.max()):.4%}, to be met for sure with {draws:,} "
+            "draws; give a larger risk"
         )
     return epsilon
 

@@ -19,7 +19,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -239,22 +238,13 @@ _tested: dict[str, Wins] = {}
 
 def limits_of_wins(wins: Wins) -> tuple[float, float]:
     """Return the limits of a success rate, each wrong at half the stated rate."""
-    return limits_of(int(wins.sum()), len(wins), CONFIDENCE)
+    return limits_of(int(wins.sum()), len(wins))
 
 
 @lru_cache(maxsize=1024)
-def limits_of(won: int, played: int, confidence: float) -> tuple[float, float]:
+def limits_of(won: int, played: int) -> tuple[float, float]:
     """Return the same from counts."""
-    return binomial.limits(won, played, 1.0 - confidence)
-
-
-class Limits(NamedTuple):
-    """Low and high of the success; of each band (success, success_band_known)."""
-
-    low: float
-    high: float
-    method: str
-    bands: list[tuple[float, float]]
+    return binomial.limits(won, played, 1.0 - CONFIDENCE)
 
 
 def play(
@@ -295,9 +285,12 @@ def holds(
     return bool(won.shape == (2, DRAWS) and (won[:, some] == again).all())
 
 
-def limits(played: cache.Arrays, prior: Floats) -> Limits:
+def limits(
+    played: cache.Arrays, prior: Floats
+) -> tuple[float, float, str, list[tuple[float, float]]]:
     """Bound the success of the best attack on the output.
 
+    Returns low, high, the method, and (success, success_band_known) of each band.
     Without a rule there is no lower limit but the prior's; without an upper limit high
     is 1 and no band is measured.
     """
@@ -319,7 +312,7 @@ def limits(played: cache.Arrays, prior: Floats) -> Limits:
         low = max(low, limits_of_wins(right)[0])
         methods.append("at least that of a guess from the output by a fixed rule")
     head = f"sampled, {draws:,} draws, {CONFIDENCE:.0%} confidence: "
-    return Limits(low, high, head + "; ".join(methods), measured)
+    return low, high, head + "; ".join(methods), measured
 
 
 def measured_wins(

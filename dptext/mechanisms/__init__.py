@@ -80,6 +80,31 @@ def log_normalised(log_weights: Floats) -> Floats:
     return log_weights
 
 
+def count_at_most(table: Floats, rows: Ints, targets: Floats) -> Ints:
+    """Count the entries of a row of a table that are at most each target: (n,).
+
+    table (m, k), whose rows never fall; rows (n,) one for each of the targets (n,).
+    """
+    counts, width = np.zeros(len(rows), np.int64), table.shape[1]
+    # Most words are written as they are: few get beyond the first entry.
+    left = np.flatnonzero(table[rows, 0] <= targets)
+    rows, targets, ends = rows[left], targets[left], np.ones(len(left), np.int64)
+    for power in reversed(range(width.bit_length())):
+        further = np.minimum(ends + (1 << power), width)
+        ends = np.where(table[rows, further - 1] <= targets, further, ends)
+    counts[left] = ends
+    return counts
+
+
+def draw_columns(weights: Floats, uniform: Floats) -> Ints:
+    """Draw a column of each row by its weight: (n, m), in place, one uniform a row."""
+    # Sums one after another: each adds its weight, with one rounding.
+    sums = np.cumsum(weights, axis=1, out=weights)
+    # A product that is rounded up to the sum of all would be beyond the last weight.
+    target = np.minimum(uniform * sums[:, -1], np.nextafter(sums[:, -1], 0.0))
+    return np.asarray((sums <= target[:, None]).sum(axis=1))
+
+
 # The epsilon that a word may have. Beyond these, quotients of it and of distances,
 # scales and clips are no longer numbers with all their digits.
 LEAST_EPSILON, LARGEST_EPSILON = 1e-40, 1e7

@@ -164,7 +164,7 @@ _BUILDERS = {
 }
 
 
-_CHUNK, _PART = 8192, 64
+_CHUNK = 8192
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,11 +203,7 @@ class PublishedSets(WordMechanism):
         drawn = np.empty(len(ids), np.int32)
         for part in blocks(len(ids), _CHUNK):
             weights = np.exp(self._exponents(rows[part], eps[part]))
-            cumulative = np.cumsum(weights, axis=1)
-            # A product that is rounded up to the sum of all would be beyond the set.
-            last = np.nextafter(cumulative[:, -1], 0.0)
-            target = np.minimum(uniform[part] * cumulative[:, -1], last)
-            positions = (cumulative <= target[:, None]).sum(axis=1)
+            positions = mechanisms.draw_columns(weights, uniform[part])
             drawn[part] = self.sets.sets[self.sets.classes[rows[part]], positions]
         return drawn
 
@@ -221,14 +217,11 @@ class PublishedSets(WordMechanism):
         u = 1 - (d - min) / (max - min), 1 where max = min; -inf where a set is smaller
         than k.
         """
-        members, vectors = self._members(rows), self.measured.vectors
-        distances = np.empty(members.shape)
-        for part in blocks(len(rows), _PART):
-            gap = vectors[members[part]].astype(np.float64)
-            gap -= vectors[rows[part]].astype(np.float64)[:, None, :]
-            np.einsum("mkd,mkd->mk", gap, gap, out=distances[part])
-        if not self.squared:
-            np.sqrt(distances, out=distances)
+        members = self._members(rows)
+        pairs = rows.repeat(members.shape[1]), members.ravel()
+        distances = geometry.of_rows(self.measured, *pairs).reshape(members.shape)
+        if self.squared:
+            distances *= distances
         distances[members < 0] = np.inf
         low = distances.min(axis=1, keepdims=True)
         high = distances.max(axis=1, keepdims=True, where=members >= 0, initial=0.0)

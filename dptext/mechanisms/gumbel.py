@@ -163,7 +163,7 @@ class Params(mechanisms.Params):
                 "(the smallest distance divides its parameters); use tem instead"
             )
         listed = geometry.nearest_words(space, _MOST)
-        lists = Lists(space.vectors, listed, np.zeros(len(listed)))
+        lists = Lists(space, listed, np.zeros(len(listed)))
         shares = poisson(space.size, listed.shape[1])
         widest = float(geometry.farthest(space)[: space.size].max())
         return Gumbel(self, space, lists, np.cumsum(shares), closest, widest)

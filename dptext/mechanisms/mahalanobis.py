@@ -80,9 +80,7 @@ class Mahalanobis(RadialNoise):
 
     def vectors(self) -> Floats:
         """Return all vectors whitened, in float64: (V + 1, d)."""
-        vectors = self.space.vectors
-        wide = (vectors[p].astype(np.float64) for p in blocks(len(vectors), _BLOCK))
-        return np.concatenate([self.whitened(part) for part in wide])
+        return noise.product(self.space.vectors, self.inverse)
 
     @cached_property
     def geometry(self) -> Geometry:

@@ -443,18 +443,10 @@ class Mlm(TextMechanism):
 
 
 def pick(scores: Floats, eps: Eps, uniform: Floats) -> Ints:
-    """Draw a column of each row by exp(eps s / 2): scores (n, m), uniform (n,) -> (n,).
-
-    The inverse transform, one uniform a row.
-    """
+    """Draw a column of each row by exp(eps s / 2): scores (n, m), uniform (n,)."""
     weights = scores * (eps / 2.0)[:, None]
     weights -= weights.max(axis=1, keepdims=True)
-    np.exp(weights, out=weights)
-    # Sums one after another: each adds its weight, with one rounding.
-    sums = np.cumsum(weights, axis=1, out=weights)
-    target = uniform * sums[:, -1]
-    # A target that is rounded up to the whole sum is the last column's.
-    return np.asarray((sums[:, :-1] <= target[:, None]).sum(axis=1))
+    return mechanisms.draw_columns(np.exp(weights, out=weights), uniform)
 
 
 def _examples() -> Words:

@@ -40,7 +40,7 @@ from dptext.errors import UsageError
 from dptext.mechanisms import Aim, Bands, Likeliest, WordMechanism
 from dptext.randomness import RandomBits
 from dptext.spaces import Space
-from dptext.types import Eps, Floats, Guarantee, Ids, Ints, VaryingEpsilon, blocks
+from dptext.types import Eps, Floats, Guarantee, Ids, VaryingEpsilon
 
 
 def count_outputs(space: Space, wanted: int | None) -> int:
@@ -341,14 +341,17 @@ class Rank(WordMechanism):
         drawn = bits.below(integers[:, 1], self.outputs).astype(np.int32)
         uniform = bits.unit(integers[:, 0])
         if (eps == eps[:1]).all():
-            values, row_of = eps[:1], np.zeros(len(eps), np.intp)
+            values, row_of = eps[:1], np.zeros(len(eps), np.int64)
         else:
             values, row_of = np.unique(eps, return_inverse=True)
         self.supports(float(values.max(initial=0.0)))
         excess = np.expm1(values[:, None] * self.exponents[None, :])
         cumulative = np.cumsum(excess, axis=1)
         target = uniform * (cumulative[:, -1] + self.outputs)[row_of]
-        ranks = _ranks(cumulative, row_of, target)
+        if len(cumulative) == 1:
+            ranks = np.searchsorted(cumulative[0], target, side="right")
+        else:
+            ranks = mechanisms.count_at_most(cumulative, row_of, target)
         listed = np.flatnonzero(ranks < self.listed)
         drawn[listed] = self.orders[ids[listed], ranks[listed]]
         return drawn
@@ -418,23 +421,3 @@ class Rank(WordMechanism):
         """
         _, totals = self.weights(np.array([epsilon]))
         return float((self.listed + 8) * 2.0**-51 * totals[0])
-
-
-def _ranks(cumulative: Floats, row_of: NDArray[np.intp], target: Floats) -> Ints:
-    """Count the entries of each word's row that are at most its target: (n,).
-
-    cumulative (m, k), a row for each epsilon; row_of (n,) the row of each word.
-    """
-    if len(cumulative) == 1:
-        return np.searchsorted(cumulative[0], target, side="right")
-    ranks = np.empty(len(row_of), np.int64)
-    if len(cumulative) <= 1 + len(row_of) // 64:
-        order = np.argsort(row_of, kind="stable")
-        ends = np.searchsorted(row_of[order], np.arange(len(cumulative) + 1))
-        for row, (begin, end) in enumerate(pairwise(ends)):
-            part = order[begin:end]
-            ranks[part] = np.searchsorted(cumulative[row], target[part], side="right")
-        return ranks
-    for block in blocks(len(row_of), 4096):
-        ranks[block] = (cumulative[row_of[block]] <= target[block, None]).sum(axis=1)
-    return ranks

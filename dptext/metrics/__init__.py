@@ -26,6 +26,8 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dptext import registry
+from dptext.errors import ComponentError, UsageError
 from dptext.types import Eps, Ids, Lexicon, Words
 
 # So many texts are counted one by one; of later ones it is known that they are later.
@@ -80,3 +82,49 @@ class Meter(ABC, Generic[Partial]):
     @abstractmethod
     def result(self, total: Partial) -> Figures:
         """Return the figures of all texts; None where there is nothing to measure."""
+
+
+# What each meter counts, in the order of the meters; only the meter knows its type.
+Partials = tuple[object, ...]
+
+
+class AllMetrics:
+    """A meter of each metric; made once in each process, from public data.
+
+    Raises UsageError where two have one heading.
+    """
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self._meters: dict[str, Meter[object]] = {}
+        for name in registry.names("metrics"):
+            module = registry.find("metrics", name)
+            if module.NAME in self._meters:
+                advice = "in the report; remove the package that brings it"
+                msg = f"another one has the heading {module.NAME!r} {advice}"
+                raise UsageError(f"metric {name!r}: {msg}")
+            self._meters[module.NAME] = module.Meter(lexicon)
+
+    def observe(self, batch: Batch) -> Partials:
+        """Count a batch."""
+        return tuple(meter.observe(batch) for meter in self._meters.values())
+
+    def merge(self, one: Partials, other: Partials) -> Partials:
+        """Count the texts of both; those of one come first."""
+        pairs = zip(self._meters.values(), one, other, strict=True)
+        return tuple(meter.merge(mine, more) for meter, mine, more in pairs)
+
+    def results(self, total: Partials) -> dict[str, dict[str, Figure]]:
+        """Return the figures of each metric by its heading.
+
+        Raises ComponentError for what a report cannot hold.
+        """
+        results = {}
+        for (name, meter), partial in zip(self._meters.items(), total, strict=True):
+            results[name] = dict(meter.result(partial))
+            types = {type(value) for value in results[name].values()}
+            for odd in types - {int, float, str, bool, type(None)}:
+                raise ComponentError(
+                    f"metric {name!r} has a figure of the type {odd.__name__}, which "
+                    "reports cannot hold; report this line to its authors"
+                )
+        return results

@@ -46,14 +46,18 @@ def check_file(path: str | Path, what: str) -> None:
     A pipe that is open already, as a shell gives for `<(...)`, may be read. Raises
     UsageError, in which what says what was to be read.
     """
-    with contextlib.suppress(OSError):  # what is not there is reported by the reader
+    try:
         mode = os.stat(path).st_mode
-        is_open_pipe = stat.S_ISFIFO(mode) and _OPEN.fullmatch(os.path.abspath(path))
-        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or is_open_pipe):
-            raise UsageError(
-                f"{what} {path}: not a regular file, so reading may never end; give a "
-                "file, or <(COMMAND) in the shell"
-            )
+    except ValueError:
+        raise UsageError(f"{what}: no path holds the character NUL") from None
+    except OSError:  # what is not there is reported by the reader
+        return
+    is_open_pipe = stat.S_ISFIFO(mode) and _OPEN.fullmatch(os.path.abspath(path))
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or is_open_pipe):
+        raise UsageError(
+            f"{what} {path}: not a regular file, so reading may never end; give a "
+            "file, or <(COMMAND) in the shell"
+        )
 
 
 def read_small(path: str | Path, what: str) -> bytes:

@@ -78,6 +78,10 @@ def test_a_table_of_ones_own(tmp_path: Path) -> None:
         "epsilons": {"name": 1.0, "other": 2.0},
     }
     assert spread("declared", given) == [2.0, 1.0, 2.0, 2.0]
+    # As Excel saves it, and with a word twice.
+    rows = f"word,class\r\n{LEXICON.words[110]},name\r\n"
+    table.write_bytes(f"\ufeff{rows}{LEXICON.words[110]},name\r\n".encode())
+    assert spread("declared", given) == [2.0, 1.0, 2.0, 2.0]
 
 
 @pytest.mark.parametrize(
@@ -86,6 +90,7 @@ def test_a_table_of_ones_own(tmp_path: Path) -> None:
         ("word,kind\na,b\n", "columns word and class"),
         ("word,class\na\n", r"classes\.csv:2: give a word and its class"),
         ("", "columns word and class"),
+        ("word,class\na,b\nA,b\na,c\n", r"classes\.csv:4: this word has another class"),
         (None, "No such file"),
     ],
 )
@@ -100,11 +105,18 @@ def test_a_wrong_table_is_one_line(
         declared.classes(LEXICON, "table", str(table))
 
 
+@pytest.mark.parametrize("path", ["/dev/zero", "a\0b"])
+def test_a_table_that_is_no_file(path: str) -> None:
+    """A device is not read without end, and no path ends with an internal error."""
+    with pytest.raises(UsageError, match=r"^table"):
+        declared.classes(LEXICON, "table", path)
+
+
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
         ({"epsilons": {"top-100": 1.0}}, "none for top-1000"),
-        ({"epsilons": {"top": 1.0, "other": 1.0}}, "no class 'top'"),
+        ({"epsilons": {"top": 1.0, "other": 1.0}}, "no class 'top'.*, other$"),
         ({"epsilons": {"other": 1.0}, "by": "length"}, "is not one of frequency"),
         ({"epsilons": {"other": 1.0}, "by": "table"}, "give table: FILE"),
         ({"epsilons": {"other": 0.0}}, "> 0"),

@@ -145,7 +145,7 @@ def test_every_format_knows_the_same_subjects(
 @pytest.mark.parametrize(
     ("record", "code", "said"),
     [
-        ('{"text":"film"}', 4, "field 'user' is absent"),
+        ('{"text":"film"}', 4, "is absent; choose another with --id or --subject"),
         ('{"user":null,"text":"film"}', 4, "field 'user' is null"),
         ('{"user":" ","text":"film"}', 4, "subject field 'user' is empty"),
         ('{"user":["a"],"text":"film"}', 4, "it must be one value"),

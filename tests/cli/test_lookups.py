@@ -54,7 +54,7 @@ def test_a_mechanism_is_shown_in_full(name: str) -> None:
     assert (shown.code, shown.err) == (0, "")
     text = shown.out.decode()
     for title in ("Family", "Guarantee", "Source", "Known gaps", "Example"):
-        assert f"{title}: " in text
+        assert f"\n{title}:" in text
     whole = json.loads(here("list", "mechanisms", name, "--json").out)
     assert whole["mechanism"] == name
     assert whole["known_gaps"]
@@ -66,7 +66,7 @@ def test_a_mechanism_is_shown_in_full(name: str) -> None:
 @pytest.mark.parametrize("name", ["custext", "gumbel", "syntf", "vickrey"])
 def test_a_form_without_a_promise_says_what_to_use(name: str) -> None:
     """There is a section Instead."""
-    assert "Instead: " in here("list", "mechanisms", name).out.decode()
+    assert "\nInstead:\n" in here("list", "mechanisms", name).out.decode()
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -158,3 +158,9 @@ def test_sections_of_docstrings() -> None:
     """A section ends where the next begins, or at a blank line."""
     text = "One.\n\nGuarantee: a\n  b\nSource: c\n\nd"
     assert sections(text) == {"about": "One.", "guarantee": "a b", "source": "c"}
+
+
+def test_paragraphs_are_filled_anew() -> None:
+    """Lines of a docstring are wider than a terminal; items of a list keep theirs."""
+    text = "One\ntwo.\n\nThree\n  four:\n- a\n- b\n\nSource: c"
+    assert sections(text)["about"] == "One two.\n\nThree four:\n- a\n- b"

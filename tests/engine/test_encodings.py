@@ -13,20 +13,15 @@ from dptext import streams
 from dptext.errors import InputError, UsageError
 from dptext.streams import open_input
 from dptext.streams.outputs import Encoded, open_output
-from tests.cli.running import MARKER, here, small
+from tests.cli.running import MARKER, here
 
 ROWS = "id;name;body\r\n7;Jérôme – Ünal;the film was good\r\n8;Ça;it is bad\r\n"
 
 
 @pytest.fixture
-def options(
-    tmp_path_factory: pytest.TempPathFactory,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> tuple[str, ...]:
-    """Work in an empty folder; return the options of a quick run."""
-    monkeypatch.chdir(tmp_path)
-    return (*small(tmp_path_factory.getbasetemp()), "-f", "body", "--no-bayes-risk")
+def options(options: tuple[str, ...]) -> tuple[str, ...]:
+    """Add the options of these tests."""
+    return (*options, "-f", "body")
 
 
 @pytest.mark.parametrize(
@@ -157,7 +152,7 @@ def test_the_content_tells_the_format(
 ) -> None:
     """A file whose name tells nothing is read by its content, and a line says so."""
     Path(name).write_text(data)
-    run = (*options[:-3], "--no-bayes-risk", *fields)
+    run = (*options[:-2], *fields)
     ran = here("sanitize", name, *run, "-o", "out")
     assert ran.code == 0, ran.err
     assert f"{name}: read as {chosen}, judging by its content" in ran.err

@@ -7,21 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import MARKER, Ran, here, small
+from tests.cli.running import MARKER, Ran, here
 
 JSONL = f'{{"id": 1, "a": {{"body": "{MARKER}"}}, "title": "the"}}\n'.encode()
 CSV = f"id,body,title\n1,{MARKER},the\n".encode()
 
 
 @pytest.fixture
-def options(
-    tmp_path_factory: pytest.TempPathFactory,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> tuple[str, ...]:
-    """Work in an empty folder; return the options of a quick run."""
-    monkeypatch.chdir(tmp_path)
-    return (*small(tmp_path_factory.getbasetemp()), "-q", "--no-bayes-risk")
+def options(options: tuple[str, ...]) -> tuple[str, ...]:
+    """Add the options of these tests."""
+    return (*options, "-q")
 
 
 def _refused(ran: Ran, *said: str, code: int = 2) -> None:

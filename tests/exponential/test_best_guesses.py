@@ -137,5 +137,5 @@ def test_few_outputs_are_left_soon() -> None:
     weights = mechanism.distribution.at(30.0)
     losses.sums_of_all_words(weights)
     with mock.patch.object(distribution.Product, "distances", counted):
-        exponential.best_guesses(weights, zipf(2000), [(0, 2000)])
+        mechanism.best_guesses(zipf(2000), 30.0, [(0, 2000)])
     assert sum(looked) < 2000 * 2000 / 2

@@ -65,6 +65,8 @@ def test_the_way_out_is_named(name: str, said: str, tmp_path: Path) -> None:
         (b' \n{"a": 1}', "jsonl"),
         (b'\xef\xbb\xbf{"a"', "jsonl"),
         (b"PAR1\x15\x04", "parquet"),
+        (b"PK\x03\x04" + bytes(26) + b"docProps/app.xml", "xlsx"),
+        (b"PK\x03\x04" + bytes(26) + b"data.csv", None),
         (b' [ {"a": 1}', "json"),
         (b"[\n", "json"),
         (b"[]", "json"),

@@ -21,7 +21,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from dptext import mechanisms, profile, registry, spaces
+from dptext import profile, registry
 from dptext.guarantees import claims, statement
 from dptext.guarantees.claims import RunTerms
 from dptext.guarantees.statement import Statement
@@ -30,7 +30,7 @@ from dptext.mechanisms.diffractor import Diffractor
 from dptext.mechanisms.gaussian import Gaussian
 from dptext.settings import convert
 from dptext.types import BudgetDescription, BudgetKind
-from tests import small
+from tests import prepared, small
 
 # Words 0 and 1 are synonyms, and so are 2 and 3; some are frequent, some are not.
 CLOUD = dataclasses.replace(
@@ -98,7 +98,6 @@ class Configured(NamedTuple):
 
     mechanism: Mechanism
     budget: Any
-    budget_description: BudgetDescription
     said: Statement
 
 
@@ -108,12 +107,8 @@ def ready_mechanism(mechanism: str) -> Mechanism:
     given = dict(MECHANISMS.get(mechanism, {"name": "gaussian", "delta": 0.01}))
     name = given.pop("name")
     lexicon = CLOUD if mechanism in EXACT or mechanism in RAISED else LINE
-    plain: Any = registry.find("spaces", "identity")
-    space = spaces.prepare(lexicon, "identity", plain.Params())
-    module = registry.find("mechanisms", name)
-    params = convert(given, module.Params, "test")
-    prepared: Mechanism = params.prepare(space, mechanisms.Aim())
-    return prepared
+    ready: Mechanism = prepared.ready(name, lexicon, **given)
+    return ready
 
 
 @cache
@@ -123,8 +118,7 @@ def configured(mechanism: str, budget: str, strategy: str = "token") -> Configur
     given = dict(BUDGETS[budget])
     module: Any = registry.find("budgets", given.pop("name"))
     params = convert(given, module.Params, "test")
-    lexicon = ready.space.lexicon
-    prepared = params.prepare(lexicon)
+    spending = params.prepare(ready.space.lexicon)
     recipe = profile.parse(
         {
             "mechanism": MECHANISMS.get(mechanism, {"name": "gaussian"}),
@@ -133,14 +127,8 @@ def configured(mechanism: str, budget: str, strategy: str = "token") -> Configur
         },
         "test",
     )
-    budget_description = prepared.description
-    said = statement.statement_of(
-        recipe,
-        ready,
-        budget_description,
-        RunTerms(),
-    )
-    return Configured(ready, prepared, budget_description, said)
+    said = statement.statement_of(recipe, ready, spending.description, RunTerms())
+    return Configured(ready, spending, said)
 
 
 @cache

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from dptext import mechanisms, profile, registry, spaces
+from dptext import profile, registry
 from dptext.budgets import Budget
 from dptext.guarantees import sentences
 from dptext.guarantees.claims import RunTerms, above, factor, number
@@ -19,7 +19,7 @@ from dptext.guarantees.statement import Statement, statement_of
 from dptext.mechanisms import Mechanism
 from dptext.tokens.policy import Policy
 from dptext.types import BudgetDescription
-from tests import small
+from tests import prepared, small
 
 MECHANISMS: tuple[dict[str, Any], ...] = (
     {"name": "rank", "k": 6},
@@ -61,13 +61,8 @@ def mechanism(which: int) -> Mechanism:
     """Make a mechanism ready for a cloud of 12 words."""
     given = dict(MECHANISMS[which])
     name = given.pop("name")
-    lexicon = small.cloud(12, 3)
-    space = spaces.prepare(
-        lexicon, "identity", registry.find("spaces", "identity").Params()
-    )
-    module = registry.find("mechanisms", name)
-    prepared: Mechanism = module.Params(**given).prepare(space, mechanisms.Aim())
-    return prepared
+    ready: Mechanism = prepared.ready(name, small.cloud(12, 3), **given)
+    return ready
 
 
 @cache

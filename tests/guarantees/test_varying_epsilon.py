@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from dptext import mechanisms, profile, registry, spaces
+from dptext import profile, registry
 from dptext.guarantees import statement
 from dptext.guarantees.claims import RunTerms, Terms
 from dptext.guarantees.statement import Statement, statement_of
@@ -32,7 +32,7 @@ from dptext.types import (
     Strategy,
     VaryingEpsilon,
 )
-from tests import small
+from tests import prepared, small
 
 # Words 0 and 1 are synonyms, and so are 2 and 3.
 LEXICON = dataclasses.replace(
@@ -55,13 +55,9 @@ Law = Callable[[int, float], NDArray[np.float64]]
 
 def ready_mechanism(given_: dict[str, Any]) -> Mechanism:
     """Make a mechanism ready for five words."""
-    module = registry.find("mechanisms", given_["name"])
-    rest = {key: value for key, value in given_.items() if key != "name"}
-    plain: Any = registry.find("spaces", "identity")
-    space = spaces.prepare(LEXICON, "identity", plain.Params())
-    params = convert(rest, module.Params, "test")
-    prepared: Mechanism = params.prepare(space, mechanisms.Aim())
-    return prepared
+    params = dict(given_)
+    mechanism: Mechanism = prepared.ready(params.pop("name"), LEXICON, **params)
+    return mechanism
 
 
 def law(mechanism: Mechanism, word: int, epsilon: float) -> NDArray[np.float64]:
@@ -83,12 +79,7 @@ def statement_for(
     recipe = profile.parse(
         {"mechanism": given_, "budget": {"name": "uniform", "epsilon": 1.0}}, "test"
     )
-    return statement_of(
-        recipe,
-        mechanism,
-        budget_description,
-        RunTerms(),
-    )
+    return statement_of(recipe, mechanism, budget_description, RunTerms())
 
 
 def loss(one: NDArray[np.float64], two: NDArray[np.float64]) -> float:

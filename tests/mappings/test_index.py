@@ -99,7 +99,7 @@ def test_points_far_away_and_words_at_0_are_no_exception(device: str) -> None:
     assert (nowhere.nearest(points, 2) == [0, 1]).all()
 
 
-@pytest.mark.parametrize("device", ["cuda:99", "abacus"])
+@pytest.mark.parametrize("device", ["cuda:99", "abacus", "meta"])
 def test_a_device_that_is_not_there_is_an_error_of_one_line(device: str) -> None:
     """It says which setting, and why."""
     pytest.importorskip("torch")

@@ -14,8 +14,7 @@ from dptext import lexicons, pipeline, profile
 from dptext.evaluation import comparison
 from dptext.evaluation.comparison import Cell, Sample
 from dptext.evaluation.rows import pairs
-from dptext.evaluation.run import EvaluationSettings
-from dptext.measures.kept import PairMeter
+from dptext.evaluation.run import EvaluationSettings, PairMeter
 from dptext.randomness import RunKey
 from dptext.tokens.policy import Policy
 from dptext.types import Record, Selection

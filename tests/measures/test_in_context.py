@@ -12,7 +12,7 @@ import pytest
 
 from dptext import open_pipeline, pipeline, profile
 from dptext.budgets import uniform
-from dptext.errors import UsageError
+from dptext.errors import LexiconError, UsageError
 from dptext.evaluation.readers import search_by_reader
 from dptext.measures import calibrate, context_risk
 from dptext.measures.context_risk import Reading, Success
@@ -194,6 +194,18 @@ def test_a_risk_in_context_becomes_a_risk_of_one_word(
     other = profile.load("strict")
     with pytest.raises(UsageError, match="no reader was measured"):
         calibrate.risk_for(other.settings(), LEXICON, 0.3)
+
+
+@pytest.mark.parametrize("content", [b"{", b"\xff", b"[" * 100_000])
+def test_damaged_figures_are_named(
+    content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file, and that it is to be made again, in one line."""
+    file = tmp_path / "readers.json"
+    file.write_bytes(content)
+    monkeypatch.setattr(calibrate, "shipped_readers", lambda: file)
+    with pytest.raises(LexiconError, match=r"readers\.json: not valid JSON"):
+        calibrate.risk_for(profile.load("balanced").settings(), LEXICON, 0.3)
 
 
 def test_readers_are_asked_for_by_name(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -127,14 +127,20 @@ class MultipleTests:
         chance = -float(np.expm1(np.log(level) / n))
         self.power.append(Power(event, chance, n, chance, missing=True))
 
-    def concluded(self, program: ProgramTest) -> ProgramTest:
-        """Take the tests into what says how the program was tested."""
-        return replace(
-            program,
+    def concluded(
+        self, method: str, draws: int, epsilons: tuple[float, ...], *untested: str
+    ) -> ProgramTest:
+        """Return what the tests found by so many draws at these epsilons."""
+        return ProgramTest(
+            tested=True,
             refuted=self.worst is not None,
+            method=method,
+            draws=draws,
             tests=self.count,
+            epsilons=epsilons,
             power=tuple(self.power),
             deviation=self.worst,
+            untested=untested,
         )
 
 
@@ -146,16 +152,14 @@ def _suspects(counts: Ints, n: Ints, p: Floats, level: float) -> list[int]:
     share = counts / np.maximum(n, 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         up = np.where(share > 0.0, share * np.log(share / p), 0.0)
-        down = np.where(
-            share < 1.0, (1.0 - share) * (np.log1p(-share) - np.log1p(-p)), 0.0
-        )
-        bound = -n * (up + down)
+        down = (1.0 - share) * (np.log1p(-share) - np.log1p(-p))
+        bound = -n * (up + np.where(share < 1.0, down, 0.0))
     bound = np.where(np.isnan(bound), 0.0, bound)
     # Where the formula says always or never, a single exception is enough.
     never = ((p <= 0.0) & (counts > 0)) | ((p >= 1.0) & (counts < n))
     bound[never] = -np.inf
     near = bound < np.log(level) + 0.5 * np.log(8.0 * n + 8.0)
-    return [int(index) for index in np.flatnonzero(near)]
+    return list(map(int, np.flatnonzero(near)))
 
 
 def tail(k: int, n: int, p: float) -> float:
@@ -177,11 +181,9 @@ def excess(p: float, n: int, level: float) -> float:
         return 1.0
     least, most = p, 1.0
     for _ in range(60):
-        middle_p = (least + most) / 2.0
-        if binomial.at_least(high, n, middle_p) >= POWER:
-            most = middle_p
-        else:
-            least = middle_p
+        middle = (least + most) / 2.0
+        often = binomial.at_least(high, n, middle) >= POWER
+        least, most = (least, middle) if often else (middle, most)
     return most - p
 
 

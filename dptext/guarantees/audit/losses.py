@@ -23,7 +23,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -452,11 +452,8 @@ def _by_sides(mine: Floats, theirs: Floats, alpha: float, delta: float) -> float
     steps = np.unique(np.quantile(first, _SHARES))
     p = (mine[:half, None] >= steps).mean(axis=0) + 0.5 / half
     q = (theirs[:half, None] >= steps).mean(axis=0) + 3.0 / half
-
-    def hits(at: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        return mine[half:] >= steps[at], theirs[half:] >= steps[at]
-
-    return _best(p, q, hits, alpha, delta)[0]
+    tested = mine[half:], theirs[half:]
+    return _best(p, q, tested, lambda side, at: side >= steps[at], alpha, delta)[0]
 
 
 def _by_outputs(
@@ -465,31 +462,29 @@ def _by_outputs(
     """Return ln((p - delta) / q) of the best of a few outputs, and which."""
     half = len(a) // 2
     p, q = (np.bincount(each[:half], minlength=size) + 0.5 for each in (a, b))
-
-    def hits(at: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        return a[half:] == at, b[half:] == at
-
-    return _best(p, q, hits, alpha, delta)
+    tested = a[half:], b[half:]
+    return _best(p, q, tested, lambda output, at: output == at, alpha, delta)
 
 
 def _best(
     p: NDArray[np.floating],
     q: NDArray[np.floating],
-    hits: Callable[[int], tuple[NDArray[np.bool_], NDArray[np.bool_]]],
+    tested: tuple[NDArray[Any], NDArray[Any]],
+    hits: Callable[[NDArray[Any], int], NDArray[np.bool_]],
     alpha: float,
     delta: float,
 ) -> tuple[float, int]:
     """Return ln((p - delta) / q), at least 0, of the best of a few events, and which.
 
-    p and q (m,) say which events are worth a test; hits, which of the draws that are
-    left for tests an event holds of, for both words.
+    p and q (m,) say which events are worth a test; tested are the draws that are left
+    for tests, of both words; hits, which of them an event holds of.
     """
     events = np.argsort(np.log(p / q) * np.sqrt(p))[::-1][:_EVENTS].tolist()
     best = (0.0, events[0])
     for event in events:
-        mine, theirs = hits(event)
-        low = binomial.limits(int(mine.sum()), len(mine), alpha)[0]
-        high = binomial.limits(int(theirs.sum()), len(theirs), alpha)[1]
+        mine, theirs = (int(hits(each, event).sum()) for each in tested)
+        low = binomial.limits(mine, len(tested[0]), alpha)[0]
+        high = binomial.limits(theirs, len(tested[1]), alpha)[1]
         if low > delta:
             best = max(best, (math.log((low - delta) / high), event))
     return best
@@ -521,10 +516,7 @@ def audit_samples(
         tally.take_pair((a, b), loss, output)
     method = f"lower bound: {len(pairs)} near pairs, {runs} draws of each word"
     result = tally.finding(method, len(words), by=_BY_SAMPLES)
-    program = ProgramTest(
-        False,
-        False,
-        "there is no exact output distribution of a vocabulary of this size",
-        untested=("the program: there is nothing exact to hold it against",),
-    )
+    missing = "there is no exact output distribution of a vocabulary of this size"
+    untested = ("the program: there is nothing exact to hold it against",)
+    program = ProgramTest(False, False, missing, untested=untested)
     return replace(_with_samples(result, result), program=program)

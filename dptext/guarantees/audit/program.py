@@ -117,18 +117,16 @@ def mixed(
     """Draw words at random from the chosen ones, epsilons mixed in each batch."""
     rng = np.random.default_rng(_SEED + 1)
     shares = np.array([part for _, part in _PARTS[: len(ladder)]])
-    sizes = (min(BATCH, number - begin) for begin in range(0, number, BATCH))
+    shares /= shares.sum()
+    epsilons = np.array(ladder)
     batches = (
-        (
-            rng.integers(0, len(ids), size),
-            np.array(ladder)[rng.choice(len(ladder), size, p=shares / shares.sum())],
-        )
-        for size in sizes
+        (rng.integers(0, len(ids), size), rng.choice(epsilons, size, p=shares))
+        for size in (part.stop - part.start for part in blocks(number, BATCH))
     )
     eps, *columns = _in_batches(draws, ids, batches)
-    for epsilon in ladder:
-        parts = (column[eps == epsilon] for column in columns)
-        yield DrawnGroup(f"epsilon {epsilon:.6g}", epsilon, *parts, power=True)
+    for each in ladder:
+        parts = (column[eps == each] for column in columns)
+        yield DrawnGroup(f"epsilon {each:.6g}", each, *parts, power=True)
 
 
 def few(ids: Ids, epsilon: float, draws: AuditDraws) -> DrawnGroup:
@@ -223,14 +221,10 @@ def audit_words(
         _hold(tests, mechanism, ids, group, ALARM / len(groups))
     inputs_said = f"{len(ids):,} inputs against their exact output distributions"
     return tests.concluded(
-        ProgramTest(
-            tested=True,
-            refuted=False,
-            method=inputs_said + screening + strategy,
-            draws=sum(len(group.outputs) for group in groups),
-            epsilons=ladder,
-            untested=("how a budget other than uniform spreads epsilon over a text",),
-        )
+        inputs_said + screening + strategy,
+        sum(len(group.outputs) for group in groups),
+        ladder,
+        "how a budget other than uniform spreads epsilon over a text",
     )
 
 
@@ -522,9 +516,7 @@ def audit_noise(
         else f"length of the noise of {len(ids)} words against the least that a claim "
         "at every distance allows (noise of one density for all words)"
     )
-    epsilons = tuple(tally.epsilon for tally in tallies)
-    program = ProgramTest(True, False, method, draws=number, epsilons=epsilons)
-    return tests.concluded(program)
+    return tests.concluded(method, number, tuple(each.epsilon for each in tallies))
 
 
 def _standard(

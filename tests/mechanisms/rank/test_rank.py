@@ -116,16 +116,6 @@ def test_draws_follow_the_distribution_when_every_epsilon_differs() -> None:
     )
 
 
-def test_both_ways_to_find_a_rank_agree() -> None:
-    """Search and count give the same rank, also exactly on a border."""
-    cumulative = np.cumsum(np.arange(1.0, 6.0))[None, :]
-    target = np.concatenate((cumulative[0], cumulative[0] - 1e-9, [0.0, 99.0]))
-    which = np.zeros(len(target), np.intp)
-    few = rank._ranks(cumulative, which, target)
-    many = rank._ranks(np.tile(cumulative, (9, 1)), which, target)
-    np.testing.assert_array_equal(few, many)
-
-
 def test_an_enormous_epsilon_is_refused_and_a_large_one_works() -> None:
     """500 gives the word back; beyond it a usage error says so."""
     mechanism = prepared.ready(

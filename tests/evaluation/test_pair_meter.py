@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dptext.measures.kept import PairMeter
+from dptext.evaluation.run import PairMeter
 from dptext.tokens.policy import Policy
 from tests import small
 
