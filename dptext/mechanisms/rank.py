@@ -6,9 +6,10 @@ of y in the order of x) / Z with the same non-increasing w and the same Z for ev
 A word of O is first in its own order; no other word is ever written.
 
 Weights are tables of (last rank, ln w / epsilon) pairs: up to this rank, from the one
-before on. The first value is 1; beyond the last rank stands the floor, 0. dptext/data/
-rank_weights.json holds one for each of a grid of risks, for all words and for all but
-stop words (docs/rank.md); "fitted" takes the one that serves a lexicon and an aim.
+before on. The first value is 1; beyond the last rank stands the floor, 0. The file
+dptext/data/rank_weights.json holds one for each of a grid of risks, for all words and
+for all but stop words (docs/rank.md); "fitted" takes the one that serves a lexicon and
+an aim.
 
 Guarantee: epsilon-LDP over all of V and over unknown words, exactly: Z does not depend
 on x and ln w(1)/w(|O|) <= epsilon (docs/rank.md).
