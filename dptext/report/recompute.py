@@ -196,10 +196,14 @@ def _compared(
 
 
 def _known(wanted: Any, actual: Any) -> Any:
-    """Leave out what a report of another version lacks; null never claims more."""
+    """Leave out figures that are null in a report of another version.
+
+    Null never claims more. Names of settings and files are not left out.
+    """
     if isinstance(wanted, dict) and isinstance(actual, dict):
-        kept = (key for key in wanted if actual.get(key) is not None)
-        return {key: _known(wanted[key], actual[key]) for key in kept}
+        lacking = {key for key, each in actual.items() if each is None}
+        kept = (key for key in wanted if key not in lacking)
+        return {key: _known(wanted[key], actual.get(key)) for key in kept}
     return wanted
 
 

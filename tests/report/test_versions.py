@@ -199,6 +199,21 @@ def test_a_report_of_another_version_may_lack_a_figure() -> None:
         assert (findings == ()) == passes
 
 
+def test_a_report_of_another_version_names_the_same_files(tmp_path: Path) -> None:
+    """Names of files, as of the decoder's model, may not be missing."""
+    source, out = tmp_path / "in.txt", tmp_path / "out.txt"
+    source.write_text("The film was good.\n")
+    assert here("sanitize", str(source), "-o", str(out), "-q").code == 0
+    side = exports.beside(out)
+    report = json.loads(side.read_bytes())
+    report["run"]["dptext"] = "0.0.9"
+    side.write_text(json.dumps(report))
+    assert here("check", str(out)).code == 0
+    report["words"]["decoder_files"] = {}
+    side.write_text(json.dumps(report))
+    assert b"words.decoder_files" in here("check", str(out)).out
+
+
 @pytest.mark.parametrize("sections", [(False, False), (True, True)])
 def test_a_document_has_one_section(sections: tuple[bool, bool]) -> None:
     """One of words or one of vectors, never both and never none."""
