@@ -44,6 +44,10 @@ if TYPE_CHECKING:
     from dptext import budgets, decoders, mappings, mechanisms, spaces
 
 
+# The components of stages that a profile does not name.
+DEFAULTS = {"space": "identity", "mapping": "nearest", "decoder": "none"}
+
+
 class Choices(TypedDict, total=False):
     """What may be chosen beside a profile."""
 
@@ -92,7 +96,7 @@ def overrides_of(
         amount = _amount(name, wanted[name], option(name))
         none = dict.fromkeys(("epsilon", "risk", "reader_risk"))
         over["budget"] = {"name": "uniform", **none, name: amount}
-    return merged(over, settings or {})
+    return merged(over, settings or {}, {})
 
 
 def _amount(name: str, value: object, shown: str) -> float:
@@ -103,14 +107,22 @@ def _amount(name: str, value: object, shown: str) -> float:
     raise UsageError(f"{shown} {value!r}: give a finite number above 0")
 
 
-def merged(base: Mapping[str, object], over: Mapping[str, object]) -> JsonObject:
-    """Lay keys over others, part by part; a part of another name starts afresh."""
+def merged(
+    base: Mapping[str, object],
+    over: Mapping[str, object],
+    defaults: Mapping[str, str] = DEFAULTS,
+) -> JsonObject:
+    """Lay keys over others, part by part; a part of another name starts afresh.
+
+    defaults name the parts that the base leaves out, DEFAULTS those that it resets.
+    """
     laid: JsonObject = dict(base)
     for key, value in over.items():
         old = laid.get(key)
         if isinstance(value, Mapping) and value.get("name") in (None, _name_in(old)):
             if not isinstance(old, Mapping):
-                name = DEFAULTS.get(key) if old is None else old
+                absent = DEFAULTS if key in laid else defaults
+                name = absent.get(key) if old is None else old
                 old = {"name": name} if isinstance(name, str) else {}
             value = merged(old, value)
         laid[key] = value
@@ -180,8 +192,6 @@ STAGES = {
     "budget": "budgets",
     "decoder": "decoders",
 }
-# The components of stages that a profile does not name.
-DEFAULTS = {"space": "identity", "mapping": "nearest", "decoder": "none"}
 # Keys of older versions and what they are called now, by stage and component.
 _RENAMED = {
     ("mechanism", "rank", "law"): "weights",
@@ -280,7 +290,8 @@ def load(name: str, overrides: Mapping[str, object] | None = None) -> Profile:
     base = dict(data)
     if _name_in(over.get("mechanism")) not in (None, _name_in(base.get("mechanism"))):
         base.pop("decoder", None)
-    recipe = parse(merged(base, over), path.name)
+    location = f"{path.stem}, changed" if over else path.name
+    recipe = parse(merged(base, over), location)
     if not over and path == folder() / f"{recipe.name}.yaml":
         return recipe
     try:

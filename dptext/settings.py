@@ -56,6 +56,7 @@ def convert(
         return msgspec.convert(plain, kind)
     except msgspec.ValidationError as error:
         reason, _, path = str(error).partition(" - at `$.")
+        reason = _EXPECTED.sub(_wanted, reason)
         if named := _NO_CHOICE.search(str(error)):
             hint = typing.get_type_hints(kind)[named[2]]
             reason += f"; {registry.suggest(named[1], tuple(_choices(hint)))}"
@@ -64,6 +65,26 @@ def convert(
         raise UsageError(f"{where}: {reason}") from None
     except UnicodeEncodeError:
         raise UsageError(f"{location}: not UTF-8 text") from None
+
+
+# How msgspec says which type a value should have had, and what that is called.
+_EXPECTED = re.compile(r"Expected `([^`]*)`(?: ([<>]=?) (\S+))?(?:, got `[^`]*`)?")
+_TYPES = {
+    "int": "a whole number",
+    "float": "a number",
+    "str": "text",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "keys and values",
+}
+_BOUNDS = {">=": " of at least", ">": " above", "<=": " of at most", "<": " below"}
+
+
+def _wanted(match: re.Match[str]) -> str:
+    """Say in plain words what was expected."""
+    kinds, bound, limit = match.groups()
+    named = " or ".join(_TYPES.get(kind, kind) for kind in kinds.split(" | "))
+    return f"give {named}" + (f"{_BOUNDS[bound]} {float(limit):g}" if bound else "")
 
 
 _NO_CHOICE = re.compile(r"Invalid enum value '(.*)' - at `\$\.(\w+)")

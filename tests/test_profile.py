@@ -9,6 +9,7 @@ import pytest
 from dptext import profile, settings
 from dptext.budgets import uniform
 from dptext.errors import UsageError
+from dptext.mappings import two_nearest
 from dptext.mechanisms import rank
 from dptext.profile import Profile
 from dptext.tokens.policy import Policy
@@ -220,6 +221,34 @@ def test_overrides_reach_parts_that_the_file_leaves_out(tmp_path: Path) -> None:
     path = write(tmp_path, SOUND.replace("rank, k: 20", "laplace") + "mapping: nearest")
     recipe = profile.load(path, {"mechanism": {"name": "rank"}, "mapping": None})
     assert recipe.mapping is None
+
+
+def test_a_setting_of_a_part_keeps_the_part_of_the_profile(tmp_path: Path) -> None:
+    """Another mechanism begins with the nearest word again, and writes its draws."""
+    two = "mechanism: laplace\nmapping: {name: two-nearest, t: 0.3}\n"
+    path = write(tmp_path, two + "budget: {name: uniform, epsilon: 4}\n")
+    over = profile.overrides_of({"mapping": {"device": "meta"}})
+    mapping = profile.load(path, over).mapping
+    assert mapping is not None
+    assert (mapping.name, mapping.params) == (
+        "two-nearest",
+        two_nearest.Params(0.3, device="meta"),
+    )
+    over = profile.overrides_of({"mapping": {"device": "meta"}}, mechanism="gaussian")
+    mapping = profile.load(path, over).mapping
+    assert mapping is not None
+    assert mapping.name == "nearest"
+    over = profile.overrides_of({"decoder": {"candidates": 8}})
+    assert profile.load("balanced", over).decoder.name == "ngram"
+
+
+def test_settings_are_refused_in_plain_words(tmp_path: Path) -> None:
+    """Without types of Python, and not as if the file were wrong."""
+    over = {"mechanism": {"k": 0}}
+    with pytest.raises(UsageError) as caught:
+        profile.load(write(tmp_path, SOUND), over)
+    message = "mine, changed: mechanism.k: give a whole number of at least 1"
+    assert str(caught.value) == message
 
 
 def test_overrides_of_a_broken_part_are_no_crash(tmp_path: Path) -> None:

@@ -84,14 +84,14 @@ def command(
     from dptext.report.exports import GitIndex
     from dptext.report.recompute import Recomputer
 
-    if not files and not staged:
-        raise UsageError("name exports or folders of exports, or give --staged")
     text = format == "text" and not quiet
 
     def note(line: str) -> None:
         if not quiet:
             typer.echo(screen.one_line(line), err=True)
 
+    if not files and not staged:
+        note("dptext: nothing was checked: name exports or folders, or give --staged")
     progress.on(not quiet)
     recomputer = Recomputer([lexicons.find(name) for name in lexicon or ()])
     index = GitIndex() if staged else None

@@ -236,11 +236,14 @@ class Number:
     @property
     def accepted(self) -> str:
         """Say what is accepted, as in "an integer from 1 to 256"."""
-        said = "an integer" if self.kind is int else "a number"
+        said, style = ("a number", ".12g")
+        if self.kind is int:
+            said, style = ("an integer", ",d")
         if self.low is not None and self.high is not None:
-            said += f" from {self.low:.12g} to {self.high:.12g}"
+            said += f" from {self.low:{style}} to {self.high:{style}}"
         elif self.low is not None:
-            said += f" {'above' if self.above else 'of at least'} {self.low:.12g}"
+            word = "above" if self.above else "of at least"
+            said += f" {word} {self.low:{style}}"
         return f"{said}, or auto" if self.auto else said
 
 

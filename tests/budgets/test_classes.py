@@ -119,7 +119,7 @@ def test_a_table_that_is_no_file(path: str) -> None:
         ({"epsilons": {"top": 1.0, "other": 1.0}}, "no class 'top'.*, other$"),
         ({"epsilons": {"other": 1.0}, "by": "length"}, "is not one of frequency"),
         ({"epsilons": {"other": 1.0}, "by": "table"}, "give table: FILE"),
-        ({"epsilons": {"other": 0.0}}, "> 0"),
+        ({"epsilons": {"other": 0.0}}, "above 0"),
     ],
 )
 def test_wrong_settings_are_one_line(given: dict[str, Any], reason: str) -> None:

@@ -246,14 +246,14 @@ def test_as_published_kept_words_share_and_waste_their_part() -> None:
         ({"epsilon": 1, "epsilon_per_word": 1}, "give either"),
         ({"epsilon_per_word": 1, "variant": "published"}, "shares a total"),
         ({"epsilon": 1, "variant": "published", "max": 1}, "has no min and max"),
-        ({"epsilon": 0}, "budget.epsilon: Expected `float` > 0"),
+        ({"epsilon": 0}, "budget.epsilon: give a number above 0"),
         ({"epsilon": 9, "min": 3, "max": 2}, "max is less than min"),
         ({"epsilon": 9, "form": "x"}, "form: Invalid enum value 'x'"),
         ({"epsilon": 9, "scores": {"frequncy": 1}}, "mean 'frequency'"),
         ({"epsilon": 9, "scores": {"ic": {"sorce": 1}}}, "ic.sorce: unknown key"),
         ({"epsilon": 9, "scores": {"ic": -1}}, "scores.ic: the weight"),
         ({"epsilon": 9, "scores": {"ic": {"weight": "x"}}}, "scores.ic: the weight"),
-        ({"epsilon": 9, "scores": {"ic": {"neutral": -1}}}, "scores.ic.neutral: Exp"),
+        ({"epsilon": 9, "scores": {"ic": {"neutral": -1}}}, "scores.ic.neutral: give"),
     ],
 )
 def test_wrong_settings_are_named(settings: dict[str, Any], message: str) -> None:

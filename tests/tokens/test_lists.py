@@ -96,7 +96,7 @@ def test_files_hold_an_entry_a_line(tmp_path: Path) -> None:
         ({"words": ["x" * 1001]}, "an entry of 1001 characters"),
         ({"contents": ["x"]}, "unknown key"),
         (7, "keys and values"),
-        ([7], "Expected `str`"),
+        ([7], "give text"),
     ],
 )
 def test_what_is_no_list_is_refused(data: object, reason: str) -> None:
