@@ -186,18 +186,16 @@ def phrase(text: str) -> str:
 
 def listed(rows: Sequence[Mapping[str, Any]]) -> list[blocks.Block]:
     """Return mechanisms as a table, and those that are broken."""
+    shown = ("mechanism", "family", "guarantee", "source")
     cells = [
-        (
-            *(row["mechanism"], row["family"], row["guarantee"]),
-            "\n".join(map(_setting, row["parameters"])) or "none",
-            phrase(row["source"]),
-        )
+        [*(row[key] for key in shown[:-1]), phrase(row["source"])]
         for row in rows
         if "broken" not in row
     ]
     broken = (f"broken: {row['broken']}" for row in rows if "broken" in row)
-    table = blocks.Table([*map(blocks.Column, _COLUMNS)], cells)
-    return [table, *blocks.paragraphs(*broken)]
+    table = blocks.Table([*map(blocks.Column, shown)], cells)
+    more = "Parameters, gaps and an example: dptext list mechanisms NAME"
+    return [table, *blocks.paragraphs(*broken, more)]
 
 
 def view(described: Mapping[str, Any]) -> list[blocks.Block | blocks.Section]:

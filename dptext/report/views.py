@@ -84,7 +84,8 @@ _KEYS = {
 # What the readers are that ship, by their names.
 _READERS = {
     "alone": "one word at a time",
-    "ngram": "all of a text, model of word pairs",
+    "ngram": "pairs of words",
+    "same-kind": "text of the kind",
 }
 
 
@@ -191,33 +192,34 @@ def reader_tables(
 ) -> Iterator[Block]:
     """Yield how often readers guess words, the strongest first."""
     rows: list[tuple[object, ...]] = []
+    corpora = []
     for each in readers:
-        kind = f"{each.kind}: " * bool(each.kind)
-        texts = f"{kind}{count(each.words)} words of {each.corpus}"
-        if each.counted:
-            texts += f"; reader with {count(each.counted)} other words of the kind"
-        name = _READERS.get(each.reader, each.reader)
+        name, kind = _READERS.get(each.reader, each.reader), each.kind or each.corpus
         limits = between(each.low, each.high)
-        rows.append((name, each.success, limits, each.content, each.rare, texts))
+        reader = f"{name}: {kind}"
+        rows.append((reader, each.success, limits, each.content, each.rare))
+        texts = f"{count(each.words)} words of {each.corpus}"
+        if each.counted:
+            texts += f"; the reader counted {count(each.counted)} others"
+        corpora.append(f"{kind} ({texts})")
     if risk is not None:
         limits_ = None if risk.low is None else between(risk.low, risk.high)
-        rest = None, None, "public word frequencies"
+        rest = None, None
         rows += [
-            ("one word, best possible guess", risk.success, limits_, *rest),
+            ("one word, best guess", risk.success, limits_, *rest),
             ("no output, best guess", risk.baseline, None, *rest),
         ]
     columns = [
         Column("reader"),
         Column("all words", share, full=1.0),
         Column("95% limits"),
-        Column("content words", share),
-        Column("rare words", share),
-        Column("measured on"),
+        Column("content", share),
+        Column("rare", share),
     ]
     if rows:
         yield Table(columns, rows, title="Share of words found").filled()
     if readers:
-        yield Paragraph(AT_LEAST, "note")
+        yield Paragraph(f"Texts: {', '.join(corpora)}. {AT_LEAST}", "note")
     if risk is not None:
         sure = f" The upper limit holds with {share(risk.confidence)} confidence."
         method = f"Best possible guess: {risk.method}.{sure * bool(risk.confidence)}"

@@ -68,7 +68,8 @@ def test_a_page_without_readers_names_none(tmp_path: Path) -> None:
     assert words is not None
     bare = replace(document, words=replace(words, readers=()))
     for shown in (rendered(bare).decode(), panel(bare, tmp_path)):
-        assert "all of a text" not in shown
+        assert "pairs of words" not in shown
+        assert "text of the kind" not in shown
         assert "text of the same kind" not in shown
 
 
