@@ -159,8 +159,8 @@ def channel_of(recipe: Profile, mechanism: Mechanism, budget: AnyBudget) -> Chan
     eps_of_row = None
     if description.kind is BudgetKind.TYPE and isinstance(budget, Budget):
         eps_of_row = _epsilons_of_rows(budget, len(lexicon.words))
-    words = bayes_risk.replaced(lexicon, recipe.tokens)
-    return Channel(lexicon, recipe.tokens, mechanism, description, words, eps_of_row)
+    prior = bayes_risk.prior_of_replaced(lexicon, recipe.tokens)
+    return Channel(lexicon, recipe.tokens, mechanism, description, prior, eps_of_row)
 
 
 def _epsilons_of_rows(budget: Budget, size: int) -> Eps:
@@ -468,7 +468,9 @@ def _prepared(
     params = recipe.budget.params
     if isinstance(params, uniform.Params) and params.epsilon is None:
         budget = None  # its epsilon follows from the mechanism and the risk
-        aim = Aim(risk=params.risk, prior=bayes_risk.replaced(lexicon, recipe.tokens))
+        aim = Aim(
+            risk=params.risk, prior=bayes_risk.prior_of_replaced(lexicon, recipe.tokens)
+        )
     else:
         budget = params.prepare(lexicon)
         spent = budget.description

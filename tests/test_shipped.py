@@ -34,7 +34,9 @@ def test_risks_of_shipped_profiles_are_not_computed(
         sanitizer.budget.description.kind == "word"
         and sanitizer.profile.strategy == "token"
     ):
-        words = bayes_risk.replaced(sanitizer.lexicon, sanitizer.profile.tokens)
+        words = bayes_risk.prior_of_replaced(
+            sanitizer.lexicon, sanitizer.profile.tokens
+        )
         mapping = sanitizer.profile.settings().get("mapping")
         key = bayes_risk.risk_key(
             sanitizer.mechanism, sanitizer.budget.description.high, words, True, mapping
@@ -47,7 +49,7 @@ def test_weights_of_rank_have_their_risks_with_the_built_in_lexicon(table: int) 
     """At its epsilon each table meets its risk, and nearly reaches it."""
     lexicon = lexicons.find("builtin")
     policy = Policy(stop_word="keep" if table else "perturb")
-    words = bayes_risk.replaced(lexicon, policy)
+    words = bayes_risk.prior_of_replaced(lexicon, policy)
     space = prepared.space_of(lexicon)
     for row in rank.shipped()[table]:
         params = rank.Params(weights="steps", steps=row.steps)

@@ -229,7 +229,7 @@ def for_profile(
     """
     target = calibration.risk_of(recipe)
     space = spaces.prepare(lexicon, recipe.space.name, recipe.space.params)
-    words = bayes_risk.replaced(lexicon, recipe.tokens)
+    words = bayes_risk.prior_of_replaced(lexicon, recipe.tokens)
     params = recipe.mechanism.params
     assert isinstance(params, Params)
     gathered = problem(params, space, words, utility)
@@ -284,7 +284,7 @@ def main() -> None:
     recipe, changed = for_profile(recipe, lexicon, arguments.utility, arguments.cap)
     ready = pipeline.build(recipe, lexicon)
     assert isinstance(ready.mechanism, Rank)
-    words = bayes_risk.replaced(lexicon, recipe.tokens)
+    words = bayes_risk.prior_of_replaced(lexicon, recipe.tokens)
     epsilon = ready.budget.description.high
     reached = achieved(ready.mechanism, words, epsilon, arguments.utility)
     print(f"# {arguments.utility} {reached:.4f} at epsilon {epsilon:g}")

@@ -145,7 +145,7 @@ def _measured(
     )
     if risk is None:
         return []
-    words = bayes_risk.replaced(sanitizer.lexicon, sanitizer.profile.tokens)
+    words = bayes_risk.prior_of_replaced(sanitizer.lexicon, sanitizer.profile.tokens)
     mapping = sanitizer.profile.settings().get("mapping")
     key = bayes_risk.risk_key(
         sanitizer.mechanism, sanitizer.budget.description.high, words, True, mapping

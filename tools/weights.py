@@ -36,7 +36,7 @@ PRIORS = {"all words": Policy(), "all but stop words": Policy(stop_word="keep")}
 
 def solved(lexicon: Lexicon, space: Space, policy: Policy) -> Iterator[dict[str, Any]]:
     """Solve for each risk that a guess without any output does not have already."""
-    words = bayes_risk.replaced(lexicon, policy)
+    words = bayes_risk.prior_of_replaced(lexicon, policy)
     problem = best_weights.problem(rank.Params(), space, words, UTILITY)
     for risk in RISKS:
         if risk < 1.1 * words.max():

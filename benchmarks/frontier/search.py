@@ -180,7 +180,9 @@ class Search:
     def _at_risk(self, risk: float) -> tuple[dict[str, Any], float]:
         sanitizer = build(self.mechanism, {"epsilon": 1.0})
         guess = float(
-            bayes_risk.replaced(sanitizer.lexicon, sanitizer.profile.tokens).max()
+            bayes_risk.prior_of_replaced(
+                sanitizer.lexicon, sanitizer.profile.tokens
+            ).max()
         )
         if risk <= guess:
             msg = f"below the {guess:.1%} of a guess without any output"

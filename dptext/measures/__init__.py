@@ -1,1 +1,1 @@
-"""Adversaries: how well the best possible attack does against a mechanism."""
+"""Measures by public data: best guesses, readers of texts, N_w and S_w, calibration."""

@@ -202,7 +202,7 @@ def _bands(prior: Floats, measured: list[tuple[float, float]]) -> tuple[Band, ..
     return tuple(bands)
 
 
-def replaced(lexicon: Lexicon, policy: Policy) -> Floats:
+def prior_of_replaced(lexicon: Lexicon, policy: Policy) -> Floats:
     """Return the unigram prior over V given that a word is replaced: (V,), sums to 1.
 
     Stop words, numbers and words of lists that are copied, masked or left out are no

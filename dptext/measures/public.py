@@ -164,10 +164,10 @@ def risk_of(pipeline: Pipeline) -> tuple[bayes_risk.Risk | None, NoRisk | None]:
     if pipeline.profile.strategy != Strategy.TOKEN:
         return None, NoRisk.STRATEGY
     epsilon = pipeline.budget.description.high
-    words = bayes_risk.replaced(pipeline.lexicon, pipeline.profile.tokens)
+    prior = bayes_risk.prior_of_replaced(pipeline.lexicon, pipeline.profile.tokens)
     mapping = pipeline.profile.settings().get("mapping")
-    law = pipeline.mechanism, epsilon, words
-    return bayes_risk.measure(*law, pipeline.draw, mapping), None
+    measured = pipeline.mechanism, epsilon, prior
+    return bayes_risk.measure(*measured, pipeline.draw, mapping), None
 
 
 def _draws_alone(pipeline: Pipeline) -> bool:
@@ -189,10 +189,10 @@ def changed_of(pipeline: Pipeline) -> float | None:
     """Return the share of words of the prior that change, from public draws."""
     if not _draws_alone(pipeline):
         return None
-    weights = bayes_risk.replaced(pipeline.lexicon, pipeline.profile.tokens)
+    prior = bayes_risk.prior_of_replaced(pipeline.lexicon, pipeline.profile.tokens)
     # Evenly spaced quantiles: the same words each time, in proportion to the prior.
     positions = (np.arange(_DRAWN) + 0.5) / _DRAWN
-    rows = np.minimum(np.searchsorted(np.cumsum(weights), positions), len(weights) - 1)
+    rows = np.minimum(np.searchsorted(np.cumsum(prior), positions), len(prior) - 1)
     ids: Ids = rows.astype(np.int32)
     drawn = public_draw(pipeline, pipeline.budget.description.high)(ids)
     return float((drawn != ids).mean())

@@ -469,8 +469,8 @@ def of(
     total = budget.epsilon
     if total is None:
         assert budget.risk is not None
-        words = bayes_risk.replaced(lexicon, recipe.tokens)
-        total = calibrate.epsilon_for(mechanism, budget.risk, words)
+        prior = bayes_risk.prior_of_replaced(lexicon, recipe.tokens)
+        total = calibrate.epsilon_for(mechanism, budget.risk, prior)
         recipe = recipe.with_epsilon(total)
     epsilon = of_one_vector(mechanism, total, options.most)
     check(mechanism, epsilon, options.pool.inputs)

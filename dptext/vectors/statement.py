@@ -317,10 +317,10 @@ def _ruler(release: VectorRelease) -> Ruler:
     mechanism, words = release.mechanism, release.lexicon
     size = len(words.words)
     if release.pool is Pool.SENTENCE:
-        weights = np.full(size, 1.0 / size)
+        prior = np.full(size, 1.0 / size)
     else:
-        weights = bayes_risk.replaced(words, release.settings.recipe.tokens)
-    steps = np.cumsum(weights)
+        prior = bayes_risk.prior_of_replaced(words, release.settings.recipe.tokens)
+    steps = np.cumsum(prior)
     target = _bits(_PLAYS, "plays").uniform(0)[:, 0] * steps[-1]
     rows = np.minimum(np.searchsorted(steps, target, side="right"), size - 1)
     rows = rows.astype(np.int32)
@@ -332,7 +332,7 @@ def _ruler(release: VectorRelease) -> Ruler:
     if mechanism.has_log_density:
         eps = np.full(len(points), release.epsilon)
         with np.errstate(divide="ignore"):
-            worth = np.log(weights).astype(np.float32)
+            worth = np.log(prior).astype(np.float32)
 
         def likelihood(x: Ids) -> NDArray[np.floating]:
             return np.asarray(mechanism.log_density(points, eps, x) + worth[x])
@@ -350,7 +350,7 @@ def _ruler(release: VectorRelease) -> Ruler:
         of=of,
         choices=size,
         draws=_PLAYS,
-        baseline=float(weights.max()),
+        baseline=float(prior.max()),
         nearest=won[0] / _PLAYS,
         best=won[1] / _PLAYS if len(won) > 1 else None,
         low=low,

@@ -55,7 +55,7 @@ def test_the_share_that_changes_is_the_expected_one(
     )
     sanitizer = pipeline.build(recipe, lexicons.find(recipe.lexicon))
     plan = plans.plan(sanitizer, bayes_risk=False)
-    weights = bayes_risk.replaced(sanitizer.lexicon, recipe.tokens)
+    weights = bayes_risk.prior_of_replaced(sanitizer.lexicon, recipe.tokens)
     ids = np.arange(len(weights), dtype=np.int32)
     law = sanitizer.mechanism.probs(ids, 2.0)
     assert plan.changed == pytest.approx(1 - weights @ np.diag(law), abs=0.02)

@@ -152,25 +152,25 @@ def test_the_prior_leaves_out_what_is_not_replaced() -> None:
     """Kept stop words and numbers get no weight; the rest sums to 1."""
     lexicon = small.english("cat", "The", "dog", "n't")
     number = lexicon.words.index(NUMBER)
-    everything = bayes_risk.replaced(lexicon, Policy())
+    everything = bayes_risk.prior_of_replaced(lexicon, Policy())
     np.testing.assert_allclose(everything, lexicon.counts / lexicon.counts.sum())
-    kept = bayes_risk.replaced(lexicon, Policy(stop_word="keep"))
+    kept = bayes_risk.prior_of_replaced(lexicon, Policy(stop_word="keep"))
     assert (kept == 0).tolist() == [False, True, False, True, False]
     for policy in (
         Policy(number="mask"),
         Policy(number="keep"),
         Policy(number="digits"),
     ):
-        assert bayes_risk.replaced(lexicon, policy)[number] == 0.0
+        assert bayes_risk.prior_of_replaced(lexicon, policy)[number] == 0.0
     listed = Policy(keep=Listed(words=("CAT",)), mask=Listed(patterns=("(?i)dog",)))
-    assert (bayes_risk.replaced(lexicon, listed) == 0).tolist() == [
+    assert (bayes_risk.prior_of_replaced(lexicon, listed) == 0).tolist() == [
         *(True, False, True, False, False)
     ]
     # A pattern that names one spelling only leaves the word possible.
     listed = Policy(keep=Listed(patterns=("cat",)))
-    assert (bayes_risk.replaced(lexicon, listed) > 0).all()
+    assert (bayes_risk.prior_of_replaced(lexicon, listed) > 0).all()
     for policy in (Policy(stop_word="keep"), Policy(number="mask"), Policy()):
-        assert bayes_risk.replaced(lexicon, policy).sum() == pytest.approx(
+        assert bayes_risk.prior_of_replaced(lexicon, policy).sum() == pytest.approx(
             1.0, abs=1e-12
         )
     assert (lexicon.counts > 0).all()
@@ -180,4 +180,4 @@ def test_a_policy_that_replaces_nothing_is_refused() -> None:
     """Without a word left there is no risk to speak of."""
     lexicon = small.english("the", "of")
     with pytest.raises(UsageError, match="no word is left"):
-        bayes_risk.replaced(lexicon, Policy(stop_word="keep", number="keep"))
+        bayes_risk.prior_of_replaced(lexicon, Policy(stop_word="keep", number="keep"))
