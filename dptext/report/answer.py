@@ -262,8 +262,8 @@ def _counted(private: Private, is_text: bool, named: str) -> tuple[str, JsonObje
 
 
 def _name(name: str) -> str:
-    """Return a name that stays on its line, shortened where it is long."""
-    plain = name if name.isprintable() else ascii(name)[1:-1]
+    """Return a name that can be seen and stays on its line, shortened where long."""
+    plain = name if name.isprintable() and name else ascii(name)[1:-1] or "''"
     return plain if len(plain) <= _LONGEST else f"{plain[: _LONGEST - 3]}..."
 
 

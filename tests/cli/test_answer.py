@@ -166,16 +166,16 @@ def test_only_first_records_are_looked_at_and_that_is_said(
 def test_many_and_strange_names_stay_on_two_lines(
     source: Path, options: tuple[str, ...]
 ) -> None:
-    """Names are cut, their number is said; line feeds in them are written out."""
+    """Names are cut and counted; line feeds in them and empty ones are written out."""
     fields = {f"a_rather_long_name_{number}" * 3: number for number in range(50)}
-    record = {"text": "the film", "line\nfeed": 1, **fields}
+    record = {"text": "the film", "": 0, "line\nfeed": 1, **fields}
     source.write_text(json.dumps(record) + "\n")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COLUMNS", str(COLUMNS))
         ran = here("sanitize", "-f", "text", str(source), *options)
     fits(ran.err)
     copied = rows(ran)["copied"]
-    assert copied.startswith("line\\nfeed, a_rather_long")
+    assert copied.startswith("'', line\\nfeed, a_rather_long")
     assert re.search(r" and \d+ more", copied)
 
 

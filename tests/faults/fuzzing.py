@@ -67,7 +67,8 @@ def rewrite(name: str) -> Target:
         for item in module.read(formats.Input(io.BytesIO(data), selection, "in")):
             assert isinstance(item, Record | Verbatim | Fault)
             if isinstance(item, Record):
-                assert all(path for path, _ in module.others(item, selection))
+                others = dict(module.others(item, selection))
+                assert all(isinstance(text, str) for text in others.values())
                 writer.write(item, item.texts)
             elif isinstance(item, Verbatim):
                 writer.verbatim(item)
