@@ -306,10 +306,12 @@ def parse(data: Mapping[str, object], location: str) -> Profile:
     recipe = _parse(data, location)
     params = recipe.budget.params
     if isinstance(params, uniform.Params):
-        wanted = (params.epsilon, params.risk, params.reader_risk)
-        if wanted.count(None) != len(wanted) - 1:
+        names = ("epsilon", "risk", "reader_risk")
+        given = [name for name in names if getattr(params, name) is not None]
+        if len(given) != 1:
+            several = f", not {' and '.join(given)}" * bool(given)
             raise UsageError(
-                f"{location}: budget: give either epsilon, risk or reader_risk"
+                f"{location}: budget: give either epsilon, risk or reader_risk{several}"
             )
     return recipe
 
