@@ -307,9 +307,9 @@ def parse(data: Mapping[str, object], location: str) -> Profile:
     params = recipe.budget.params
     if isinstance(params, uniform.Params):
         names = ("epsilon", "risk", "reader_risk")
-        given = [name for name in names if getattr(params, name) is not None]
-        if len(given) != 1:
-            several = f", not {' and '.join(given)}" * bool(given)
+        limits = [name for name in names if getattr(params, name) is not None]
+        if len(limits) != 1:
+            several = f", not {' and '.join(limits)}" * bool(limits)
             raise UsageError(
                 f"{location}: budget: give either epsilon, risk or reader_risk{several}"
             )

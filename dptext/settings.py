@@ -177,7 +177,7 @@ def decode_yaml(text: bytes, name: str, kind: str) -> JsonObject:
 
 
 def read_value(text: str) -> object:
-    """Read the value of one setting as YAML has it; what is not YAML is text."""
+    """Read the value of one setting as YAML has it; anything else is text."""
     import yaml
 
     try:

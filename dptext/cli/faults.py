@@ -26,7 +26,7 @@ _NAMES = (
     *(errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP),
     *(errno.EACCES, errno.EPERM, errno.EINVAL, errno.EROFS),
 )
-# What is said of each signal that ends a process, by its number and 128; Windows has no
+# Words for each signal that ends a process, by its number and 128; Windows has no
 # hang-up, the last one.
 _ENDS = {130: "interrupted", 143: "terminated", 129: "the terminal hung up"}
 

@@ -1,7 +1,7 @@
 """Options that several commands have: one spelling, one help and one check for each.
 
 A parameter of a command that Python takes by name alone is the option of its name; the
-tables say what it does, and its type what is read (dptext.cli.parser.spread). Options
+tables hold its help, and its type reads the value (dptext.cli.parser.spread). Options
 that go together are a group, a dataclass that a command takes as one parameter. Those
 of rare use are hidden: `--help-all` shows them.
 """
@@ -236,9 +236,9 @@ class Number:
     @property
     def accepted(self) -> str:
         """Say what is accepted, as in "an integer from 1 to 256"."""
-        said, style = ("a number", ".12g")
+        said, style = "a number", ".12g"
         if self.kind is int:
-            said, style = ("an integer", ",d")
+            said, style = "an integer", ",d"
         if self.low is not None and self.high is not None:
             said += f" from {self.low:{style}} to {self.high:{style}}"
         elif self.low is not None:

@@ -34,8 +34,7 @@ def command(
         raise UsageError("name an output or a report, as in: dptext report OUTPUT")
     beside, name = exports.beside(file), str(file)
     if beside.is_file():
-        file = beside
-        name = str(file)
+        file, name = beside, str(beside)
     elif file.suffix != ".json":
         name += f" (there is no report {beside.name} beside it)"
     streams.check_file(file, "report")

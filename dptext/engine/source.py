@@ -364,7 +364,7 @@ def subject_of(record: Record, name: str) -> str:
     if record.subject is None:
         raise UsageError(
             f"--subject {name}: the input has no fields, so nothing says which person "
-            "a record is about; give JSON, CSV, TSV or Parquet"
+            "a record is about; give a file with fields, such as JSON, CSV or Excel"
         )
     return record.subject
 

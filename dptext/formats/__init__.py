@@ -5,11 +5,12 @@ byte (Parquet: value for value). A new format is one new file with a class `Form
 subclass of the one below, and a `Writer`.
 
 - `read` gives a `Record` for each record, with its texts in the order of their fields,
-  `present` (the names of its fields that hold texts), and, where the selection asks for
-  them, `identity` and `subject`; a `Fault` for one that cannot be read; and `Verbatim`
-  for what stands between. A record longer than `max_record_bytes` is a `Fault`; so is
-  one without a selected field, unless `missing` is "pass". A selection without fields
-  (of `init` and `check`) gives records without texts.
+  `present` (the selected fields that it has, null or not), and, where the selection
+  asks for them, `identity` and `subject`; a `Fault` for one that cannot be read; and
+  `Verbatim` for bytes between records. A record over `max_record_bytes`, or without a
+  selected field unless `missing` is "pass", is a `Fault`; where no next record can be
+  found behind it, an InputError. A selection without fields (of `init` and `check`)
+  gives records without texts.
 - What `read` keeps in `rest` is enough for the writer, which spells texts anew whether
   they changed or not: else the spelling would tell which did. All else comes back byte
   for byte. Between two inputs of one output nothing may run together.

@@ -262,7 +262,7 @@ def save_array(path: Path, array: Array) -> None:
 
 
 def _write(array: Array, write: Callable[[bytes], object]) -> None:
-    """Write an array as .npy, by Python: NumPy itself would not say what is wrong."""
+    """Write an array as .npy, by Python: errors of NumPy name no cause."""
     np.save(cast(BinaryIO, SimpleNamespace(write=write)), np.ascontiguousarray(array))
 
 

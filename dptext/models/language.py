@@ -29,7 +29,7 @@ MASKED = Head(
     "a masked language model", "masked-language-model head", "AutoModelForMaskedLM"
 )
 CAUSAL = Head("a causal language model", "causal head", "AutoModelForCausalLM")
-# Files of which one must be there, by what is said where none is.
+# Files of which one must be there, by the message where none is.
 _FILES = {
     "config.json; give a model's folder": ("config.json",),
     "tokenizer; save it beside the model": (

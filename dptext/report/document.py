@@ -323,7 +323,7 @@ class Private:
         words: WordCounts | None = None,
         vectors: VectorCounts | None = None,
     ) -> Private:
-        """Return counts; paths as JSON can hold them: what is no UTF-8 is escaped."""
+        """Return counts; paths as JSON can hold them: other bytes are escaped."""
         shown = tuple(
             path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
             for path in inputs

@@ -50,7 +50,7 @@ def check_file(path: str | Path, what: str) -> None:
         mode = os.stat(path).st_mode
     except ValueError:
         raise UsageError(f"{what}: no path holds the character NUL") from None
-    except OSError:  # what is not there is reported by the reader
+    except OSError:  # the reader reports a file that is absent
         return
     is_open_pipe = stat.S_ISFIFO(mode) and _OPEN.fullmatch(os.path.abspath(path))
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or is_open_pipe):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Iterator
-from typing import Any, BinaryIO, ClassVar
+from typing import Any
 
 import pytest
 
 from dptext import formats
 from dptext.errors import InputError
-from dptext.types import Record, Selection
+from dptext.types import Selection
 
 
 def copied(name: str, data: bytes, *fields: str, **more: Any) -> list[str]:
@@ -40,31 +39,10 @@ def test_paths_in_json(data: bytes, fields: tuple[str, ...], wanted: list[str]) 
     assert copied("jsonl", data, *fields) == wanted
 
 
-class Blocks(formats.Format):
-    """Records of names and values, as a format of somebody else has them."""
-
-    SUFFIXES: ClassVar = (".blocks",)
-
-    def read(self, source: formats.Input) -> Iterator[formats.Item]:
-        """Read a record per line."""
-        for ordinal, line in enumerate(source.stream):
-            pairs = dict(pair.split("=") for pair in line.decode().split())
-            yield Record(ordinal, (pairs["t"],), pairs)
-
-    def writer(self, stream: BinaryIO, selection: Selection) -> formats.Writer:
-        """Write nothing."""
-        raise NotImplementedError
-
-    def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
-        """Give the copied pairs."""
-        assert isinstance(record.rest, dict)
-        return (pair for pair in record.rest.items() if pair[0] not in selection.fields)
-
-
 def test_every_record_of_a_format_is_looked_at() -> None:
-    """A field that is not in the first record is copied, too, and named once."""
-    data = io.BytesIO(b"t=x id=1\nt=y name=Ann id=2\n")
-    names = Blocks("blocks").copied(data, Selection(fields=("t",)))
+    """By default, too: a field beyond the first record is copied, and named once."""
+    data = io.BytesIO(b'{"text":"x","id":1}\n{"text":"y","name":"Ann","id":2}\n')
+    names = formats.Format.copied(formats.find(None, "jsonl"), data, Selection())
     assert list(names) == ["id", "name"]
 
 
