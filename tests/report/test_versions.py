@@ -199,6 +199,21 @@ def test_a_report_of_another_version_may_lack_a_figure() -> None:
         assert (findings == ()) == passes
 
 
+@pytest.mark.parametrize("name", ["worst_loss", "numerical_slack"])
+def test_a_guarantee_of_another_version_is_whole(name: str) -> None:
+    """A figure that is taken out of it does not follow from the settings."""
+    path = SAMPLES / "words-4" / "rank.jsonl"
+    older = document.decode(path.with_name(path.name + SIDECAR).read_bytes(), "report")
+    report = json.loads(document.encode(document.public(older)))
+    report["run"]["dptext"] = "0.0.9"
+    assert report["guarantee"][name] is not None
+    report["guarantee"][name] = None
+    messages = [
+        each.message for each in judged(path, json.dumps(report).encode()).findings
+    ]
+    assert any(f"guarantee.{name} does not follow" in each for each in messages)
+
+
 def test_a_report_of_another_version_names_the_same_files(tmp_path: Path) -> None:
     """Names of files, as of the decoder's model, may not be missing."""
     source, out = tmp_path / "in.txt", tmp_path / "out.txt"
