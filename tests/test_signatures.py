@@ -79,15 +79,6 @@ def test_what_is_no_report(report: bytes) -> None:
     assert signatures.problem(report, [key]) == "its report is not signed"
 
 
-def test_a_shared_secret_is_not_verified() -> None:
-    """A report that an earlier version signed with HMAC is refused with the reason."""
-    pair, public = signatures.of(PRIVATE, "key"), signatures.of(PUBLIC, "key")
-    report = signatures.signed(REPORT, pair)
-    swapped = report.replace(b"Ed25519", b"HMAC-SHA256")
-    assert "no longer verifies; sign a new" in signatures.problem(swapped, [public])
-    assert "no longer verifies" in signatures.shown(swapped, [public])
-
-
 def test_keys_that_are_refused(tmp_path: Path) -> None:
     """A wrong key, or one that others may read, is refused in one line."""
     password = serialization.BestAvailableEncryption(b"secret")

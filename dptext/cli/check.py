@@ -194,7 +194,7 @@ def judged(
         export = read()
     except OSError as error:
         return verify.failed(Rule.UNREADABLE, f"cannot be read: {error.strerror}")
-    verdict = verify.verdict(export, accepted, recomputer)
+    verdict = verify.verdict(export, accepted, recomputer, signed=bool(keys))
     problem = signatures.problem(export.report, keys) if keys and export.report else ""
     signature = verify.of_rule(Rule.SIGNATURE, filter(None, [problem]))
     return verdict._replace(findings=(*signature, *verdict.findings))

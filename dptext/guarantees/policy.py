@@ -36,8 +36,8 @@ class Unverified(StrEnum):
     """Why a report may not be recomputed here.
 
     LEXICON: its lexicon is not on the machine; VERSION: another version of dptext wrote
-    it and words its sentences otherwise; PARTS: a file, model or component of another
-    package that its settings name is not on the machine.
+    it, whose sentences have other words for the same figures; PARTS: a file, model or
+    component of another package that its settings name is not on the machine.
     """
 
     LEXICON = "lexicon"

@@ -285,8 +285,6 @@ def uncovered(notion: Notion, terms: Terms) -> Iterator[str]:
     if terms.run.fields is not None:
         named = series(tuple(f'"{name}"' for name in terms.run.fields))
         yield said("always.copied", named=named)
-        if terms.run.detected:
-            yield said("always.detected", named=named)
     yield said("always.person")
     policy, ways = terms.policy, TEMPLATES["written"]
     # Classes of token that count as one word, and ways to write one replacement.

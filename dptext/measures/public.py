@@ -39,8 +39,7 @@ class Deniability:
 
     sampled, or else computed from the output distributions. By chance, if outputs did
     not depend on words: N_w of outputs of another of the measured words; S_w of `runs`
-    draws, each from any of them. Null where one word was measured, and in reports of
-    older versions.
+    draws, each from any of them. Null where one word was measured.
     """
 
     n_w: Share

@@ -13,7 +13,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass, replace
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
@@ -38,9 +38,16 @@ if TYPE_CHECKING:
     from dptext.vectors.job import Counts
     from dptext.vectors.release import VectorRelease
 
-VERSION: Final = 5
-Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+VERSION: Final = 1
+# In patterns, `$` alone would let a line end follow.
+Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
 Count = Annotated[int, Meta(ge=0)]
+# A version of dptext as packages write it: no words, so that a report claims nothing.
+Release = Annotated[
+    str, Meta(pattern=r"^[0-9]{1,4}(\.[0-9]{1,6}){1,3}((a|b|rc)[0-9]{1,3})?$(?!\n)")
+]
+_Encoding = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,32}$(?!\n)")]
+_Hex = Annotated[str, Meta(pattern=r"^[0-9a-f]{1,128}$(?!\n)")]
 _WIDEST = 240  # characters of a line of JSON that holds several values
 _Key = Literal["system", "key-file", "seed"]
 # What a layout has from a selection as it is.
@@ -53,19 +60,17 @@ class Layout:
 
     format, null where outputs have several; fields, the names of the private fields,
     null where the whole input is text; id_field names records and is copied; delimiter,
-    null where the header tells it; encoding, null for UTF-8; detected, whether nobody
-    named the private field, so that it is the only one with text.
+    null where the header tells it; encoding, null for UTF-8.
     """
 
     format: str | None
     fields: tuple[str, ...] | None
     id_field: str | None = None
     missing: Literal["fail", "pass"] = "fail"
-    delimiter: str | None = None
+    delimiter: Annotated[str, Meta(max_length=1)] | None = None
     quoting: bool = True
     header: bool = True
-    detected: bool = False
-    encoding: str | None = None
+    encoding: _Encoding | None = None
 
     @classmethod
     def of(cls, selection: Selection, formats: Collection[str]) -> Layout:
@@ -89,8 +94,8 @@ class Recorded:
     entry is null where a report is of several outputs.
     """
 
-    ledger: str
-    entry: str | None
+    ledger: _Hex
+    entry: _Hex | None
     limits: SubjectLimit
 
 
@@ -103,7 +108,7 @@ class Run:
     recorded, in which ledger, if in one.
     """
 
-    dptext: str
+    dptext: Release
     algorithm: str
     profile: str
     settings: dict[str, Any]
@@ -358,7 +363,7 @@ class Document:
     """
 
     report: Literal["dptext"]
-    version: Literal[5]
+    version: Literal[1]
     audience: Literal["internal", "public"]
     success: bool
     run: Run
@@ -449,15 +454,10 @@ def _in_lines(value: object, pad: str = "\n") -> str:
 
 
 def decode(data: bytes, location: str) -> Document:
-    """Read a document of this version or an older one.
-
-    Raises UsageError when it does not follow the schema of its version.
-    """
+    """Decode a report. Raises UsageError unless it follows the schema."""
     try:
-        plain, older = plain_of(data)
-        _check_version(plain, location)
-        known = msgspec.json.encode(plain) if older else data
-        document = msgspec.json.decode(known, type=Document)
+        _check_version(data, location)
+        document = msgspec.json.decode(data, type=Document)
         private = document.private or document
         for section in (document, private):
             if (section.words is None) == (section.vectors is None):
@@ -479,103 +479,23 @@ def decode(data: bytes, location: str) -> Document:
         ) from None
 
 
-def plain_of(data: bytes) -> tuple[Any, bool]:
-    """Return JSON with an older report brought to this version; whether it was one.
+class _Head(msgspec.Struct):
+    """The part of a report that names its schema."""
 
-    Keys that its version does not know stay where they are. Raises ValidationError and
-    DecodeError.
-    """
-    plain = msgspec.json.decode(data)
-    older = _version(plain) in _UPGRADES
-    while (known := _version(plain)) in _UPGRADES:
-        _UPGRADES[known](plain)
-    return plain, older
+    report: Literal["dptext"]
+    version: int
 
 
-def _version(plain: object) -> tuple[str, int] | None:
-    """Return the kind and the version that a report names."""
-    head = plain if isinstance(plain, dict) else {}
-    name, version = head.get("report"), head.get("version")
-    if name in ("dptext", "dptext-embed") and type(version) is int:
-        return name, version
-    return None
-
-
-def _check_version(plain: object, location: str) -> None:
-    """Refuse a report of a version that is not read, by its number."""
-    name, version = _version(plain) or ("dptext", VERSION)
-    if (name, version) == ("dptext", VERSION):
+def _check_version(data: bytes, location: str) -> None:
+    """Raise UsageError for a report of another version of the schema."""
+    version = msgspec.json.decode(data, type=_Head).version
+    if version == VERSION:
         return
-    which = "the older" if version < VERSION else "a newer"
-    command = "sanitize" if name == "dptext" else "embed"
     raise UsageError(
-        f"{location}: a dptext report of version {version:d}, and this dptext "
-        f"reads version {VERSION}: run dptext {command} again, or read it with {which} "
-        "dptext"
+        f"{location}: a dptext report of version {version}, and this dptext reads "
+        f"version {VERSION}: make the file and its report again, or use a dptext that "
+        f"reads version {version}"
     )
-
-
-def _from_words_3(report: dict[str, Any]) -> None:
-    """Put what is of words alone into sections."""
-    run, output, private = (_part(report, key) for key in ("run", "output", "private"))
-    section = _taken(report, WordSection, "in_context") | _taken(run, WordSection)
-    counts = _taken(private, WordCounts)
-    report["version"] = 4
-    _add(report, words=section, vectors=None)
-    _add(output, columns=None, rows=None)
-    _add(private, words=counts, vectors=None)
-
-
-def _from_vectors_1(report: dict[str, Any]) -> None:
-    """Put what is of vectors alone into sections; names are those of words."""
-    run, output, private = (_part(report, key) for key in ("run", "output", "private"))
-    section = _taken(report, VectorSection) | _taken(run, VectorSection)
-    counts = _taken(private, VectorCounts)
-    report.update(report="dptext", version=4)
-    _add(report, success=True, words=None, vectors=section)
-    _add(run, profile="embed", lexicon=run.pop("table", None), recorded=None)
-    _add(output, copied=None)
-    _add(private, words=None, vectors=counts)
-
-
-def _from_4(report: dict[str, Any]) -> None:
-    """Take what readers find, without the bands of most frequent words."""
-    words = _part(report, "words")
-    if "translation" not in _part(report, "guarantee"):
-        # Older versions wrote defaults, too: this is one of this version.
-        raise ValidationError("missing - at `$.guarantee.translation`")
-    report["version"] = VERSION
-    report.setdefault("signature", None)
-    if "in_context" in words:
-        known = msgspec.convert(words.pop("in_context"), tuple[InContext, ...])
-        _add(words, readers=[asdict(each) for each in ReaderFigures.of(known)])
-
-
-_UPGRADES = {
-    ("dptext-embed", 1): _from_vectors_1,
-    ("dptext", 3): _from_words_3,
-    ("dptext", 4): _from_4,
-}
-
-
-def _part(of: dict[str, Any], name: str) -> dict[str, Any]:
-    """Return a part to change in its place; an empty one where there is none."""
-    part = of.get(name)
-    return part if isinstance(part, dict) else {}
-
-
-def _taken(of: dict[str, Any], section: type, *more: str) -> dict[str, Any]:
-    """Take the keys of a section out of a part."""
-    names = (*(each.name for each in fields(section)), *more)
-    return {name: of.pop(name) for name in names if name in of}
-
-
-def _add(to: dict[str, Any], **new: Any) -> None:
-    """Add keys that an older version does not have. Raises ValidationError."""
-    for name, value in new.items():
-        if name in to:
-            raise ValidationError(f"unknown to its version - at `$..{name}`")
-        to[name] = value
 
 
 def schema() -> JsonObject:

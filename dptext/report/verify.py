@@ -17,10 +17,10 @@ from dptext import __version__, registry
 from dptext.errors import InputError, MissingExtra, UsageError
 from dptext.guarantees import claims
 from dptext.guarantees.claims import Unprotected, above
-from dptext.guarantees.policy import ExportPolicy
+from dptext.guarantees.policy import ExportPolicy, Unverified
 from dptext.guarantees.statement import Statement
 from dptext.models import endpoint
-from dptext.report import document, exports, figures
+from dptext.report import document, exports, figures, names
 from dptext.report.document import Document, Run, encode
 from dptext.report.exports import SIDECAR, Export
 from dptext.report.recompute import Recomputer, risk_of
@@ -86,8 +86,17 @@ def of_rule(rule: Rule, lines: Iterable[str]) -> list[Finding]:
     return [Finding(rule, line) for line in lines]
 
 
-def verdict(export: Export, policy: ExportPolicy, recomputer: Recomputer) -> Verdict:
+def verdict(
+    export: Export,
+    policy: ExportPolicy,
+    recomputer: Recomputer,
+    *,
+    signed: bool = False,
+) -> Verdict:
     """Judge an export: is the report of this file, untouched, and within the policy.
+
+    signed: keys verify who wrote it. Without them anybody may say that another version
+    of dptext did, and word its sentences at will.
 
     The report follows the schema, has each key once and no other; its output section is
     that of the file, by digest, size, name, columns, types and rows; its figures and
@@ -100,26 +109,27 @@ def verdict(export: Export, policy: ExportPolicy, recomputer: Recomputer) -> Ver
         report = document.decode(data, export.name + SIDECAR)
     except UsageError as error:
         return failed(Rule.INVALID, str(error))
-    plain, older = document.plain_of(data)
-    same_version = report.run.dptext == __version__ and not older
     findings = [
         *of_rule(Rule.OTHER_FILE, _identity(report, export)),
-        *of_rule(Rule.CHANGED, _edited(report, data, plain, same_version)),
+        *of_rule(Rule.CHANGED, _edited(report, data)),
     ]
     if findings:
         return Verdict(tuple(findings))
-    outcome = recomputer.compare(report, same_version=same_version, older=older)
+    outcome = recomputer.compare(report)
     if outcome.difference:
         return failed(Rule.CHANGED, f"its report was changed: {outcome.difference}")
     used = None if report.output is None else report.output.used
     notes = [] if used is None else [figures.of_third_party(used)]
     if outcome.gap is not None:
         kind, reason = outcome.gap
-        line = f"its report cannot be recomputed: {reason}"
-        if kind in policy.unverified:
+        line = f"its report is not recomputed: {reason}"
+        forgeable = kind is Unverified.VERSION and not signed
+        if kind in policy.unverified and not forgeable:
             notes.append(line)
         else:
-            line += f", or accept that with unverified: [{kind}]"
+            also = " and a signature that --verify-key verifies" if forgeable else ""
+            if kind is not None:
+                line += f", or accept that with unverified: [{kind}]{also}"
             findings.append(Finding(Rule.NOT_RECOMPUTED, line))
     differing, unread = _of_file(report, export)
     risk = risk_of(report)
@@ -248,40 +258,15 @@ def _fields(report: Document, export: Export, policy: ExportPolicy) -> Iterator[
         yield from exports.against_policy(copied, policy)
 
 
-def _edited(
-    report: Document, data: bytes, plain: object, same_version: bool
-) -> Iterator[str]:
-    """Yield what shows that the report was not written as it is.
-
-    plain is the report as this version has it.
-    """
-    if same_version:
-        complete = plain == msgspec.json.decode(encode(report))
-    else:
-        complete = written(plain, report)
+def _edited(report: Document, data: bytes) -> Iterator[str]:
+    """Yield the signs that dptext did not write the report in this form."""
     if _has_twice(data):
         yield "its report holds a key twice"
-    elif not complete:
+    elif msgspec.json.decode(data) != msgspec.json.decode(encode(report)):
         yield "its report holds keys that dptext does not write, or lacks some"
     run = report.run
     if digest_of_data(run.settings) != run.settings_digest:
         yield "its report was changed: the settings do not match their digest"
-
-
-def written(plain: object, report: Document) -> bool:
-    """Tell whether a report that was read holds nothing but what is known of it.
-
-    A key that has a default may be absent, or stand there with it.
-    """
-    return _within(plain, msgspec.json.decode(msgspec.json.encode(report)))
-
-
-def _within(part: object, full: object) -> bool:
-    if isinstance(part, dict) and isinstance(full, dict):
-        return all(key in full and _within(part[key], full[key]) for key in part)
-    if isinstance(part, list) and isinstance(full, list):
-        return len(part) == len(full) and all(map(_within, part, full))
-    return part == full
 
 
 def _contradictions(report: Document) -> Iterator[str]:
@@ -292,6 +277,8 @@ def _contradictions(report: Document) -> Iterator[str]:
         yield "its report was changed: its strength does not follow from its figures"
     if _unprotected(report) != promise.unprotected:
         yield "its report was changed: unprotected does not follow from the settings"
+    if not all(map(names.is_written, (report.run.profile, report.run.lexicon))):
+        yield "its report was changed: dptext writes no such profile or lexicon name"
     if _party(report) != _asked(report):
         yield "its report was changed: the third party is not that of the settings"
 
