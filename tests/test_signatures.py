@@ -100,6 +100,18 @@ def test_keys_that_are_refused(tmp_path: Path) -> None:
             signatures.read(put(tmp_path / "key", PRIVATE, 0o644))
 
 
+def test_a_file_of_two_keys_is_refused(tmp_path: Path) -> None:
+    """The second would silently count for nothing, or the first."""
+    for data in (
+        PUBLIC + OTHER,
+        PRIVATE + PUBLIC,
+        PUBLIC * 2,
+        PUBLIC + b"\n" + PRIVATE,
+    ):
+        with pytest.raises(UsageError, match="holds several keys; give each a file"):
+            signatures.read(put(tmp_path / "key", data))
+
+
 def test_others_can_verify_it(tmp_path: Path) -> None:
     """OpenSSL finds the same signature good, by the recipe of the documentation."""
     report = signatures.signed(REPORT, signatures.of(PRIVATE, "key"))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     )
 
 _ALGORITHM: Final = "Ed25519"
-_PUBLIC = b"-----BEGIN PUBLIC KEY"
+_BEGINS, _PUBLIC = b"-----BEGIN", b"-----BEGIN PUBLIC KEY"
 _UNSIGNED = b'"signature": null'
 UNSIGNED = "not signed"
 
@@ -86,6 +86,8 @@ def of(data: bytes, name: str) -> Key:
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import ed25519
 
+    if data.count(_BEGINS) > 1:
+        raise UsageError(f"{name}: it holds several keys; give each a file of its own")
     key: object = None
     with contextlib.suppress(TypeError, ValueError, UnsupportedAlgorithm):
         if is_public(data):
