@@ -8,6 +8,7 @@ name that is not plain is written as "custom"; `check` refuses a report with ano
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from dptext import lexicons, profile
 from dptext.lexicons import store
@@ -57,7 +58,8 @@ def _as_shipped(recipe: Profile) -> bool:
     Epsilon and parameters of the mechanism may follow from a risk, which `check`
     compares with the one that was asked for.
     """
-    wanted, actual = profile.load(recipe.name).settings(), recipe.settings()
+    wanted: dict[str, Any] = profile.load(recipe.name).settings()
+    actual: dict[str, Any] = recipe.settings()
     if wanted["budget"].get("epsilon", 0) is None:
         for settings in (wanted, actual):
             settings["mechanism"] = settings["mechanism"]["name"]

@@ -186,7 +186,8 @@ def _compared(wanted: Document, actual: Document) -> Outcome:
     """Compare the parts of a report with what they must be, in order."""
     mine, theirs = _plain(wanted), _plain(actual)
     other_version = actual.run.dptext != __version__
-    measured, worded = [], []
+    measured: list[str] = []
+    worded: list[str] = []
     for part in _PARTS:
         for path, value in differences(mine[part], theirs[part], part):
             if other_version and path == "run.dptext":

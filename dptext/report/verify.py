@@ -48,6 +48,7 @@ class Rule(StrEnum):
     NOT_RECOMPUTED = "not-recomputed"
     POLICY = "policy"
     FIELDS = "copied-fields"
+    NOT_CHECKED = "not-checked"
 
 
 MEANINGS = {
@@ -60,6 +61,7 @@ MEANINGS = {
     Rule.NOT_RECOMPUTED: "The report can be recomputed on this machine.",
     Rule.POLICY: "The guarantee meets the policy.",
     Rule.FIELDS: "Only fields that the policy allows are copied.",
+    Rule.NOT_CHECKED: "What lies in a folder is checked, or no export.",
 }
 
 
@@ -73,12 +75,20 @@ class Finding(NamedTuple):
 class Verdict(NamedTuple):
     """Why an export does not pass; notes on what was not checked; its path.
 
-    No line holds anything of the file's content but names of fields.
+    No line holds anything of the file's content but names of fields. unchecked says why
+    something in a folder was not checked at all, "" for an export.
     """
 
     findings: tuple[Finding, ...]
     notes: tuple[str, ...] = ()
     name: str = ""
+    unchecked: str = ""
+
+
+def unchecked(name: str, reason: str, *, fails: bool) -> Verdict:
+    """Return the verdict on something in a folder that is no export."""
+    found = of_rule(Rule.NOT_CHECKED, [f"not checked: {reason}"] if fails else [])
+    return Verdict(tuple(found), name=name, unchecked=reason)
 
 
 def of_rule(rule: Rule, lines: Iterable[str]) -> list[Finding]:
@@ -378,6 +388,16 @@ def as_json(judged: Sequence[Verdict], trust: str) -> JsonObject:
                 "notes": list(each.notes),
             }
             for each in judged
+            if not each.unchecked
+        ],
+        "not_checked": [
+            {
+                "file": each.name,
+                "success": not each.findings,
+                "reason": each.unchecked,
+            }
+            for each in judged
+            if each.unchecked
         ],
     }
 

@@ -815,7 +815,7 @@ def test_an_excluded_export_is_named(export: Path) -> None:
     Path(".dptext.yaml").write_text("copy: []\nexclude: out.jsonl\n")
     ran = here("check", "out.jsonl")
     assert (ran.code, ran.out) == (0, b"")
-    assert ran.err == "out.jsonl: not checked, since the policy excludes it\n"
+    assert ran.err == "out.jsonl: not checked (the policy excludes it)\n"
 
 
 def test_document_with_a_report_is_an_export(
@@ -844,10 +844,80 @@ def test_a_folder_stands_for_the_exports_in_it(export: Path) -> None:
     Path("a/b/deep.csv").unlink()
     assert here("check", ".").code == 0
     ran = here("check", "a")
-    assert (ran.code, ran.out, ran.err) == (0, b"", "a: no exports in this folder\n")
+    assert (ran.code, ran.out) == (0, b"")
+    assert ran.err == (
+        "a: no exports in this folder\n"
+        "a/README.md, a/notes.bin: not checked (its name is not that of an export)\n"
+    )
+    assert ".git: not checked (git's own folder)" in here("check", ".").err
     assert here("check", "a", "-q").err == ""
     export.write_bytes(b"{}\n")
     assert b"another file" in here("check", str(export.parent)).out
+
+
+def test_everything_in_a_folder_is_accounted_for(export: Path) -> None:
+    """What leaves with it is checked, or named, and fails where it may hold text."""
+    Path("in.jsonl").unlink(missing_ok=True)
+    outside = Path("outside")
+    (outside / "inner").mkdir(parents=True)
+    for name in ("raw.csv", "inner/raw.csv"):
+        (outside / name).write_text(f"text\n{MARKER}\n")
+    folder = Path("folder")
+    (folder / "below").mkdir(parents=True)
+    for each in (export, _side(export)):
+        each.rename(folder / each.name)
+    report = json.loads(_side(folder / export.name).read_bytes())
+    internal = json.dumps({**report, "audience": "internal"})
+    fails = {
+        "link.csv": "no public report",
+        "plain": "no public report",
+        "below/all": "a link to a folder",
+        "gone": "a link to nothing",
+        "gone.csv": "a link to nothing",
+        "pipe": "no file",
+        ".hidden.csv": "no public report",
+        ".out.jsonl.0123abcd.part": "a part of an output",
+        "raw.csv.bak": "a part or copy",
+        "raw.json~": "a part or copy",
+        "alone.csv.dptext.json": "a report without its file",
+        "report.json": "an internal report",
+        "quarantine.txt": "no public report",
+    }
+    passes = {"README.md", "notes.bin", "samples", "settings.json", "excluded.csv"}
+    (folder / "link.csv").symlink_to((outside / "raw.csv").absolute())
+    (folder / "plain").symlink_to((outside / "raw.csv").absolute())
+    (folder / "below/all").symlink_to((outside / "inner").absolute())
+    (folder / "samples").symlink_to("below")
+    for name in ("gone", "gone.csv"):
+        (folder / name).symlink_to("nowhere")
+    os.mkfifo(folder / "pipe")
+    for name in (".hidden.csv", ".out.jsonl.0123abcd.part", "raw.csv.bak", "raw.json~"):
+        (folder / name).write_text(f"text\n{MARKER}\n")
+    for name in ("quarantine.txt", "README.md", "notes.bin", "excluded.csv"):
+        (folder / name).write_text(MARKER)
+    (folder / "settings.json").write_text("{}")
+    (folder / "alone.csv.dptext.json").write_text("{}")
+    (folder / "report.json").write_text(internal)
+    exclude = ("--set", "exclude=excluded.csv")
+    ran = here("check", "folder", *exclude)
+    found = dict(line.split(": ", 1) for line in ran.out.decode().splitlines())
+    assert ran.code == 1
+    assert found.keys() == {f"folder/{name}" for name in fails}
+    for name, reason in fails.items():
+        assert reason in found[f"folder/{name}"]
+    for name in passes:
+        assert f"folder/{name}" in ran.err
+    assert MARKER not in ran.out.decode() + ran.err
+    data = json.loads(here("check", "folder", *exclude, "--format", "json").out)
+    assert [each["file"] for each in data["exports"] if each["success"]] == [
+        "folder/out.jsonl"
+    ]
+    named = {each["file"] for key in ("exports", "not_checked") for each in data[key]}
+    wanted = {*fails, *passes, "out.jsonl"}
+    assert named == {f"folder/{name}" for name in wanted}
+    for name in fails:
+        (folder / name).unlink()
+    assert here("check", "folder", *exclude).code == 0
 
 
 @pytest.mark.skipif(
