@@ -11,7 +11,6 @@ Source: repair with language models as a last step before release (Meisenbacher 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
@@ -20,7 +19,7 @@ import numpy as np
 from msgspec import Meta
 
 from dptext import decoders, progress
-from dptext.decoders import ngram, none
+from dptext.decoders import _characters, ngram, none
 from dptext.errors import UsageError
 from dptext.models.endpoint import Question, Server, host_of, schema_of
 from dptext.readers import ngrams
@@ -43,9 +42,6 @@ _WORD = re.compile(r"\S+")
 _LONGER = 3
 # Options that stand beside a word of a text to be rewritten.
 _OTHERS = 4
-# Joiners within an emoji or a word, which are no control characters.
-_JOINERS = {0x200C: None, 0x200D: None}
-_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 # What a spreadsheet takes for a formula.
 _FORMULA = tuple("=+-@＝＋－＠")
 
@@ -250,17 +246,16 @@ def _question(text: str, lines: list[str]) -> Question[str]:
 def rewritten(said: JsonObject, before: str) -> str | None:
     """Return the text of an answer as one line, None where it is no such text.
 
-    Refused are hidden characters (of control, of direction, of no meaning), a text that
-    is empty or far from as long as before, and the beginning of a formula.
+    Refused are characters that are not listed as allowed, a text that is empty or far
+    from as long as before, and the beginning of a formula.
     """
     text = said.get("text")
     if not isinstance(text, str) or len(said) != 1:
         return None
     line = " ".join(text.split())
-    plain = line.translate(_JOINERS)
-    if any(unicodedata.category(each) in _HIDDEN for each in plain):
+    if not _characters.are_allowed(line):
         return None
     old, new = len(before.split()), len(line.split())
     fits = old / 3 - 3 <= new <= 3 * old + 10 and len(line) <= 4 * len(before) + 100
-    formula = plain.startswith(_FORMULA) and not before.startswith(_FORMULA)
+    formula = line.startswith(_FORMULA) and not before.startswith(_FORMULA)
     return line if line and fits and not formula else None
