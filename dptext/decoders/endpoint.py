@@ -37,6 +37,8 @@ _ASK = (
 )
 # What ends a line for some reader of text.
 _LINE = re.compile(r"[^\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
+# Names of models stand in reports: no room for a sentence.
+_MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@+-]{0,199}")
 _WORD = re.compile(r"\S+")
 # Words of a part that is rewritten at once, to those that are asked about.
 _LONGER = 3
@@ -68,14 +70,22 @@ class Params(decoders.Params):
     timeout: Annotated[float, Meta(gt=0, le=3600)] = 60.0
 
     @property
+    def brings_model(self) -> bool:
+        """Tell whether words without an answer are decoded by a model of the user's."""
+        return self.ngrams not in ("", ngrams.ENGLISH)
+
+    @property
     def third_party(self) -> ThirdParty:
         """Return to whom draws go. Raises UsageError for an address that is none."""
         return ThirdParty(host_of(self.url, URL), self.model, self.mode == "rewrite")
 
     def server(self) -> Server:
         """Check the settings; nothing is sent. Raises UsageError and MissingExtra."""
-        if not self.model or not self.model.isprintable() or len(self.model) > 200:
-            raise UsageError(f"{MODEL}: give the name of a model on the server")
+        if not _MODEL.fullmatch(self.model):
+            raise UsageError(
+                f"{MODEL}: give the name of a model on the server, of letters, digits "
+                "and ._-/:@+ alone"
+            )
         return Server(self.url, self.model, self.concurrency, self.timeout, URL)
 
     def prepare(self, channel: Channel) -> Endpoint:
@@ -123,7 +133,7 @@ class Endpoint(decoders.Decoder):
         """Return what the server was asked so far."""
         server, chooser = self._server, self._chooser
         counts = chooser.texts, chooser.unanswered, *server.traffic
-        return ServerUse(server.host, server.model, *counts)
+        return ServerUse(server.host, server.model, *counts, proxy=server.has_proxy)
 
     def decode(self, released: Released) -> Ids:
         """Return the words to write: (n,); of mode rewrite those to be rewritten."""

@@ -12,7 +12,7 @@ out, and a list of one may be a plain word:
     lexicons: [DIGEST, ...]      # accepted lexicons; absent: any
     fields: [text]               # fields that must be private wherever they occur
     copy: [id, stars]            # fields that may be copied; absent: any
-    third_parties: []            # hosts that draws may be sent to; absent: any
+    third_parties: []            # addresses that draws may be sent to, and "proxy"
     unverified: [lexicon]        # what need not be recomputed: see Unverified
     verify_key: [team.pub]       # files of keys, one of which must have signed
     include: ["*.json"]          # files that are exports, beside those of other formats

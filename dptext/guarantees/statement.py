@@ -36,7 +36,7 @@ def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
         "lexicon": run.lexicon_is_custom and not run.adapted,
         "adapted": bool(run.adapted),
         "lists": terms.policy.listed,
-        "model": terms.brings_model and not sent,
+        "model": terms.brings_model,
         "third_party": sent,
         "identified": run.identified and not sent,
         "identified_for_third_party": run.identified and sent,

@@ -33,7 +33,7 @@ from dptext.report.document import Document, Private, ReaderFigures, treatment
 from dptext.report.exports import SIDECAR
 from dptext.report.figures import bound, count, of_third_party, short, whole
 from dptext.report.signatures import UNSIGNED
-from dptext.types import JsonObject, Level, Notion
+from dptext.types import JsonObject, Level, Notion, ServerAsked, ServerUse
 from dptext.vectors import Measures
 
 # The answer fits on 12 lines of 80 columns, of which names of lines take 11.
@@ -499,7 +499,7 @@ def _kept(private: Private) -> Line:
 def _third_party(document: Document) -> Iterator[Line]:
     """Say to whom draws were sent, and what came of it."""
     private, output = document.private, document.output
-    used = None if output is None else output.used
+    used: ServerAsked | ServerUse | None = None if output is None else output.used
     if private is not None and private.words is not None:
         used = private.words.used
     if used is not None:

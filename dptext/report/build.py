@@ -168,7 +168,8 @@ def finished(
     if len(written) == 1:
         (one,) = written
         name = Path(job.output).name if job.output else None
-        output = Output(name, one.bytes, one.sha256, one.copied, used=one.used)
+        asked = None if one.used is None else one.used.asked
+        output = Output(name, one.bytes, one.sha256, one.copied, used=asked)
     document = stated(pipeline, key.origin, layout, measures, recorded)
     words = WordCounts.of(pipeline, tally)
     return _internal(document, Private.of(job.inputs, tally, words), output)

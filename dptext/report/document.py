@@ -29,7 +29,7 @@ from dptext.measures.public import Deniability, NoRisk, PublicMeasures
 from dptext.report.signatures import Signature
 from dptext.tokens import kinds, lists
 from dptext.tokens.policy import Policy
-from dptext.types import JsonObject, Selection, ServerUse
+from dptext.types import JsonObject, Selection, ServerAsked, ServerUse
 from dptext.vectors import Measures
 
 if TYPE_CHECKING:
@@ -343,7 +343,7 @@ class Output:
 
     copied names its fields that are copied unchanged, where it names all of its fields
     in one place (a header, a schema); else null. columns and rows are those of a file
-    of vectors, else null. used, the third party that was sent draws of it, if one was.
+    of vectors, else null. used, whom the run asked to decode draws, if anybody.
     """
 
     file: str | None
@@ -352,7 +352,7 @@ class Output:
     copied: tuple[str, ...] | None = None
     columns: tuple[str, ...] | None = None
     rows: Count | None = None
-    used: ServerUse | None = None
+    used: ServerAsked | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from dptext.types import JsonObject
 
 
+# What a policy writes among third parties to accept a proxy, whichever it is.
+PROXY = "proxy"
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
@@ -363,6 +365,9 @@ def _terms(report: Document, risk: float | None, policy: ExportPolicy) -> Iterat
     party, hosts = _party(report) or _asked(report), policy.third_parties
     if party is not None and hosts is not None and party[0] not in hosts:
         yield f"draws were sent to {party[0]}, which the policy does not name"
+    used = None if report.output is None else report.output.used
+    if used is not None and used.proxy and hosts is not None and PROXY not in hosts:
+        yield "draws were sent through a proxy, which the policy does not name"
 
 
 def _classes(promise: Statement, policy: ExportPolicy) -> Iterator[str]:
