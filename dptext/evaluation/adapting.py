@@ -35,6 +35,7 @@ from dptext.types import Lexicon, Record
 # The risks at which readers are measured; words that are read at each, about.
 _RISKS = (0.1, 0.15, 0.2, 0.3)
 _SHOWN, _READ = 0.2, 20_000
+_ANY_EPSILON = 10.0  # where the mechanism does not matter
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +106,19 @@ def make(
         lexicon = importing.from_vectors(raw, name, settings, about, corpus)
     lexicon = replace(lexicon, digest=store.digest_in_memory(lexicon))
     progress.share("pairs of words", 0.0)
+    plain = {"risk": None, "epsilon": _ANY_EPSILON}
+    over = {"budget": plain, "decoder": {"name": "none"}}
+    ready = pipeline.build(profile.load("balanced", over), lexicon)
+    general = ngrams.shipped(ready.channel)
+    about_pairs = {"source": corpus, "licence": "not stated", "lexicon": name}
+    every = counted(lexicon, texts, math.inf)
+    pairs = every.model(1, {**about_pairs, "counted": every.words}, general)
+    # The lexicon names its pairs by digest: neither is replaced without the other.
+    meta = {**lexicon.meta, ngrams.PAIRS_DIGEST: ngrams.digest_of(pairs)}
+    lexicon = replace(lexicon, meta=meta)
+    lexicon = replace(lexicon, digest=store.digest_in_memory(lexicon))
     pipelines = _pipelines(lexicon)
     shown = _SHOWN if _SHOWN in pipelines else min(pipelines)
-    general = ngrams.shipped(pipelines[shown].channel)
-    meta = {"source": corpus, "licence": "not stated", "lexicon": name}
-    every = counted(lexicon, texts, math.inf)
-    pairs = every.model(1, {**meta, "counted": every.words}, general)
     other = counted(lexicon, first)
     other_pairs = other.model(1, {}, general)
     in_context = {}

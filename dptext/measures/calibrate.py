@@ -20,20 +20,22 @@ risks at which readers were measured with them.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dptext import cache
-from dptext.errors import UsageError
+from dptext.errors import LexiconError, UsageError
 from dptext.lexicons import store
 from dptext.measures import bayes_risk, sampled_risk
 from dptext.measures.sampled_risk import Wins, sampled_games, wins_of_points
 from dptext.mechanisms import Mechanism, RiskEstimate
+from dptext.readers import ngrams
 from dptext.types import Floats, Ints, Lexicon
 
 Success = Callable[[float], float]
@@ -375,12 +377,28 @@ def shipped_readers() -> Path:
 
 
 def reader_figures(lexicon: Lexicon, part: str, key: str) -> Any:
-    """Look a key up in the figures that ship, then in those beside the lexicon."""
-    for path in (shipped_readers(), store.user_folder() / lexicon.name / READERS_FILE):
+    """Look a key up in the figures that ship, then in those beside the lexicon.
+
+    The latter are of the lexicon together with the pairs of words it was made with, and
+    of no others that may bear their names.
+    """
+    for path in (shipped_readers(), *_beside(lexicon)):
         known = (cache.shipped_entry(path, part) or {}).get(key)
         if known is not None:
             return known
     return None
+
+
+def _beside(lexicon: Lexicon) -> Iterator[Path]:
+    """Give the files of figures beside a lexicon, whatever it is called here."""
+    folder = store.user_folder()
+    for each in sorted(folder.iterdir()) if folder.is_dir() else ():
+        path = each / READERS_FILE
+        if path.is_file() and store.is_name(each.name):
+            with contextlib.suppress(LexiconError):
+                if store.read_meta(each).digest == lexicon.digest:
+                    if ngrams.has_own(lexicon):
+                        yield path
 
 
 def ladder_key(settings: Mapping[str, object], lexicon: Lexicon) -> str:

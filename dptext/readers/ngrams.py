@@ -16,8 +16,10 @@ those parts that are looked at.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -151,6 +153,12 @@ def save(model: Ngrams, folder: Path) -> str:
     return digest
 
 
+def digest_of(model: Ngrams) -> str:
+    """Return the digest that a model has once it is saved."""
+    with tempfile.TemporaryDirectory() as folder:
+        return save(model, Path(folder))
+
+
 def load(folder: Path) -> Ngrams:
     """Open the model in a folder, once while that stays as it is.
 
@@ -188,6 +196,8 @@ def _digest(folder: Path) -> str:
 
 # The model that ships.
 ENGLISH = "english"
+# Keys of a lexicon's meta: the name of its own model, and the model's digest.
+PAIRS, PAIRS_DIGEST = "pairs", "pairs_digest"
 # A model that knows fewer of the words that are replaced is none for a lexicon.
 _LEAST_KNOWN = 0.5
 
@@ -227,6 +237,13 @@ def find_model(name_or_path: str, channel: Channel) -> Ngrams:
     Raises LexiconError where there is none, a damaged one, or none for this lexicon.
     """
     model, share = _opened(name_or_path, channel)
+    lexicon = channel.lexicon
+    if lexicon.meta.get(PAIRS) == name_or_path and not are_own(model, lexicon):
+        raise LexiconError(
+            f"n-gram model {name_or_path!r}: not the one that lexicon {lexicon.name!r} "
+            "was made with; make both again with dptext lexicon adapt, or name another "
+            "model"
+        )
     if model is None:
         msg = (
             f"n-gram model {name_or_path!r}: it knows {share:.0%} of the words of "
@@ -235,6 +252,28 @@ def find_model(name_or_path: str, channel: Channel) -> Ngrams:
         )
         raise LexiconError(msg)
     return model
+
+
+def are_own(model: Ngrams | None, lexicon: Lexicon) -> bool:
+    """Tell whether a model is the one that a lexicon was made with.
+
+    A lexicon of public text says by its digest which pairs of words belong to it: what
+    was measured of them, and what a statement says of their source, holds of no others.
+    """
+    return model is not None and model.digest == lexicon.meta.get(PAIRS_DIGEST)
+
+
+def has_own(lexicon: Lexicon) -> bool:
+    """Tell whether the pairs of words that a lexicon was made with are in the store.
+
+    True of a lexicon that brings none.
+    """
+    name = lexicon.meta.get(PAIRS)
+    if name is None:
+        return True
+    with contextlib.suppress(LexiconError, UsageError, OSError):
+        return are_own(load(folder_of(str(name))), lexicon)
+    return False
 
 
 def shipped(channel: Channel) -> Ngrams | None:
