@@ -483,7 +483,7 @@ class _Head(msgspec.Struct):
     """The part of a report that names its schema."""
 
     report: Literal["dptext"]
-    version: int
+    version: Annotated[int, Meta(ge=0, le=9999)]
 
 
 def _check_version(data: bytes, location: str) -> None:

@@ -170,6 +170,8 @@ def _put(path: str, value: Any) -> Change:
         ("run.key", MARKER, "$.run.key"),
         ("version", 5, "a dptext report of version 5, and this dptext reads version 1"),
         ("version", "3", "$.version"),
+        ("version", -1, "$.version"),
+        ("version", 10**400, "$.version"),
         ("words.risk.success", -1.0, "$.words.risk.success"),
         ("words.risk.success", 1.5, "$.words.risk.success"),
         ("words.risk.low", "0.1", "$.words.risk.low"),

@@ -608,6 +608,9 @@ def test_a_policy_names_who_may_receive_draws(tmp_path: Path) -> None:
     edited = here("check", str(out))
     assert edited.code == 1
     assert b"third party" in edited.out
+    del report["output"]["used"], report["run"]["settings"]["decoder"]["url"]
+    sidecar.write_text(json.dumps(report, indent=2) + "\n")
+    assert here("check", str(out)).code == 1
 
 
 @pytest.mark.parametrize("mode", ["choose", "rewrite"])
