@@ -11,9 +11,15 @@ import csv
 
 import numpy as np
 
-from dptext.budgets import class_first, declared, linguistic, per_text, position
+from dptext.budgets import (
+    class_first,
+    declared,
+    linguistic,
+    per_text,
+    position,
+    uniform,
+)
 from dptext.budgets import released_past as past
-from dptext.budgets import uniform
 from dptext.engine.audit_texts import SEED, UNKNOWN, PublicDraws, readable_rows
 from dptext.guarantees.audit.findings import ALARM, MultipleTests
 from dptext.pipeline import Draws, Pipeline

@@ -124,7 +124,9 @@ def hold_outputs(sanitizer: Pipeline, epsilon: float, times: int = 12) -> None:
     expected = (above + len(ids)) / formula.total / len(ids)
     low, high = distributions.limits(hits, times * len(ids), distributions.ALARM)
     wrong = np.flatnonzero((expected < low) | (expected > high))
-    assert not len(wrong), f"outputs {wrong[:5]}: {hits[wrong[:5]]} of {times * len(ids)}"
+    assert not len(wrong), (
+        f"outputs {wrong[:5]}: {hits[wrong[:5]]} of {times * len(ids)}"
+    )
     assert expected.min() * times * len(ids) > 40.0, "a missing output would show"
 
 
