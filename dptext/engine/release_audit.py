@@ -226,7 +226,7 @@ def check_nonces(pipeline: Pipeline, count: int = NONCES) -> ReleaseCheck:
         equal = len(each) - len(set(each))
         if equal:
             return checked(f"of {len(each):,} {name} {equal:,} are those of another")
-        rank = _binary_rank(each[:: max(1, len(each) // _RANKED)])
+        rank = binary_rank(each[:: max(1, len(each) // _RANKED)])
         if rank < _NONCE_BITS + 1:
             return checked(
                 f"of the {_NONCE_BITS} bits of {name} at most {rank} are independent"
@@ -234,7 +234,7 @@ def check_nonces(pipeline: Pipeline, count: int = NONCES) -> ReleaseCheck:
     return checked("")
 
 
-def _binary_rank(rows: Sequence[bytes]) -> int:
+def binary_rank(rows: Sequence[bytes]) -> int:
     """Return the rank over 0 and 1 of rows of bits, each with a 1 appended.
 
     By the 1 a bit that is always set counts as little as one that never is.

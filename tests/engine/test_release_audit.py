@@ -19,7 +19,7 @@ from dptext import pipeline, profile, registry
 from dptext.engine import audit_texts, budget_audit, release_audit
 from dptext.measures import calibrate
 from dptext.pipeline import Pipeline
-from dptext.randomness import RandomBits, Randomness
+from dptext.randomness import BUDGET_LANE, RandomBits, Randomness
 from dptext.readers.channel import Channel
 from dptext.tokens import joining, numbers
 from dptext.types import Eps, Ids, Lexicon, Record, Released, Words
@@ -88,7 +88,8 @@ def overspending(sanitizer: Pipeline, rows: range, times: float) -> Pipeline:
     def release(self: Any, words: Words, bits: RandomBits, draw: Any) -> Any:
         def drawn(positions: Any, eps: Eps) -> Ids:
             inside = np.isin(words.ids[positions], rows)
-            return draw(positions, np.where(inside, times * eps, eps))
+            given = np.where(inside, times * eps, eps)
+            return np.asarray(draw(positions, given))
 
         return kind.release(self, words, bits, drawn)
 
@@ -258,7 +259,7 @@ INTEGERS = RandomBits.integers
 SHARED: dict[str, tuple[str, Any, str, Any]] = {
     "budget with mechanism": ("classes", pipeline, "BUDGET_LANE", 0),
     "mapping with mechanism": ("noise", pipeline, "MAPPING_LANE", 0),
-    "mapping with budget": ("noise", pipeline, "MAPPING_LANE", pipeline.BUDGET_LANE),
+    "mapping with budget": ("noise", pipeline, "MAPPING_LANE", BUDGET_LANE),
     "numbers with mechanism": ("rank", numbers, "NUMBER_LANE", 0),
     "digits with mechanism": ("digits", joining, "JOINER_LANE", 0),
     "lanes of a step": ("noise", RandomBits, "integers", _same_lane),
