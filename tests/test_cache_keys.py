@@ -43,7 +43,8 @@ PRIOR = (small.zipf(SIZE) + 0.05) / (small.zipf(SIZE) + 0.05).sum()
 def space(lexicon: Lexicon, of: str, **params: Any) -> Space:
     """Put a lexicon into a space."""
     module: Any = registry.find("spaces", of)
-    return spaces.prepare(lexicon, of, module.Params(**params))
+    # Of another object nothing is known in this process.
+    return spaces.prepare(dataclasses.replace(lexicon), of, module.Params(**params))
 
 
 def plain(value: Any) -> Any:

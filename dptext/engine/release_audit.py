@@ -251,7 +251,7 @@ def binary_rank(rows: Sequence[bytes]) -> int:
     return len(basis)
 
 
-def check_decoder(pipeline: Pipeline) -> ReleaseCheck:
+def check_decoder(pipeline: Pipeline, turns: int = _TURNS) -> ReleaseCheck:
     """Write texts of other words with the same draws: what is written is the same."""
     public = scripted(pipeline)
     # A word that is drawn once for several places is drawn as any other.
@@ -259,7 +259,7 @@ def check_decoder(pipeline: Pipeline) -> ReleaseCheck:
     public = replace(public, profile=token)
     streams = _BitsByOrdinal(RunKey.from_seed(SEED), pipeline.identity)
     found, compared = "", 0
-    for turn in range(_TURNS):
+    for turn in range(turns):
         first, *others = alike(pipeline, turn)
         wanted = public.privatize(_as_records(first, turn), streams)
         for texts in others:
