@@ -99,7 +99,8 @@ def command(
         number=draws,
         progress=tell,
     )
-    checks = release_audit.audit_release(ready, progress=tell)
+    nonces = min(max(draws // 15, 2**13), release_audit.NONCES)
+    checks = release_audit.audit_release(ready, nonces=nonces, progress=tell)
     data = {
         "profile": ready.profile.name,
         "mechanism": ready.mechanism.name,

@@ -406,7 +406,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("budget", BUDGETS)
-@pytest.mark.parametrize("name", registry.names("decoders"))
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if name == "causal-lm" else [])
+        for name in registry.names("decoders")
+    ],
+)
 def test_no_decoder_sees_more_than_is_released(
     name: str, budget: str, folder: Path
 ) -> None:
