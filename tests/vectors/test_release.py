@@ -248,7 +248,7 @@ def test_vectors_have_the_noise_of_the_stated_epsilon(
     By two samples; a false alarm in one of a million tests of a correct program.
     """
     ready = ready_release(tmp_path, mechanism, pool, epsilon=3.0)
-    every = records(60)
+    every = records(150)
     texts = [text for record in every for text in record.texts]
     _, _, before = ready.encode(texts)
     vectors = ready.rows(every, ready.randomness(KEY)).vectors.astype(np.float64)
