@@ -156,7 +156,7 @@ def test_strategies_are_drawn_as_a_release_does(
 
 
 def one_word(mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Draw) -> Ids:
-    """Copy one rare word 15% more often, and no other."""
+    """Copy one rare word in 15 of 100 draws more, and no other."""
     drawn = honest(ids, eps, bits)
     return np.where(sometimes(bits, 0.15) & (ids == 31_007), ids, drawn)
 

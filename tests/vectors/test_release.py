@@ -252,7 +252,7 @@ def test_vectors_have_the_noise_of_the_stated_epsilon(
     texts = [text for record in every for text in record.texts]
     _, _, before = ready.encode(texts)
     vectors = ready.rows(every, ready.randomness(KEY)).vectors.astype(np.float64)
-    places = before(np.arange(len(vectors))).astype(np.float64)
+    places = before(slice(None)).astype(np.float64)
     bits = distributions.bits(len(vectors), seed=8)
     due = ready.mechanism.release(places, 3.0, bits).astype(np.float64)
     lengths = (np.linalg.norm(each - places, axis=1) for each in (vectors, due))
