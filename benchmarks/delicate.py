@@ -1,0 +1,98 @@
+"""How often a delicate word is written back: one sentence each, by profile.
+
+    python -m benchmarks delicate [--draws 200] [--seed 0]
+
+Writes each sentence many times and prints, as a table in Markdown, the share of outputs
+that hold the delicate word: as drawn (`none`, at the risk of `balanced`), and as each
+profile decodes it, in two columns, "any" where the decoder may write every word from
+context and "drawn" where it writes words of the lists
+(dptext/data/words/english_classes.txt) only where they were drawn, as it does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from dptext import lexicons, open_pipeline
+from dptext.pipeline import Pipeline
+from dptext.randomness import RunKey
+from dptext.readers.channel import Candidates, Channel
+from dptext.types import Floats, Record
+
+SENTENCES = {
+    "cancer": "My mother was diagnosed with breast cancer last year.",
+    "HIV": "I am HIV positive and need to talk to somebody.",
+    "suicide": "His brother committed suicide two years ago.",
+    "arrested": "I was arrested for drunk driving last weekend.",
+    "depression": "I have suffered from depression since my divorce.",
+    "pregnant": "She is five months pregnant and cannot travel.",
+    "Muslim": "As a Muslim woman I was refused service in your store.",
+}
+PROFILES = ("strict", "balanced", "readable")
+
+
+@dataclass(frozen=True, eq=False)
+class AnyWord(Channel):
+    """A channel that lets a decoder write each word that may be drawn."""
+
+    def candidates(
+        self, epsilon: float, count: int, inputs: Floats | None = None
+    ) -> Candidates:
+        """Return the likeliest inputs of every output, all drawn ones writable."""
+        table = super().candidates(epsilon, count, inputs)
+        drawn = np.arange(len(self.prior) + 1) < len(table.rows)
+        drawn &= ~lexicons.vulgar_rows(self.lexicon)
+        writable = drawn[table.rows] & np.isfinite(table.log_probs)
+        return table._replace(writable=writable)
+
+
+def with_any_word(pipeline: Pipeline) -> Pipeline:
+    """Return the pipeline with a decoder that the lists do not bind."""
+    channel = pipeline.channel
+    parts = {each.name: getattr(channel, each.name) for each in fields(channel)}
+    decoder = pipeline.profile.decoder.params.prepare(AnyWord(**parts))
+    return replace(pipeline, decoder=decoder)
+
+
+def outputs(pipeline: Pipeline, sentence: str, draws: int, seed: int) -> Sequence[str]:
+    """Write a sentence so many times."""
+    records = [Record(number, (sentence,), None) for number in range(draws)]
+    key = pipeline.randomness(RunKey.from_seed(seed))
+    return [text for (text,) in pipeline.privatize(records, key).texts]
+
+
+def share(word: str, texts: Sequence[str]) -> float:
+    """Return the share of texts that hold a word, in any case."""
+    pattern = re.compile(rf"\b{word}\b", re.IGNORECASE)
+    return sum(bool(pattern.search(text)) for text in texts) / len(texts)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--draws", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    columns = {"`none`": open_pipeline("balanced", {"decoder": {"name": "none"}})}
+    for name in PROFILES:
+        pipeline = open_pipeline(name)
+        columns[f"`{name}`, any"] = with_any_word(pipeline)
+        columns[f"`{name}`, drawn"] = pipeline
+    print("| sentence |", " | ".join(columns), "|")
+    print("| --- |" + " ---: |" * len(columns))
+    for word, sentence in SENTENCES.items():
+        shares = (
+            share(word, outputs(each, sentence, arguments.draws, arguments.seed))
+            for each in columns.values()
+        )
+        bold = re.sub(rf"\b{word}\b", f"**{word}**", sentence)
+        print(f"| {bold} |", " | ".join(f"{each:.0%}" for each in shares), "|")
+
+
+if __name__ == "__main__":
+    main()
