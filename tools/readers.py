@@ -23,13 +23,14 @@ import argparse
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from benchmarks.private_rows import privatized, rows_of
 from dptext import open_pipeline, profile
 from dptext.evaluation.classify import learn, make_classifier
 from dptext.measures import calibrate, context_risk
 from dptext.measures.context_risk import InContext, Learned, Reading
+from dptext.measures.independence import Units
 from dptext.models.endpoint import Server
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
@@ -38,6 +39,8 @@ from dptext.readers.endpoint import EndpointReader
 from dptext.readers.pairs import SameKindReader
 from dptext.readers.training import PairCounts
 from dptext.settings import share
+
+T = TypeVar("T")
 
 
 class Corpus(NamedTuple):
@@ -68,15 +71,20 @@ _BATCH = 500
 
 def counted(corpus: Corpus, pipeline: Pipeline) -> PairCounts:
     """Count the pairs of half a million words, of rows that are not read."""
-    # Rows of the same file that classifiers or readers see are left out, too.
-    seen = {str(row["text"]) for row in rows_of(corpus.read)[:_LEARNED]}
+    # Rows of the same file that classifiers or readers see are left out, too, and what
+    # nearly repeats them.
+    seen = [str(row["text"]) for row in rows_of(corpus.read)[:_LEARNED]]
+    other = [str(row["text"]) for file in corpus.counted for row in rows_of(file)]
+    units = Units()
+    for text in (*seen, *other):
+        units.add([text])
+    fresh = units.labels()[len(seen) :] >= len(seen)
+    texts = [text for text, new in zip(other, fresh, strict=True) if new]
     counts = PairCounts(pipeline.lexicon)
-    for file in corpus.counted:
-        texts = [t for row in rows_of(file) if (t := str(row["text"])) not in seen]
-        for batch in _batches(texts, 50):
-            if counts.words >= _COUNTED:
-                break
-            counts.add(batch)
+    for batch in _batches(texts, 50):
+        if counts.words >= _COUNTED:
+            break
+        counts.add(batch)
     return counts
 
 
@@ -89,7 +97,7 @@ def read(
     readings = context_risk.measure(
         pipeline,
         [*context_risk.available(pipeline), strongest],
-        _batches([str(row["text"]) for row in rows], _BATCH),
+        _batches([(str(row["text"]),) for row in rows], _BATCH),
         pipeline.randomness(RunKey.from_seed(0)),
     )
     for each in readings:
@@ -139,7 +147,7 @@ def learned(corpus: Corpus, pipeline: Pipeline) -> Iterator[Learned]:
         yield Learned(name, task.chance, *(one.accuracy for one in accuracies))
 
 
-def _batches(texts: Sequence[str], size: int) -> Iterator[Sequence[str]]:
+def _batches(texts: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     return (texts[begin : begin + size] for begin in range(0, len(texts), size))
 
 

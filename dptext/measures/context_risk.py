@@ -27,6 +27,7 @@ from dptext import cache
 from dptext.errors import UsageError
 from dptext.measures import calibrate
 from dptext.measures.bayes_risk import Share
+from dptext.measures.independence import Units, totals
 from dptext.measures.sampled_risk import BAND_NAMES, bands_of
 from dptext.readers import Reader, ngrams
 from dptext.readers.channel import ALONE as ALONE
@@ -53,7 +54,8 @@ _WIDE = 1.959964
 class Success:
     """Share of words of a class that are guessed; low to high holds it at 95%.
 
-    The interval takes texts for drawn one by one, and words of a text for alike.
+    The interval takes units for drawn one by one, and words of a unit for alike: a unit
+    is a record, or the records that recur (dptext.measures.independence).
     """
 
     name: str
@@ -97,7 +99,8 @@ class ContextAttack:
         rows = np.arange(len(words))
         bands = [(begin <= rows) & (rows < end) for begin, end in bands_of(len(words))]
         self._classes = [rows >= 0, ~stop, *bands]
-        # Of each text the words of each class, and for each reader those guessed.
+        # Of each record the words of each class, and for each reader those guessed.
+        self._units, self._texts = Units(), 0
         self._words: list[Ints] = []
         self._right: list[list[Ints]] = [[] for _ in readers]
 
@@ -107,42 +110,50 @@ class ContextAttack:
             return
         draws = self._pipeline.draws(records, randomness)
         words = draws.words
-        self._words.append(self._counted(words, words.ids))
         if not len(words.ids):
             return
+        for record in records:
+            self._units.add(record.texts)
+        self._texts += len(words.ends)
+        counts = [len(record.texts) for record in records]
+        record_of_text = np.repeat(np.arange(len(records)), counts)
+        records_of_words = record_of_text[words.texts], len(records)
+        self._words.append(self._counted(words, words.ids, *records_of_words))
         released = self._pipeline.released(words, draws.drawn, draws.eps)
         for reader, right in zip(self._readers, self._right, strict=True):
-            right.append(self._counted(words, reader.guess(released)))
+            guess = reader.guess(released)
+            right.append(self._counted(words, guess, *records_of_words))
 
-    def _counted(self, words: Words, guess: Ids) -> Ints:
-        """Count in each text the known words that are guessed: (texts, classes)."""
-        right, size = (words.ids == guess) & (words.ids >= 0), len(words.ends)
+    def _counted(self, words: Words, guess: Ids, records: Ints, size: int) -> Ints:
+        """Count in each record the known words that are guessed: (records, classes)."""
+        right = (words.ids == guess) & (words.ids >= 0)
         columns = [
-            np.bincount(words.texts[right & inside[words.ids]], minlength=size)
+            np.bincount(records[right & inside[words.ids]], minlength=size)
             for inside in self._classes
         ]
         return np.stack(columns, axis=1)
 
     def result(self) -> tuple[Reading, ...]:
         """Return what each reader finds; none without words."""
-        words = np.concatenate(self._words) if self._words else np.zeros((0, 5), int)
-        if not words[:, 0].any():
+        if not any(each[:, 0].any() for each in self._words):
             return ()
+        units = self._units.labels()
+        words = totals(np.concatenate(self._words), units)
         names = (ALL, CONTENT, *BAND_NAMES)
         readings = []
         for reader, parts in zip(self._readers, self._right, strict=True):
-            right = np.concatenate(parts)
+            right = totals(np.concatenate(parts), units)
             classes = tuple(
                 success(name, right[:, column], words[:, column])
                 for column, name in enumerate(names[: words.shape[1]])
                 if words[:, column].any()
             )
-            readings.append(Reading(reader.name, reader.assumes, len(words), classes))
+            readings.append(Reading(reader.name, reader.assumes, self._texts, classes))
         return tuple(readings)
 
 
 def success(name: str, right: Rows, words: Rows) -> Success:
-    """Return the share that is right, with an interval over texts: (texts,) each."""
+    """Return the share that is right, with an interval over units: (units,) each."""
     total, count = int(words.sum()), int((words > 0).sum())
     share = float(right.sum()) / total
     if count < 2:
@@ -156,15 +167,15 @@ def success(name: str, right: Rows, words: Rows) -> Success:
 def measure(
     pipeline: Pipeline,
     readers: Sequence[Reader],
-    texts: Iterable[Sequence[str]],
+    records: Iterable[Sequence[tuple[str, ...]]],
     randomness: Randomness,
 ) -> tuple[Reading, ...]:
-    """Attack batches of texts, each text a record of its own."""
+    """Attack batches of records, each the texts of its fields."""
     attack, number = ContextAttack(pipeline, readers), 0
-    for batch in texts:
-        records = [Record(number + n, (text,), None) for n, text in enumerate(batch)]
-        attack.add(records, randomness)
-        number += len(records)
+    for batch in records:
+        numbered = [Record(number + n, texts, None) for n, texts in enumerate(batch)]
+        attack.add(numbered, randomness)
+        number += len(batch)
     return attack.result()
 
 

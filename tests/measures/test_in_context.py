@@ -41,6 +41,11 @@ def texts(count: int, seed: int = 3) -> list[str]:
     return [" ".join(words[12 * n : 12 * n + 12]) + "." for n in range(count)]
 
 
+def records(count: int, seed: int = 3) -> list[tuple[str, ...]]:
+    """Write records of one text."""
+    return [(text,) for text in texts(count, seed)]
+
+
 def build(folder: Path, epsilon: float = 3.0, decode: bool = False) -> Pipeline:
     """Make rank ready, with a model of the texts."""
     counts = PairCounts(LEXICON)
@@ -65,7 +70,7 @@ def test_who_reads_finds_more(tmp_path: Path) -> None:
     ]
     randomness = ready.randomness(RunKey.from_seed(1))
     readings = context_risk.measure(
-        ready, readers, [texts(90), texts(60, 4)], randomness
+        ready, readers, [records(90), records(60, 4)], randomness
     )
     alone, pairs = readings
     assert (alone.reader, pairs.reader) == ("alone", "ngram")
@@ -233,3 +238,32 @@ def test_a_share_for_readers_sets_the_epsilon() -> None:
     plain = open_pipeline("balanced", {"budget": {"risk": params.risk}})
     assert params.epsilon == plain.budget.description.high
     assert "reader_risk" not in str(plain.profile.settings())
+
+
+def widths(ready: Pipeline, batch: list[tuple[str, ...]]) -> tuple[float, float]:
+    """Return what the best guess of a word finds, and how wide its interval is."""
+    randomness = ready.randomness(RunKey.from_seed(5))
+    (reading,) = context_risk.measure(
+        ready, [UnigramReader(ready.channel)], [batch[:50], batch[50:]], randomness
+    )
+    every = reading.classes[0]
+    assert reading.texts == sum(map(len, batch))
+    return every.success, every.high - every.low
+
+
+def test_copies_make_no_interval_narrower(tmp_path: Path) -> None:
+    """Ten copies of each text, as records or as fields, are read as one of them is.
+
+    Of texts that were independent the interval would be a third as wide.
+    """
+    ready = build(tmp_path)
+    once = records(60)
+    _, width = widths(ready, once)
+    _, copied = widths(ready, once * 10)
+    _, fields = widths(ready, [texts * 10 for texts in once])
+    _, nearly = widths(ready, [(f"{t}{end}",) for (t,) in once for end in (".", "!")])
+    # Copies are drawn anew, so that a tenth of the noise of draws is left in them.
+    for other in (copied, fields, nearly):
+        assert width * 0.5 < other < width * 1.3
+    _, many = widths(ready, records(600))
+    assert many < width * 0.45
