@@ -22,9 +22,11 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import numpy as np
 from msgspec import Meta
+from numpy.typing import NDArray
 
 from dptext import cache
 from dptext.errors import UsageError
+from dptext.lexicons.word_classes import SPECIAL, classes_of_lexicon
 from dptext.measures import calibrate
 from dptext.measures.bayes_risk import Share
 from dptext.measures.independence import Units, totals
@@ -34,7 +36,7 @@ from dptext.readers.channel import ALONE as ALONE
 from dptext.readers.channel import UnigramReader
 from dptext.readers.pairs import PairReader, SameKindReader
 from dptext.tokens.language_data import stop_words
-from dptext.types import Ids, Ints, Record, Rows, Words
+from dptext.types import Ids, Ints, Lexicon, Record, Rows, Words
 
 if TYPE_CHECKING:
     from dptext.pipeline import Pipeline
@@ -43,6 +45,9 @@ if TYPE_CHECKING:
 Count = Annotated[int, Meta(ge=0)]
 # Classes of words; rare ones are those beyond the thousand most frequent.
 ALL, CONTENT, RARE = "all words", "content words", BAND_NAMES[-1]
+# Those of special categories of personal data (dptext.lexicons.word_classes).
+SPECIAL_WORDS = "words of special categories"
+CATEGORIES = {each: f"words of {each}" for each in SPECIAL}
 SAME_KIND = SameKindReader.name
 # The kind of a public text that the user gave, to measure by or to adapt a lexicon to.
 PUBLIC_TEXT = "public text"
@@ -67,7 +72,7 @@ class Success:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What one reader finds: of all words, of content words and by frequency band.
+    """What one reader finds: of all words and by class (`word_classes`).
 
     Content words are those that are no stop words. assumes says what the reader has.
     """
@@ -88,17 +93,33 @@ class Reading:
         return self.classes[0].high
 
 
+def word_classes(lexicon: Lexicon) -> dict[str, NDArray[np.bool_]]:
+    """Return for each class of words, by name, which rows are in it: (V + 1,).
+
+    The first class holds all words: an overall figure is read from it. The last ones
+    are those of special categories of personal data, and all of them together.
+    """
+    words = lexicon.words
+    function_words = stop_words(lexicon.language)
+    stop = np.array([word.lower() in function_words for word in words])
+    rows = np.arange(len(words))
+    bands = [(begin <= rows) & (rows < end) for begin, end in bands_of(len(words))]
+    listed = classes_of_lexicon(lexicon)
+    return {
+        ALL: rows >= 0,
+        CONTENT: ~stop,
+        **dict(zip(BAND_NAMES, bands, strict=False)),
+        SPECIAL_WORDS: listed.special > 0,
+        **{CATEGORIES[each]: listed.in_category(each) for each in SPECIAL},
+    }
+
+
 class ContextAttack:
     """Draws texts anew under a pipeline and lets readers guess, batch by batch."""
 
     def __init__(self, pipeline: Pipeline, readers: Sequence[Reader]) -> None:
         self._pipeline, self._readers = pipeline, readers
-        words = pipeline.lexicon.words
-        function_words = stop_words(pipeline.lexicon.language)
-        stop = np.array([word.lower() in function_words for word in words])
-        rows = np.arange(len(words))
-        bands = [(begin <= rows) & (rows < end) for begin, end in bands_of(len(words))]
-        self._classes = [rows >= 0, ~stop, *bands]
+        self._classes = word_classes(pipeline.lexicon)
         # Of each record the words of each class, and for each reader those guessed.
         self._units, self._texts = Units(), 0
         self._words: list[Ints] = []
@@ -129,7 +150,7 @@ class ContextAttack:
         right = (words.ids == guess) & (words.ids >= 0)
         columns = [
             np.bincount(records[right & inside[words.ids]], minlength=size)
-            for inside in self._classes
+            for inside in self._classes.values()
         ]
         return np.stack(columns, axis=1)
 
@@ -139,13 +160,12 @@ class ContextAttack:
             return ()
         units = self._units.labels()
         words = totals(np.concatenate(self._words), units)
-        names = (ALL, CONTENT, *BAND_NAMES)
         readings = []
         for reader, parts in zip(self._readers, self._right, strict=True):
             right = totals(np.concatenate(parts), units)
             classes = tuple(
                 success(name, right[:, column], words[:, column])
-                for column, name in enumerate(names[: words.shape[1]])
+                for column, name in enumerate(self._classes)
                 if words[:, column].any()
             )
             readings.append(Reading(reader.name, reader.assumes, self._texts, classes))
