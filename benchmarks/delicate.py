@@ -1,12 +1,18 @@
-"""How often a delicate word is written back: one sentence each, by profile.
+"""How often delicate words are written back and found: sentences, and public texts.
 
     python -m benchmarks delicate [--draws 200] [--seed 0]
+    python -m benchmarks delicate --categories [--profile balanced]
 
 Writes each sentence many times and prints, as a table in Markdown, the share of outputs
 that hold the delicate word: as drawn (`none`, at the risk of `balanced`), and as each
 profile decodes it, in two columns, "any" where the decoder may write every word from
 context and "drawn" where it writes words of the lists
 (dptext/data/words/english_classes.txt) only where they were drawn, as it does.
+
+--categories prints, by special category, of the words of public texts (those of
+tools.readers: news, film reviews, customer reviews, sentences) how many are found: by
+the attacker who has the pairs of other texts of the kind, and by who takes the written
+word as it stands, in the same three ways of writing.
 """
 
 from __future__ import annotations
@@ -18,11 +24,16 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
+from benchmarks.private_rows import rows_of
 from dptext import lexicons, open_pipeline
+from dptext.measures import context_risk
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
+from dptext.readers import ngrams
 from dptext.readers.channel import Candidates, Channel
+from dptext.readers.pairs import SameKindReader
 from dptext.types import Floats, Record
+from tools.readers import KINDS, counted
 
 SENTENCES = {
     "cancer": "My mother was diagnosed with breast cancer last year.",
@@ -59,6 +70,40 @@ def with_any_word(pipeline: Pipeline) -> Pipeline:
     return replace(pipeline, decoder=decoder)
 
 
+def by_category(profile: str) -> None:
+    """Print how many words of each category are found in public texts."""
+    drawn = open_pipeline(profile)
+    undecoded = open_pipeline(profile, {"decoder": {"name": "none"}})
+    ways = {"written, `none`": undecoded, "any": with_any_word(drawn), "drawn": drawn}
+    classes = context_risk.word_classes(drawn.lexicon)
+    names = [context_risk.ALL, context_risk.SPECIAL_WORDS]
+    names += context_risk.CATEGORIES.values()
+    found = {name: np.zeros(2 + len(ways), np.int64) for name in names}
+    shipped = ngrams.find_model(ngrams.ENGLISH, drawn.channel)
+    for corpus in KINDS.values():
+        model = counted(corpus, drawn).model(1, {}, shipped)
+        attacker = SameKindReader.strongest(drawn.channel, model)
+        rows = rows_of(corpus.read)[: corpus.texts]
+        records = [
+            Record(number, (str(row["text"]),), None) for number, row in enumerate(rows)
+        ]
+        draws = drawn.draws(records, drawn.randomness(RunKey.from_seed(0)))
+        released = drawn.released(draws.words, draws.drawn, draws.eps)
+        guesses = [attacker.guess(released)]
+        given = draws.words, draws.drawn, draws.eps
+        guesses += (each.decode(*given) for each in ways.values())
+        ids = draws.words.ids
+        for name in names:
+            inside = (ids >= 0) & classes[name][ids]
+            right = (int((inside & (guess == ids)).sum()) for guess in guesses)
+            found[name] += [int(inside.sum()), *right]
+    print("| words | how many | attacker |", " | ".join(ways), "|")
+    print("| --- |" + " ---: |" * (2 + len(ways)))
+    for name, (words, *right) in found.items():
+        shares = (f"{each / max(words, 1):.1%}" for each in right)
+        print(f"| {name} | {words:,} |", " | ".join(shares), "|")
+
+
 def outputs(pipeline: Pipeline, sentence: str, draws: int, seed: int) -> Sequence[str]:
     """Write a sentence so many times."""
     records = [Record(number, (sentence,), None) for number in range(draws)]
@@ -77,7 +122,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--draws", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--categories", action="store_true")
+    parser.add_argument("--profile", default="balanced")
     arguments = parser.parse_args()
+    if arguments.categories:
+        by_category(arguments.profile)
+        return
     columns = {"`none`": open_pipeline("balanced", {"decoder": {"name": "none"}})}
     for name in PROFILES:
         pipeline = open_pipeline(name)
