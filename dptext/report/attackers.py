@@ -9,13 +9,21 @@ measures it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 from msgspec import Meta
 
 from dptext.measures.bayes_risk import Risk, Share
-from dptext.measures.context_risk import ALL, CONTENT, RARE, SAME_KIND, InContext
+from dptext.measures.context_risk import (
+    ALL,
+    CATEGORIES,
+    CONTENT,
+    RARE,
+    SAME_KIND,
+    SPECIAL_WORDS,
+    InContext,
+)
 from dptext.report.figures import whole
 from dptext.types import JsonObject
 
@@ -24,6 +32,9 @@ SEEDED = "not measured: with the seed, every draw can be repeated"
 _MEASURED_BY = (
     "dptext evaluate ORIGINAL OUTPUT --profile OUTPUT.dptext.json measures it"
 )
+# Classes of words by the names that a report has for them; words that say little.
+_CATEGORIES = {"any": SPECIAL_WORDS, **CATEGORIES}
+_FEW = 50
 # Languages of lexicons as people name them.
 _LANGUAGES = {"en": "English"}
 
@@ -48,6 +59,9 @@ class ReaderFigures:
     rare: Share | None = None
     kind: str = ""
     counted: Count = 0
+    #: Shares of the words that tell of special categories of personal data, "any" of
+    #: all of them; only where there are 50 words and more.
+    categories: dict[str, Share] = field(default_factory=dict)
 
     @classmethod
     def of(cls, measured: Sequence[InContext]) -> tuple[ReaderFigures, ...]:
@@ -70,6 +84,12 @@ class ReaderFigures:
                 rare=shares.get(RARE),
                 kind=corpus.kind,
                 counted=corpus.counted if best.reader == SAME_KIND else 0,
+                categories={
+                    name: shares[each.name]
+                    for each in best.classes
+                    for name, label in _CATEGORIES.items()
+                    if each.name == label and each.words >= _FEW
+                },
             )
             rows.append(row)
         return tuple(sorted(rows, key=lambda row: -row.success))
@@ -156,6 +176,23 @@ def attacker_sentence(known: Attackers) -> tuple[str, JsonObject]:
         texts += f" at risk {whole(known.readers_risk)}, which protects more"
     found = f"recovers at least {_between(every)} of all words{of_rare} ({texts})"
     return found, figures
+
+
+def category_rows(known: Attackers) -> list[tuple[str, str, str]]:
+    """Return for special categories what the strongest reader finds and what is shown.
+
+    A share each, or those of the corpora with the least and the most.
+    """
+    rows = []
+    for name in _CATEGORIES:
+        found, shown = (
+            [each.categories[name] for each in each_way if name in each.categories]
+            for each_way in (known.readers, known.written)
+        )
+        if found or shown:
+            reading = _between(found) if found else ""
+            rows.append((name, reading, _between(shown) if shown else ""))
+    return rows
 
 
 def draw_sentence(known: Attackers) -> tuple[str, JsonObject]:

@@ -27,6 +27,7 @@ from dptext.report.answer import RunOutputs
 from dptext.report.attackers import (
     Attackers,
     ReaderFigures,
+    category_rows,
 )
 from dptext.report.blocks import (
     Axis,
@@ -220,6 +221,16 @@ def attackers(known: Attackers) -> Iterator[Block]:
     ]
     if rows:
         yield Table(columns, rows, title="Share of words found").filled()
+    if shown and (special := category_rows(known)):
+        named = Column("words of special categories")
+        found, unchanged = Column("found by reading"), Column("written unchanged")
+        yield Table([named, found, unchanged], special)
+        yield Paragraph(
+            "Words of public lists for health, religion, origin, sexuality, politics, "
+            "crime and money. A decoder writes one only where it was drawn; a reader "
+            "may still guess it from the words around it.",
+            "note",
+        )
     if shown:
         # Of a kind the attacker who counted other texts says more: it comes last.
         corpora = {each.kind: _corpus(each) for each in shown}
