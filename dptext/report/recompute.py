@@ -41,7 +41,12 @@ _WORDED = frozenset(
 )
 # Figures that are measured, not computed from settings: those of attackers lie in
 # tables that ship, and each version of dptext may ship others.
-_MEASURED = ("words.readers", "vectors.measures")
+_MEASURED = (
+    "words.readers",
+    "words.written",
+    "words.readers_risk",
+    "vectors.measures",
+)
 # Measured where they are sampled: another version may draw other samples.
 _SAMPLES = ("words.risk", "words.deniability")
 _FIGURE = re.compile(r"\d+")
@@ -72,12 +77,13 @@ class Gap(NamedTuple):
 class Outcome(NamedTuple):
     """The first difference from what the settings give, if any; else a gap, if any.
 
-    risk is the risk as it was recomputed, if it was.
+    risk is the risk as it was recomputed, if it was; wanted, the whole report.
     """
 
     difference: str = ""
     gap: Gap | None = None
     risk: float | None = None
+    wanted: Document | None = None
 
 
 class _EndedError(Exception):
@@ -109,7 +115,7 @@ class Recomputer:
             return Outcome(*ended.args)
         outcome = _compared(wanted, document)
         difference = outcome.difference or _chosen(document)
-        return Outcome(difference, outcome.gap, risk_of(wanted))
+        return Outcome(difference, outcome.gap, risk_of(wanted), wanted)
 
     def _stated(self, document: Document) -> _Stated:
         """Return what draws up the report of settings. Raises _EndedError."""
