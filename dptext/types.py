@@ -195,11 +195,20 @@ class Selection:
     max_record_bytes: int = 16 * 2**20
     subject_field: str | None = None
     encoding: str | None = None  # of dptext.streams.known_encoding; None: UTF-8
+    #: Fields that the output leaves out.
+    dropped: tuple[str, ...] = ()
+    #: Fields whose values become keyed tokens (dptext.pseudonyms).
+    pseudonyms: tuple[str, ...] = ()
 
     @property
     def named(self) -> tuple[str | None, ...]:
-        """Return all fields that are selected: texts, id and subject."""
-        return (*self.fields, self.id_field, self.subject_field)
+        """Return all fields that are selected: texts, id, subject and changed ones."""
+        return (*self.fields, self.id_field, self.subject_field, *self.changed)
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """Return the fields that are no texts and are not copied."""
+        return (*self.dropped, *self.pseudonyms)
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,6 +79,8 @@ def stated(
         fields=layout.fields,
         finder=finder,
         detected=layout.detected,
+        dropped=layout.dropped,
+        pseudonyms=layout.pseudonyms,
         subjects=None if recorded is None else recorded.limits,
     )
     words = WordSection.of(pipeline, measures.seeded() if key == "seed" else measures)

@@ -44,7 +44,8 @@ Count = Annotated[int, Meta(ge=0)]
 _WIDEST = 240  # characters of a line of JSON that holds several values
 _Key = Literal["system", "key-file", "seed"]
 # What a layout has from a selection as it is.
-_OF_SELECTION = ("id_field", "missing", "delimiter", "quoting", "header", "encoding")
+_LAID_OUT = "id_field missing delimiter quoting header encoding dropped pseudonyms"
+_OF_SELECTION = tuple(_LAID_OUT.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,10 @@ class Layout:
     header: bool = True
     detected: bool = False
     encoding: str | None = None
+    #: Fields of the input that the output leaves out.
+    dropped: tuple[str, ...] = ()
+    #: Fields whose values are keyed tokens, without differential privacy.
+    pseudonyms: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, selection: Selection, formats: Collection[str]) -> Layout:
