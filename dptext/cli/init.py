@@ -16,10 +16,15 @@ from dptext.cli import configuration, options, outputs, screen
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
+    from dptext.engine.identifying import Kind
     from dptext.engine.job import Job
-    from dptext.engine.survey import FieldSummary, Kind
+    from dptext.engine.survey import FieldSummary
     from dptext.types import JsonObject
 
+# What to do with a column that would be left unchanged.
+_ADVICE = (
+    "name it with --field, replace it by a pseudonym (--pseudonym) or drop it (--drop)"
+)
 Answer = TypeVar("Answer")
 _note = partial(typer.echo, err=True)
 _RISKS = ("10%", "20%", "35%")
@@ -72,7 +77,6 @@ def _ask(
     layout: options.LayoutOptions,
 ) -> None:
     """Show fields and previews, ask for choices, and write the file."""
-    from dptext.engine import survey
     from dptext.settings import share
 
     usual = ", ".join(names)
@@ -105,7 +109,7 @@ def _ask(
     source = shlex.quote(source)
     _note(f"next: dptext sanitize {source} -o OUTPUT, then dptext check OUTPUT")
     if copied := _identifying(columns, chosen.selection.fields):
-        _note(f"dptext: {survey.warning(copied)}")
+        _note(f"dptext: {warning(copied, _ADVICE, written=False)}")
 
 
 def _prompt(question: str, usual: str, read: Callable[[str], Answer]) -> Answer:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import dptext
-from dptext.engine.survey import FieldValues, Kind, identifying, warning
+from dptext.engine.identifying import FieldValues, Kind, identifying, warning
 from tests.cli.running import here
 
 GIVEN = ("Mary", "James", "Aino", "Priya", "Wei", "Jürgen", "Fatima", "Linda")
