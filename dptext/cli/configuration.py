@@ -40,6 +40,7 @@ BY_FILE: Mapping[str, frozenset[str]] = {
     "sanitize": _RECIPE
     | _RECORDS
     | {"ledger", "subject", "limit", "limit_delta", "bayes_risk", "sidecar"}
+    | {"drop", "pseudonym"}
     | {"batch_size", "jobs"},
     "plan": _RECIPE | {"jobs", "bayes_risk"},
     "explain": _RECIPE,

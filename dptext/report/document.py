@@ -84,7 +84,8 @@ class Layout:
     def selection(self, longest: int) -> Selection:
         """Return how to read such records, of at most so many bytes."""
         named = {name: getattr(self, name) for name in _OF_SELECTION}
-        return Selection(self.fields or (), max_record_bytes=longest, **named)
+        there = Selection(self.fields or (), max_record_bytes=longest, **named)
+        return there.of_output()
 
 
 @dataclass(frozen=True, slots=True)
