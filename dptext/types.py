@@ -214,6 +214,8 @@ class Selection:
         gone = set() if self.header else set(map(int, numbers))
 
         def renamed(name: str) -> str:
+            if not name.isdecimal():
+                return name
             return str(int(name) - sum(each < int(name) for each in gone))
 
         def renumbered(names: tuple[str, ...]) -> tuple[str, ...]:
