@@ -327,6 +327,20 @@ def against_policy(copied: Sequence[str], policy: ExportPolicy) -> Iterator[str]
             yield f"the policy does not list {_series(others)} under copy; copied"
 
 
+def pseudonyms_against_policy(
+    names: Sequence[str], policy: ExportPolicy
+) -> Iterator[str]:
+    """Yield which fields of pseudonyms are against the policy."""
+    must = [name for name in names if _is_in(name, policy.fields)]
+    if must:
+        yield f"the policy wants {_series(must)} private; a pseudonym is not"
+    others = [name for name in names if name not in must]
+    if policy.pseudonyms is not None:
+        others = [name for name in others if not _is_in(name, policy.pseudonyms)]
+        if others:
+            yield f"the policy does not list {_series(others)} under pseudonyms"
+
+
 @contextlib.contextmanager
 def _opened(
     layout: Layout, export: Export

@@ -230,9 +230,10 @@ def _columns(run: Run, name: str) -> tuple[str, ...]:
 
 def _fields(report: Document, export: Export, policy: ExportPolicy) -> Iterator[str]:
     """Yield which fields of the file are copied against the policy."""
+    layout = report.run.layout
+    yield from exports.pseudonyms_against_policy(layout.pseudonyms, policy)
     if not policy.fields and policy.copy is None:
         return
-    layout = report.run.layout
     try:
         if report.words is not None:
             copied = list(exports.copied(layout, export))
