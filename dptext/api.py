@@ -148,7 +148,7 @@ class Call:
             selection,
             finder=finder,
         )
-        return document.with_warnings(self.said)
+        return build.with_warnings(document, self.said)
 
 
 Table = TypeVar("Table")  # of pandas, Polars, pyarrow or datasets

@@ -2,9 +2,9 @@
 
 A token is HMAC-SHA256 of a value, cut to 80 bits, under a key that is derived from a
 key file for this purpose alone, so that tokens say nothing of the draws of words and
-the other way round. The field, the file and the settings have no part in it: equal values
-have equal tokens in all fields, files, formats and runs with one key file, and another
-key file breaks all these links.
+the other way round. The field, the file and the settings have no part in it: equal
+values have equal tokens in all fields, files, formats and runs with one key file, and
+another key file breaks all these links.
 
 Two different values have the same token by chance: for n different values with a
 probability of at most n^2 / 2^81, which is 5e-13 for a million of them and 5e-7 for a

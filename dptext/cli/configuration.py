@@ -40,7 +40,8 @@ BY_FILE: Mapping[str, frozenset[str]] = {
     "sanitize": _RECIPE
     | _RECORDS
     | {"ledger", "subject", "limit", "limit_delta", "bayes_risk", "sidecar"}
-    | {"batch_size", "jobs", "fail_on"},
+    | {"drop", "pseudonym", "fail_on"}
+    | {"batch_size", "jobs"},
     "plan": _RECIPE | {"jobs", "bayes_risk"},
     "explain": _RECIPE,
     "calibrate": frozenset({"profile", "mechanism", "lexicon", "set_", "field"}),

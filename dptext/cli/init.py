@@ -149,6 +149,7 @@ def _chosen(job: Job, columns: Sequence[FieldSummary], names: Sequence[str]) -> 
     """Return the job with its private fields. Raises UsageError for none or others."""
     from dptext import registry
     from dptext.engine import survey
+    from dptext.engine.identifying import warning
 
     known = tuple(each.name for each in columns)
     for name in names if columns else ():

@@ -12,7 +12,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
@@ -41,6 +41,9 @@ SET = "Override one key of the profile or policy, as in tokens.number=mask; repe
 DAILY = {
     "Input": {
         "field": "Text field: path in JSON, column in CSV; repeatable.",
+        "drop": "Field to leave out of the output; repeatable.",
+        "pseudonym": "Field whose values become tokens, with --key-file; repeatable. "
+        "Equal values stay equal: no differential privacy.",
         "format": "jsonl, json, csv, tsv, xlsx, parquet, text. Default: by name, "
         "content.",
         "sample": "Number of texts to sample, the same ones each time.",
@@ -369,6 +372,32 @@ class Records(LayoutOptions):
             jobs=work.jobs,
             any_language=survey.is_asked_for(over),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class FieldOptions:
+    """What becomes of fields that are no private texts and are not copied."""
+
+    drop: Texts = None
+    pseudonym: Texts = None
+
+    def added_to(self, job: Job) -> Job:
+        """Return a job with these fields. Raises UsageError for one of two uses."""
+        from dptext.formats import _fields
+
+        selection = replace(
+            job.selection,
+            dropped=tuple(dict.fromkeys(self.drop or ())),
+            pseudonyms=tuple(dict.fromkeys(self.pseudonym or ())),
+        )
+        for name in selection.changed:
+            _fields.check_uses(
+                name,
+                name in selection.fields,
+                name in selection.dropped,
+                name in selection.pseudonyms,
+            )
+        return replace(job, selection=selection)
 
 
 @dataclass(frozen=True, slots=True)

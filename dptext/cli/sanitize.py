@@ -79,6 +79,7 @@ def command(
     files: options.Files = None,
     *,
     records: options.Records,
+    fields: options.FieldOptions,
     profile: str = "balanced",
     changes: options.Changes,
     keys: options.Keys,
@@ -94,7 +95,7 @@ def command(
 
     Example: dptext sanitize tickets.jsonl --field body -o tickets.private.jsonl
     """
-    from dptext import lexicons, pipeline
+    from dptext import lexicons, pipeline, pseudonyms
     from dptext import profile as profiles
     from dptext.engine import source, survey
     from dptext.engine.run import Opened, Run
@@ -108,6 +109,7 @@ def command(
 
         spark.installed()
     job = records.job(files, outs.output, budget.subject, over, work)
+    job = fields.added_to(job)
     size = 1 if outs.line_buffered else work.batch_size
     job = replace(job, flush=outs.line_buffered, resume=outs.resume, batch_size=size)
     reports = reported.reports(keys.key_file)
@@ -120,6 +122,8 @@ def command(
         warn=warn,
     )
     key = keys.key()
+    if job.selection.pseudonyms:
+        pseudonyms.check(key)
     if preview is not None:
         if not sys.stderr.isatty():
             raise UsageError(

@@ -289,11 +289,12 @@ class Answer:
         `identifying.warning`.
         """
         from dptext.engine.identifying import warning
+        from dptext.report import build
 
         if identifying:
             line = warning(identifying, advice)
             self._waiting[line] = self._said[line] = None
-        return document.with_warnings(tuple(self._said))
+        return build.with_warnings(document, [*self._said])
 
     @contextlib.contextmanager
     def bar(self) -> Iterator[Counted | None]:
@@ -321,10 +322,11 @@ class Answer:
         lines = answer.answer(document, released)
         self._waiting = {}
         if self._work.json:
-            plain = answer.data(lines, document.warnings)
+            plain = answer.data(lines, answer.warnings_of(document))
             print(to_json(plain), file=sys.stderr)  # noqa: T201
         else:
-            show(*answer.blocks(lines, document.warnings), on=self.console)
+            shown = answer.blocks(lines, answer.warnings_of(document))
+            show(*shown, on=self.console)
 
     def _leave(self) -> None:
         for line in self._waiting:

@@ -23,7 +23,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from dptext import formats, settings
-from dptext.engine.job import Done, Job, Progress, Recipe, Task, Warn, Worker, Written
+from dptext.engine.job import (
+    Done,
+    Job,
+    Progress,
+    Recipe,
+    Task,
+    Warn,
+    Worker,
+    Written,
+    token_of,
+)
 from dptext.engine.source import Source, subject_of
 from dptext.engine.survey import Fields, HeldBack, Language
 from dptext.engine.tally import BEGIN, Start, Tally
@@ -410,10 +420,12 @@ class Run:
             module = source.open(stack)
             fields = Fields(selection, module, self._warn)
             # What has left cannot be taken back when a field turns out to be absent.
-            passes = selection.missing == "pass" and not output.can_be_discarded
-            held = HeldBack(output.stream, fields) if passes else None
+            may_be_absent = selection.missing == "pass" or bool(selection.changed)
+            waits = may_be_absent and not output.can_be_discarded
+            held = HeldBack(output.stream, fields) if waits else None
             stream = held or output.stream
-            writer = module.writer(stream, selection)  # type: ignore[arg-type]
+            token = token_of(selection, self.key)
+            writer = module.writer(stream, selection, token)  # type: ignore[arg-type]
             tokenizer = None if job.any_language else pipeline.tokenizer
             language = Language(tokenizer, pipeline.lexicon.name, self._warn)
             # A ledger is charged by records, which others would have read.

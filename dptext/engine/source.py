@@ -73,7 +73,7 @@ def check_fields(
     source: BinaryIO = stream
     if format.IS_TEXT:
         source = io.BytesIO(stream.read(streams.AHEAD))
-    every = replace(selection, fields=(), id_field=None, subject_field=None)
+    every = selection.without_fields()
     names: dict[str, bool] = {}
     with contextlib.suppress(InputError):
         items = format.read(Input(source, every, location))
@@ -178,6 +178,11 @@ class Source:
         self._format = formats.find(None, name)
         if selection.encoding is not None and not self._format.IS_TEXT:
             raise UsageError(f"--encoding is for text files, not for {name}")
+        if selection.changed and not self._format.CHANGES_FIELDS:
+            raise UsageError(
+                f"{location(first)}: {name} has no fields to leave out or to give "
+                "pseudonyms; --drop and --pseudonym are for files with fields"
+            )
         is_known = self._job.format is not None or formats.by_suffix(first) is not None
         usual = "jsonl" if selection.fields else _TEXT
         if not (is_known or (streams.is_standard(first) and name == usual)):

@@ -29,7 +29,7 @@ from dptext import formats, streams
 from dptext.engine.identifying import TEXT, FieldValues, Kind, identifying
 from dptext.engine.job import Job, Warn
 from dptext.errors import InputError, UsageError
-from dptext.formats import Format, Input
+from dptext.formats import Format, Input, _fields
 from dptext.tokens import kinds
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Fault, Record, Selection, Verbatim
@@ -83,9 +83,16 @@ class Fields:
     @property
     def counts(self) -> dict[str, int]:
         """Return in how many records each field is; empty for texts without fields."""
+        counts = self._counts
+        return {name: counts[name] for name in self._selection.fields if name in counts}
+
+    @property
+    def _counts(self) -> dict[str, int]:
+        """Return in how many records each field is that is selected or changed."""
         if self._present.keys() <= {None}:
             return {}
-        counts = dict.fromkeys(self._selection.fields, 0)
+        names = (*self._selection.fields, *self._selection.changed)
+        counts = dict.fromkeys(names, 0)
         for present, count in self._present.items():
             for name in present or ():
                 counts[name] += count
@@ -94,7 +101,7 @@ class Fields:
     @property
     def absent(self) -> str | None:
         """Return the name of a field that no record so far has, if there is one."""
-        return next((name for name, count in self.counts.items() if not count), None)
+        return next((name for name, count in self._counts.items() if not count), None)
 
     @property
     def copied(self) -> list[str]:
@@ -111,6 +118,8 @@ class Fields:
         """Refuse records none of which has a selected field. Raises InputError."""
         if self.records < SAMPLE:
             self._warn_of_copies()
+        if self.absent in self._selection.changed:
+            raise _fields.unknown(self.absent, self._selection, self._copied)
         if self.absent is not None:
             raise InputError(
                 f"field {self.absent!r} is in none of the {self.records} records, so "
@@ -156,7 +165,7 @@ class HeldBack:
         if self._waiting is None:
             return self._stream.write(data)
         self._waiting.write(data)
-        absent = self._fields.absent
+        absent = self._fields.absent  # of the fields that are selected
         if self._fields.records and absent is None:
             self.release()
         elif self._waiting.tell() > _HELD and absent is not None:

@@ -14,6 +14,7 @@ out, and a list of one may be a plain word:
     lexicons: [DIGEST, ...]      # accepted lexicons; absent: any
     fields: [text]               # fields that must be private wherever they occur
     copy: [id, stars]            # fields that may be copied; absent: any
+    pseudonyms: [customer]       # fields that may be pseudonyms; absent: any
     third_parties: []            # hosts that draws may be sent to; absent: any
     unverified: [lexicon]        # what need not be recomputed: see Unverified
     verify_key: [team.pub]       # files of keys, one of which must have signed
@@ -75,6 +76,7 @@ class ExportPolicy:
     fields: tuple[str, ...] = ()
     copy: tuple[str, ...] | None = None
     deny_columns: tuple[str, ...] = ()
+    pseudonyms: tuple[str, ...] | None = None
     third_parties: tuple[str, ...] | None = None
     unverified: tuple[Unverified, ...] = ()
     verify_key: tuple[str, ...] = ()

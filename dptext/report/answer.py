@@ -41,7 +41,8 @@ _LINES, _WIDTH = 12, 68
 _OF_WARNINGS = 3  # lines that others make free for warnings
 # Lines that are cut where there is no room, the first of them first; but "repeat" goes.
 _SHORTENED = (
-    *("private", "report", "copied", "one word", "one text", "kept", "a person"),
+    *("private", "report", "copied", "left out", "pseudonyms", "one word"),
+    *("one text", "kept", "a person"),
     *("send it", "a reader"),
 )
 _LONGEST = 30  # characters of the name of a field
@@ -107,6 +108,7 @@ def answer(document: Document, released: RunOutputs | None = None) -> list[Line]
         released = RunOutputs([output.file], public=output.file, copied=output.copied)
     released = released or RunOutputs((), copied=None)
     lines = [_private(document, released), _copied(document, released)]
+    lines += _changed(document)
     lines += protected(document.guarantee, document)
     if words is not None:
         seeded = document.run.key == "seed"
@@ -117,6 +119,11 @@ def answer(document: Document, released: RunOutputs | None = None) -> list[Line]
         lines += _of_vectors(document.vectors.measures)
     sent = [*_third_party(document)]
     return [*lines, *sent, _send(document), _repeat(document, sent), _report(released)]
+
+
+def warnings_of(document: Document) -> tuple[str, ...]:
+    """Return what a run warned of; a public report says nothing of that."""
+    return () if document.private is None else document.private.warnings
 
 
 def verdict(promise: Statement) -> Badge:
@@ -183,7 +190,7 @@ def to_html(document: Document, released: RunOutputs | None = None) -> str:
     """Return the answer as a part of another page, such as a notebook."""
     from dptext.report import html
 
-    return html.fragment([rows(answer(document, released), document.warnings)])
+    return html.fragment([rows(answer(document, released), warnings_of(document))])
 
 
 def _height(sentence: str) -> int:
@@ -292,6 +299,18 @@ def _copied(document: Document, released: RunOutputs) -> Line:
         "inside": inside,
     }
     return Line("copied", "; ".join(parts) or "nothing", figures)
+
+
+def _changed(document: Document) -> Iterator[Line]:
+    """Name the fields that are left out, and those of pseudonyms."""
+    layout = document.run.layout
+    if layout.dropped:
+        named = ", ".join(map(_name, layout.dropped))
+        yield Line("left out", named, {"fields": layout.dropped})
+    if layout.pseudonyms:
+        named = ", ".join(map(_name, layout.pseudonyms))
+        sentence = f"no guarantee, equal values stay equal: {named}"
+        yield Line("pseudonyms", sentence, {"fields": layout.pseudonyms})
 
 
 def _inside(document: Document) -> list[str]:
@@ -511,7 +530,8 @@ def _send(document: Document) -> Line:
     varies = worth is Strength.VARIES
     kept = f"similar {unit} from each other" if varies else f"single {unit}"
     first = "run dptext check" if document.vectors else "read some records"
-    sentence = f"if what is copied may leave and protecting {kept} is enough; "
+    others = " and pseudonyms" if document.run.layout.pseudonyms else ""
+    sentence = f"if what is copied{others} may leave and protecting {kept} is enough; "
     sentence += f"first {first}; publish only output and public report"
     return Line("send it", sentence)
 

@@ -84,7 +84,8 @@ class Layout:
     def selection(self, longest: int) -> Selection:
         """Return how to read such records, of at most so many bytes."""
         named = {name: getattr(self, name) for name in _OF_SELECTION}
-        return Selection(self.fields or (), max_record_bytes=longest, **named)
+        there = Selection(self.fields or (), max_record_bytes=longest, **named)
+        return there.of_output()
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,9 +320,7 @@ class Private:
     seconds: float
     words: WordCounts | None
     vectors: VectorCounts | None
-    #: What the run warned of. It depends on the private text, and whether there are
-    #: none does, too, so that no public report has them: `check` finds by itself what
-    #: stands in the file.
+    #: What the run warned of, which depends on the private text, as does their absence.
     warnings: tuple[str, ...] = ()
 
     @classmethod
@@ -391,16 +390,6 @@ class Document:
             return msgspec.convert(self.run.settings.get("tokens"), Policy)
         except ValidationError:
             return None
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """Return what the run warned of; a public report says nothing of that."""
-        return () if self.private is None else self.private.warnings
-
-    def with_warnings(self, warnings: Sequence[str]) -> Document:
-        """Return an internal report that says what its run warned of."""
-        assert self.private is not None
-        return replace(self, private=replace(self.private, warnings=tuple(warnings)))
 
     def to_json(self) -> str:
         """Return it as JSON, private figures included: see `public`."""

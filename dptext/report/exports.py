@@ -342,10 +342,28 @@ def against_policy(copied: Sequence[str], policy: ExportPolicy) -> Iterator[str]
             yield f"the policy does not list {series(others)} under copy; copied"
 
 
+def pseudonyms_against_policy(
+    names: Sequence[str], policy: ExportPolicy
+) -> Iterator[str]:
+    """Yield which fields of pseudonyms are against the policy."""
+    must = [name for name in names if is_in(name, policy.fields)]
+    if must:
+        yield f"the policy wants {series(must)} private; a pseudonym is not"
+    others = [name for name in names if name not in must]
+    if policy.pseudonyms is not None:
+        others = [name for name in others if not is_in(name, policy.pseudonyms)]
+        if others:
+            yield f"the policy does not list {series(others)} under pseudonyms"
+
+
 @contextlib.contextmanager
 def opened(
     layout: Layout, export: Export
 ) -> Iterator[tuple[Format, BinaryIO, Selection]]:
+    """Open an export for a block, with what reads it as its report says.
+
+    Raises UsageError where it cannot be read so.
+    """
     if layout.format is None:
         raise UsageError("no single format")
     # One that was written is no longer than its file; packed, than this.

@@ -233,9 +233,10 @@ def _columns(run: Run, name: str) -> tuple[str, ...]:
 
 def _fields(report: Document, export: Export, policy: ExportPolicy) -> Iterator[str]:
     """Yield which fields of the file are copied against the policy."""
+    layout = report.run.layout
+    yield from exports.pseudonyms_against_policy(layout.pseudonyms, policy)
     if not policy.fields and policy.copy is None and not policy.deny_columns:
         return
-    layout = report.run.layout
     try:
         if report.words is not None:
             copied = list(exports.copied(layout, export))
@@ -249,14 +250,13 @@ def _fields(report: Document, export: Export, policy: ExportPolicy) -> Iterator[
         yield "its fields cannot be read, or differ from those in its report"
     else:
         yield from exports.against_policy(copied, policy)
-        yield from exports.denied([*(layout.fields or ()), *copied], policy)
+        yield from exports.denied(
+            [*(layout.fields or ()), *layout.pseudonyms, *copied], policy
+        )
 
 
 def _content(report: Document, export: Export, policy: ExportPolicy) -> list[Finding]:
-    """Look at all values that were released: whom do unchanged columns identify?
-
-    A file that cannot be read for its format is found by others.
-    """
+    """Look at all values that were released, for people whom columns identify."""
     if report.run.layout.format not in registry.names("formats"):
         return []  # why it was not recomputed says so
     try:
