@@ -109,6 +109,8 @@ def _ask(
     source = shlex.quote(source)
     _note(f"next: dptext sanitize {source} -o OUTPUT, then dptext check OUTPUT")
     if copied := _identifying(columns, chosen.selection.fields):
+        from dptext.engine.identifying import warning
+
         _note(f"dptext: {warning(copied, _ADVICE, written=False)}")
 
 
@@ -149,7 +151,6 @@ def _chosen(job: Job, columns: Sequence[FieldSummary], names: Sequence[str]) -> 
     """Return the job with its private fields. Raises UsageError for none or others."""
     from dptext import registry
     from dptext.engine import survey
-    from dptext.engine.identifying import warning
 
     known = tuple(each.name for each in columns)
     for name in names if columns else ():

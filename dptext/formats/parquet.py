@@ -215,9 +215,8 @@ class Format(formats.Format):
     ) -> Iterator[tuple[str, Iterable[str]]]:
         """Give the values of other columns, some rows at a time."""
         file = _open(stream, "file")
-        leaves = [
-            each for each, _ in _arrow.copied_leaves(file.schema_arrow, selection)
-        ]
+        copied = _arrow.copied_leaves(file.schema_arrow, selection)
+        leaves = [leaf for leaf, _ in copied]
         for batch in _batches(file, "file"):
             for leaf in leaves:
                 found = _arrow.values(batch.column(leaf.index), leaf.steps)
