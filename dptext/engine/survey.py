@@ -134,10 +134,12 @@ class Fields:
         ]
         if names:
             shown = ", ".join(map(repr, names))
-            columns = "column" if len(names) == 1 else "columns"
+            left = f"columns {shown} were left unchanged and repeat"
+            if len(names) == 1:
+                left = f"column {shown} was left unchanged and repeats"
             self._warn(
-                f"{columns} {shown} left unchanged, repeating words of the private "
-                "text; make them private too (--field), or leave them out (--drop)"
+                f"{left} words of the private text; make them private too (--field), "
+                "or leave them out (--drop)"
             )
 
 

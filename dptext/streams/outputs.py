@@ -148,8 +148,10 @@ class OutputFile:
                 with self.part.open("rb") as file:
                     yield file
                 return
-            self._file.seek(0)
-            yield self._file
+            # Who reads a stream may close it.
+            with open(os.dup(self._file.fileno()), "rb") as file:
+                file.seek(0)
+                yield file
 
     def publish(self) -> None:
         """Rename a complete file to its target; send what waits for a pipe.
