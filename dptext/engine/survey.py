@@ -276,7 +276,8 @@ class Fields:
         if self.records < SAMPLE:
             self._warn_of_copies()
         if self.absent in self._selection.changed:
-            raise _fields.unknown(self.absent, self._selection, self._copied)
+            option = _fields.use_of(self.absent, self._selection)
+            raise _fields.unknown(self.absent, option, self._copied)
         if self.absent is not None:
             raise InputError(
                 f"field {self.absent!r} is in none of the {self.records} records, so "
