@@ -28,6 +28,7 @@ from typing import BinaryIO
 import numpy as np
 
 from dptext import formats, streams
+from dptext.engine.free_text import Phrases
 from dptext.engine.job import Job, Warn
 from dptext.errors import InputError, UsageError
 from dptext.formats import Format, Input, _fields
@@ -53,6 +54,7 @@ class Kind(StrEnum):
 
 
 _TEXT = "text"
+_FEW_VALUES = "few values"
 _SHORT = 200  # characters of a value that tell what it is
 _MOST = 0.5  # of the values must look like a kind
 # E-mail addresses may stand among other text.
@@ -117,7 +119,7 @@ class FieldValues:
                 return look
         different = len(self.different)
         if different <= _REPEATED * self.texts:
-            return "few values"
+            return _FEW_VALUES
         if self.share("long") >= _TEXTS:
             return _TEXT
         every = different == self.texts > 2
@@ -441,9 +443,9 @@ class FieldSummary:
     identifies: Kind | None = None
 
     @property
-    def is_private(self) -> bool:
-        """Tell whether it should be made private, and can be: its values are text."""
-        return self.texts > 0 and (self.looks == _TEXT or self.identifies is not None)
+    def is_text(self) -> bool:
+        """Tell whether it holds texts whose words can be replaced."""
+        return self.texts > 0 and self.looks == _TEXT
 
 
 def survey(job: Job) -> list[FieldSummary]:
@@ -457,10 +459,12 @@ def survey(job: Job) -> list[FieldSummary]:
         return []
     selection = replace(job.selection, fields=())
     values = defaultdict[str, FieldValues](FieldValues)
+    phrases = defaultdict[str, Phrases](Phrases)
     with streams.open_input(name, selection.encoding) as stream:
         for record in islice(_records(module, stream, selection, name), _RECORDS):
             for path, text in module.others(record, every):
                 values[path].add(text)
+                phrases[path].add(text)
     with streams.open_input(name, selection.encoding) as stream:
         names = dict.fromkeys([*values, *module.copied(stream, selection)])
     if not names:
@@ -471,6 +475,8 @@ def survey(job: Job) -> list[FieldSummary]:
         looks = each.looks()
         if kind is not None and looks != _TEXT:
             looks = kind
+        elif phrases[path].are_text(path, repeated=looks == _FEW_VALUES):
+            looks = _TEXT
         words = each.words / max(each.texts, 1)
         shape = each.texts, len(each.different), words
         columns.append(FieldSummary(path, looks, *shape, kind))

@@ -87,8 +87,7 @@ def columns_of(table: Any) -> dict[str, list[Any]]:
         return dict(table.to_dict())
     return {
         name: [
-            None if str(value) in ("<NA>", "nan") else value
-            for value in table[name]
+            None if str(value) in ("<NA>", "nan") else value for value in table[name]
         ]
         for name in table.columns
     }
