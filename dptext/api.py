@@ -85,7 +85,14 @@ def warn(line: str, above: int = 3) -> None:
 
 
 # What to do with a column of a table that was left unchanged.
-TABLE_ADVICE = "make it private (columns=), or leave it out"
+TABLE_ADVICE = (
+    "make it private (columns=) or a pseudonym (pseudonym=), or leave it out (drop=)"
+)
+
+
+def listed(names: str | Sequence[str]) -> list[str]:
+    """Return names of columns as a list; one may stand alone."""
+    return [names] if isinstance(names, str) else list(names)
 
 
 class Call:
@@ -165,6 +172,8 @@ def privatize(
     columns: str | Sequence[str],
     id: str | None = ...,
     missing: Missing = ...,
+    drop: str | Sequence[str] = ...,
+    pseudonym: str | Sequence[str] = ...,
     report: Literal[False] = ...,
     **choices: Unpack[CallChoices],
 ) -> Table: ...
@@ -177,6 +186,8 @@ def privatize(
     columns: str | Sequence[str],
     id: str | None = ...,
     missing: Missing = ...,
+    drop: str | Sequence[str] = ...,
+    pseudonym: str | Sequence[str] = ...,
     report: Literal[True],
     **choices: Unpack[CallChoices],
 ) -> tuple[Table, Document]: ...
@@ -224,6 +235,8 @@ def privatize(
     columns: str | Sequence[str] | None = None,
     id: str | None = None,
     missing: Missing = "fail",
+    drop: str | Sequence[str] = (),
+    pseudonym: str | Sequence[str] = (),
     report: bool = False,
     **choices: Unpack[CallChoices],
 ) -> object:
@@ -240,6 +253,9 @@ def privatize(
     texts, or structs in which a dotted path leads to them; all others are shared with
     the table that was given. id names a column that randomness goes by in the place of
     the row's number; a null in a text column is an InputError unless missing is "pass".
+    The result lacks the columns of drop. The values of those of pseudonym are keyed
+    tokens, for which a key is needed: equal values stay equal, so that frequencies and
+    links remain, and whoever has the key can test guesses.
 
     Randomness is fresh and secure each time. With a key, at least 32 secret random
     bytes or the path of a file that holds them, equal texts at equal positions of a
@@ -258,8 +274,9 @@ def privatize(
         from dptext import frames
 
         frame = frames.of(texts)
-        paths = [columns] if isinstance(columns, str) else list(columns)
-        selection, names = frame.selected(paths, id, missing)
+        paths = listed(columns)
+        changed = (listed(drop), listed(pseudonym))
+        selection, names = frame.selected(paths, id, missing, *changed)
         call = Call(profile, overrides, choices, counts=report)
         replaced = frames.PrivateColumns(
             *(call.pipeline, call.key, selection, call.tally, call.language)
@@ -268,8 +285,10 @@ def privatize(
         if kinds := frame.identifying(selection):
             call.warn(warning(kinds, TABLE_ADVICE))
         return (private, call.report(selection)) if report else private
-    if id is not None or missing != "fail":
-        raise UsageError("id and missing are for tables: name the columns, too")
+    if id is not None or missing != "fail" or drop or pseudonym:
+        raise UsageError(
+            "id, missing, drop and pseudonym are for tables: name the columns, too"
+        )
     checked = _checked(texts)
     call = Call(profile, overrides, choices, counts=report)
     written = list(call.texts(checked))

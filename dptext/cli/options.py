@@ -46,6 +46,7 @@ DAILY = {
         "Equal values stay equal: no differential privacy.",
         "format": "jsonl, json, csv, tsv, xlsx, parquet, text. Default: by name, "
         "content.",
+        "keep": "Field to copy unchanged even if it looks identifying; repeatable.",
         "sample": "Number of texts to sample, the same ones each time.",
     },
     "Guarantee": {

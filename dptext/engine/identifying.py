@@ -31,7 +31,7 @@ class Kind(StrEnum):
     BIRTH = "dates of birth"
 
 
-TEXT = "text"  # what a field holds
+TEXT, FEW_VALUES = "text", "few values"  # what a field holds
 _SHORT = 200  # characters of a value that tell what it is
 _MOST = 0.5  # of the values must look like a kind
 _FEW = 3  # different values tell that they are no states of few
@@ -130,7 +130,7 @@ class FieldValues:
             if self.count(look) >= _NEARLY_ALL * self.texts:
                 return look
         if self.different <= _REPEATED * self.first:
-            return "few values"
+            return FEW_VALUES
         if self.count("long") >= _TEXTS * self.texts:
             return TEXT
         every = self.different == self.first > 2

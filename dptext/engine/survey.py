@@ -26,7 +26,14 @@ from typing import BinaryIO
 import numpy as np
 
 from dptext import formats, streams
-from dptext.engine.identifying import TEXT, FieldValues, Kind, identifying
+from dptext.engine.free_text import Phrases
+from dptext.engine.identifying import (
+    FEW_VALUES,
+    TEXT,
+    FieldValues,
+    Kind,
+    identifying,
+)
 from dptext.engine.job import Job, Warn
 from dptext.errors import InputError, UsageError
 from dptext.formats import Format, Input, _fields
@@ -119,7 +126,8 @@ class Fields:
         if self.records < SAMPLE:
             self._warn_of_copies()
         if self.absent in self._selection.changed:
-            raise _fields.unknown(self.absent, self._selection, self._copied)
+            option = _fields.use_of(self.absent, self._selection)
+            raise _fields.unknown(self.absent, option, self._copied)
         if self.absent is not None:
             raise InputError(
                 f"field {self.absent!r} is in none of the {self.records} records, so "
@@ -286,9 +294,9 @@ class FieldSummary:
     identifies: Kind | None = None
 
     @property
-    def is_private(self) -> bool:
-        """Tell whether it should be made private, and can be: its values are text."""
-        return self.texts > 0 and (self.looks == TEXT or self.identifies is not None)
+    def is_text(self) -> bool:
+        """Tell whether it holds texts whose words can be replaced."""
+        return self.texts > 0 and self.looks == TEXT
 
 
 def survey(job: Job) -> list[FieldSummary]:
@@ -302,10 +310,12 @@ def survey(job: Job) -> list[FieldSummary]:
         return []
     selection = replace(job.selection, fields=())
     values = defaultdict[str, FieldValues](FieldValues)
+    phrases = defaultdict[str, Phrases](Phrases)
     with streams.open_input(name, selection.encoding) as stream:
         for record in islice(_records(module, stream, selection, name), _RECORDS):
             for path, text in module.others(record, every):
                 values[path].add(text)
+                phrases[path].add(text)
     with streams.open_input(name, selection.encoding) as stream:
         names = dict.fromkeys([*values, *module.copied(stream, selection)])
     if not names:
@@ -316,6 +326,8 @@ def survey(job: Job) -> list[FieldSummary]:
         looks = each.looks()
         if kind is not None and looks != TEXT:
             looks = kind
+        elif phrases[path].are_text(path, repeated=looks == FEW_VALUES):
+            looks = TEXT
         words = each.words / max(each.texts, 1)
         shape = each.texts, each.different, words
         columns.append(FieldSummary(path, looks, *shape, kind))

@@ -6,7 +6,7 @@ pseudonyms become strings, whatever their type; those inside of lists one by one
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from itertools import accumulate
@@ -89,20 +89,13 @@ class FieldChanges:
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
 
-def pseudonyms(array: Array, steps: tuple[int, ...], path: str) -> Iterable[str | None]:
-    """Give the values of a field as pseudonyms spell them. Raises Unreadable."""
-    for value in _arrow.values(array, steps):
-        for each in _arrow.texts(value):
-            yield _fields.of_pseudonym(each, path)
-
-
 def _found(
     schema: Schema, paths: Iterable[str], selection: Selection, known: list[str]
 ) -> list[ArrowColumn]:
     found = []
     for path in paths:
         if not _is_there(schema, _fields.parse(path)):
-            raise _fields.unknown(path, selection, known)
+            raise _fields.unknown(path, _fields.use_of(path, selection), known)
         found.append(_arrow.column(schema, path, "the input", is_text=False))
     return found
 
@@ -195,6 +188,16 @@ def _kept(kind: Kind, change: Use | Plan | None) -> Kind | None:
     return pa.struct(kept) if kept else None
 
 
+def _tokens(values: Iterable[object], token: Token) -> Iterator[str | None]:
+    """Give the tokens of values; a text without a visible character stays."""
+    for value in values:
+        spelled = _fields.of_pseudonym(value, "of pseudonyms")
+        if spelled is not None:
+            yield token(spelled)
+        else:
+            yield value if isinstance(value, str) else None
+
+
 def _changed(array: Array, change: Use | Plan, token: Token) -> Array:
     """Return a column with a change of which something is left."""
     import pyarrow as pa
@@ -212,11 +215,7 @@ def _changed(array: Array, change: Use | Plan, token: Token) -> Array:
             pa.array(offsets, width), inner, type=kind, mask=array.is_null()
         )
     if change is Use.PSEUDONYM:
-        values = [
-            None if value is None else token(value)
-            for value in pseudonyms(array, (), "of pseudonyms")
-        ]
-        return pa.array(values, pa.string())
+        return pa.array(list(_tokens(_arrow.values(array, ()), token)), pa.string())
     assert isinstance(change, Mapping)
     children = []
     for index, field in enumerate(_arrow.fields_of(array.type)):

@@ -142,13 +142,17 @@ def check_uses(path: str, is_text: bool, is_dropped: bool, is_pseudonym: bool) -
         )
 
 
-def unknown(path: str, selection: Selection, names: Iterable[str]) -> UsageError:
+def use_of(path: str, selection: Selection) -> str:
+    """Name the option that changes a field."""
+    return "drop" if path in selection.dropped else "pseudonym"
+
+
+def unknown(path: str, option: str, names: Iterable[str]) -> UsageError:
     """Return the error for a field to leave out, or of pseudonyms, that is not there.
 
     names are those that are there.
     """
     known = tuple(name for name in dict.fromkeys(names) if _PLAIN.fullmatch(name))
-    option = "drop" if path in selection.dropped else "pseudonym"
     near = difflib.get_close_matches(path, known, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     shown = f" It has: {_names(known)}" if known else ""
@@ -229,7 +233,7 @@ class Columns(NamedTuple):
         at = {name: index for index, name in enumerate(names)}
         for path in selection.changed:
             if path not in names:
-                raise unknown(path, selection, names)
+                raise unknown(path, use_of(path, selection), names)
             check_uses(
                 path,
                 path in selection.fields,

@@ -1,4 +1,4 @@
-"""A look at what leaves: `check` and `sanitize --fail-on` find whom columns identify."""
+"""`check` and `sanitize --fail-on` look at what leaves, and at whom it identifies."""
 
 from __future__ import annotations
 
@@ -168,7 +168,8 @@ def test_denied_columns_are_in_no_export(options: tuple[str, ...]) -> None:
     """Neither unchanged nor private, by name or pattern, at any depth."""
     rows: Table = [{"text": "the film", "meta": {"stars": 1}, "id": 1}]
     out = released(rows, options)
-    for name, denied in (("text", True), ("meta", True), ("*star*", True), ("s", False)):
+    names = {"text": True, "meta": True, "*star*": True, "s": False}
+    for name, denied in names.items():
         ran = here("check", out, "--set", f"deny_columns={name}")
         assert ran.code == denied, ran.out
         assert (b"deny_columns" in ran.out) == denied
@@ -276,7 +277,8 @@ def test_public_tables_pass(name: str) -> None:
     sklearn = pytest.importorskip("sklearn.datasets")
     data = Path(sklearn.__file__).parent / "data"
     for path in [*data.glob(f"{name}*.csv"), *data.glob(f"{name}*.csv.gz")]:
-        text = gzip.open(path, "rt").read() if path.suffix == ".gz" else path.read_text()
+        is_packed = path.suffix == ".gz"
+        text = gzip.open(path, "rt").read() if is_packed else path.read_text()
         contents = Contents()
         for row in csv.DictReader(io.StringIO(text)):
             for column, value in row.items():
