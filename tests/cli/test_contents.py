@@ -262,9 +262,9 @@ def test_a_long_number_in_ten_is_no_card() -> None:
     values, cards = FieldValues(), FieldValues()
     for number in range(2000):
         values.add(str(4_000_000_000_000_000 + number * 7_919_317))
-    for number in ("4111111111111111", "5500 0000 0000 0004", "3782 822463 10005"):
-        cards.add(number)
-        cards.add(f"none, was {number[:4]}")
+    for card in ("4111111111111111", "5500 0000 0000 0004", "3782 822463 10005"):
+        cards.add(card)
+        cards.add(f"none, was {card[:4]}")
     assert values.identifies("order") is None
     assert cards.identifies("x") is not None
 
