@@ -364,6 +364,40 @@ def first_records(job: Job, number: int) -> list[Record]:
         return list(islice(source.records(), number))
 
 
+def first_pseudonyms(
+    job: Job, number: int, token: formats.Token
+) -> list[dict[str, str]]:
+    """Return the pseudonyms in the first records of a job, by the names of fields.
+
+    They are written and read as in the output, in memory.
+    """
+    selection, out = job.selection, io.BytesIO()
+    source, left = Source(replace(job, output=None), None, 0), number
+    with contextlib.ExitStack() as stack:
+        module = source.open(stack)
+        writer = module.writer(out, selection, token)
+        for record in source.items(parts=False):
+            assert isinstance(record, Record)
+            if isinstance(record.rest, Verbatim):
+                writer.verbatim(record.rest)
+            elif left:
+                writer.write(record, record.texts)
+                left -= 1
+            if not left:
+                break
+        writer.close()
+    there = selection.of_output()
+    shown: list[dict[str, str]] = [{} for _ in range(number)]
+    for name, path in zip(selection.pseudonyms, there.pseudonyms, strict=True):
+        read = replace(there, fields=(path,), pseudonyms=(), id_field=None)
+        read = replace(read, subject_field=None, missing="pass", encoding=None)
+        items = module.read(Input(io.BytesIO(out.getvalue()), read, "preview"))
+        records = (each for each in items if isinstance(each, Record))
+        for values, record in zip(shown, records, strict=False):
+            values[name] = ", ".join(filter(None, record.texts))
+    return shown
+
+
 def subject_of(record: Record, name: str) -> str:
     """Return whom a record is about. Raises UsageError where records have no fields."""
     if record.subject is None:
