@@ -175,13 +175,14 @@ def _preview(
     from dptext.engine.job import token_of
 
     selection, token = job.selection, token_of(job.selection, key)
-    batch = source.first_records(job, number)
+    beginning = source.beginning(job, number)
+    batch = beginning.records
     there = {name for record in batch for name in record.present or ()}
     for name in selection.changed:
         if name not in there:
             warn(f"field {name!r} is in none of these records")
     tokens: list[dict[str, str]] = []
     if selection.pseudonyms:
-        tokens = source.first_pseudonyms(job, number, token)
+        tokens = beginning.pseudonyms(selection, token)
     dropped = [name for name in selection.dropped if name in there]
     screen.preview(batch, {"private": ready}, key, tokens, dropped)

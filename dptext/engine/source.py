@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from io import BufferedReader
 from itertools import groupby, islice
-from typing import BinaryIO, cast
+from typing import BinaryIO, NamedTuple, cast
 
 from dptext import formats, streams
 from dptext import pipeline as pipelines
@@ -364,38 +364,63 @@ def first_records(job: Job, number: int) -> list[Record]:
         return list(islice(source.records(), number))
 
 
-def first_pseudonyms(
-    job: Job, number: int, token: formats.Token
-) -> list[dict[str, str]]:
-    """Return the pseudonyms in the first records of a job, by the names of fields.
+class Beginning(NamedTuple):
+    """The first records of a job, with what stands before and between them."""
 
-    They are written and read as in the output, in memory.
-    """
-    selection, out = job.selection, io.BytesIO()
-    source, left = Source(replace(job, output=None), None, 0), number
-    with contextlib.ExitStack() as stack:
-        module = source.open(stack)
-        writer = module.writer(out, selection, token)
-        for record in source.items(parts=False):
-            assert isinstance(record, Record)
+    format: Format
+    items: list[Record]
+
+    @property
+    def records(self) -> list[Record]:
+        """Return the records."""
+        return [each for each in self.items if not isinstance(each.rest, Verbatim)]
+
+    def pseudonyms(
+        self, selection: Selection, token: formats.Token
+    ) -> list[dict[str, str]]:
+        """Return the pseudonyms in each record, by the names of fields.
+
+        They are written and read as in the output, in memory.
+        """
+        out = io.BytesIO()
+        writer = self.format.writer(out, selection, token)
+        for record in self.items:
             if isinstance(record.rest, Verbatim):
                 writer.verbatim(record.rest)
-            elif left:
+            else:
                 writer.write(record, record.texts)
-                left -= 1
-            if not left:
-                break
         writer.close()
-    there = selection.of_output()
-    shown: list[dict[str, str]] = [{} for _ in range(number)]
-    for name, path in zip(selection.pseudonyms, there.pseudonyms, strict=True):
-        read = replace(there, fields=(path,), pseudonyms=(), id_field=None)
-        read = replace(read, subject_field=None, missing="pass", encoding=None)
-        items = module.read(Input(io.BytesIO(out.getvalue()), read, "preview"))
-        records = (each for each in items if isinstance(each, Record))
-        for values, record in zip(shown, records, strict=False):
-            values[name] = ", ".join(filter(None, record.texts))
-    return shown
+        there = selection.of_output()
+        shown: list[dict[str, str]] = [{} for _ in self.records]
+        for name, path in zip(selection.pseudonyms, there.pseudonyms, strict=True):
+            read = replace(
+                there,
+                fields=(path,),
+                pseudonyms=(),
+                id_field=None,
+                subject_field=None,
+                missing="pass",
+            )
+            written = io.BytesIO(out.getvalue())
+            items = self.format.read(Input(written, read, "preview"))
+            records = (each for each in items if isinstance(each, Record))
+            for values, record in zip(shown, records, strict=False):
+                values[name] = ", ".join(filter(None, record.texts))
+        return shown
+
+
+def beginning(job: Job, number: int) -> Beginning:
+    """Read the first records of a job."""
+    source, items = Source(replace(job, output=None), None, 0), list[Record]()
+    with contextlib.ExitStack() as stack:
+        module = source.open(stack)
+        for item in source.items(parts=False):
+            assert isinstance(item, Record)
+            number -= not isinstance(item.rest, Verbatim)
+            if number < 0:
+                break
+            items.append(item)
+    return Beginning(module, items)
 
 
 def subject_of(record: Record, name: str) -> str:
