@@ -416,10 +416,10 @@ def beginning(job: Job, number: int) -> Beginning:
         module = source.open(stack)
         for item in source.items(parts=False):
             assert isinstance(item, Record)
-            number -= not isinstance(item.rest, Verbatim)
-            if number < 0:
-                break
             items.append(item)
+            number -= not isinstance(item.rest, Verbatim)
+            if not number:  # standard input may not have more yet
+                break
     return Beginning(module, items)
 
 
