@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dptext import lexicons, pipeline
 from dptext import profile as profiles
-from dptext.engine import survey
+from dptext.engine.identifying import warning
 from dptext.engine.survey import Language, is_asked_for
 from dptext.engine.tally import Tally
 from dptext.errors import UsageError
@@ -79,9 +79,15 @@ def open_key(key: object) -> RunKey:
     raise TypeError(f"key: give bytes or the path of a file, not {type(key).__name__}")
 
 
-def warn(line: str) -> None:
+def warn(line: str, above: int = 3) -> None:
     """Warn of what a call does; the line holds nothing of a text."""
-    warnings.warn(line, stacklevel=3)
+    warnings.warn(line, stacklevel=above)
+
+
+# What to do with a column of a table that was left unchanged.
+TABLE_ADVICE = (
+    "make it private (columns=) or a pseudonym (pseudonym=), or leave it out (drop=)"
+)
 
 
 def listed(names: str | Sequence[str]) -> list[str]:
@@ -108,9 +114,16 @@ class Call:
         over = overrides_of(overrides, **named)
         self.pipeline = open_pipeline(profile, over)
         tokenizer = None if is_asked_for(over) else self.pipeline.tokenizer
-        self.language = Language(tokenizer, self.pipeline.lexicon.name, warn)
+        self.language = Language(tokenizer, self.pipeline.lexicon.name, self.warn)
+        # What was warned of.
+        self.said: list[str] = []
         self.tally = Tally.of(self.pipeline.lexicon) if counts else None
         self._began = time.monotonic()
+
+    def warn(self, line: str) -> None:
+        """Warn the program, and note it for the report."""
+        self.said.append(line)
+        warn(line, above=4)
 
     def texts(self, texts: Iterable[str]) -> Iterator[str]:
         """Give each text with its words replaced, in order."""
@@ -134,7 +147,7 @@ class Call:
 
         assert self.tally is not None
         self.tally.seconds = time.monotonic() - self._began
-        return build.called(
+        document = build.called(
             self.pipeline,
             self.key,
             self.tally,
@@ -142,6 +155,7 @@ class Call:
             selection,
             finder=finder,
         )
+        return build.with_warnings(document, self.said)
 
 
 Table = TypeVar("Table")  # of pandas, Polars, pyarrow or datasets
@@ -269,7 +283,7 @@ def privatize(
         )
         private: object = frame.privatized(names, replaced, 0)
         if kinds := frame.identifying(selection):
-            warn(survey.warning(kinds, "columns="))
+            call.warn(warning(kinds, TABLE_ADVICE))
         return (private, call.report(selection)) if report else private
     if id is not None or missing != "fail" or drop or pseudonym:
         raise UsageError(

@@ -136,6 +136,9 @@ RARE = {
         "resume": "With --out-dir and --key-file: skip finished files, to continue an "
         "interrupted run.",
         "line_buffered": "Write each record immediately.",
+        "fail_on": "identifying: write nothing, and end with exit code 5, where an "
+        "unchanged column looks as if it identified people. Columns that the policy "
+        "allows by name may.",
         "public_report": "Write the public report here instead of beside the output.",
         "sidecar": "Write the public report OUTPUT.dptext.json, or not.",
         "sign_key": "Sign the public report with this Ed25519 key (PEM).",

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext.cli import options, outputs, screen
+from dptext.cli import options, outputs, parser, screen
 from dptext.cli.options import Number, one_of
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
     from dptext.engine.job import Job
-    from dptext.engine.run import Account
+    from dptext.engine.run import Account, Inspect
     from dptext.pipeline import Pipeline
     from dptext.randomness import RunKey
 
@@ -31,6 +31,18 @@ class Outputs:
     in_place: bool = False
     resume: bool = False
     line_buffered: bool = False
+    fail_on: Annotated[str | None, one_of("identifying")] = None
+
+    def inspection(self, context: typer.Context, subject: str | None) -> Inspect | None:
+        """Return what looks at outputs before they leave, None where nothing does."""
+        if self.fail_on is None:
+            return None
+        from dptext.guarantees import policy
+        from dptext.report.contents import StopAtIdentifying
+
+        configured = parser.of_run(context)
+        accepted = policy.of(configured.policy, configured.shown)
+        return StopAtIdentifying(accepted.identifying, subject)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +144,8 @@ def command(
     several = outs.in_place or outs.out_dir is not None
     with budget.account() as account, Release() as release:
         # All is opened before anything is read, the data first: they appear last.
-        held = account is not None
+        inspect = outs.inspection(context, budget.subject)
+        held = account is not None or inspect is not None
         opened = None if several else Opened.of(job, reports, release, held=held)
         write = outputs.internal(reports, release)
         words = lexicons.find(recipe.lexicon, warn=warn)
@@ -141,13 +154,16 @@ def command(
             key,
             bayes_risk=bayes_risk,
             account=account,
+            inspect=inspect,
             warn=warn,
             progress=answer.bar,
         )
         if opened is not None:
             with run.releasing(job, opened) as each:
                 written = [each]
-                result = run.report(job, written)
+                result = answer.with_warnings(
+                    run.report(job, written), run.tally.identifying
+                )
                 write(result)
         else:
             if cluster.engine == "local":
@@ -158,13 +174,15 @@ def command(
             job, written = outputs.of_all(job, done, planned, warn)
             if not written:
                 return
-            result = run.report(job, written)
+            result = answer.with_warnings(
+                run.report(job, written), run.tally.identifying
+            )
             write(result)
             release.commit()
     exact = all(each.copied is not None for each in written)
     most = 0 if exact or run.tally.records <= survey.SAMPLE else survey.SAMPLE
     released = outputs.released(planned, reports, run.tally.copied, most)
-    answer.show(result, released, run.tally.identifying)
+    answer.show(result, released)
 
 
 def _preview(

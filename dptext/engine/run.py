@@ -54,6 +54,8 @@ if TYPE_CHECKING:
 
 # Records of a batch that a third party is asked about.
 _ASKED = 256
+# Looks at a complete output that nobody can read yet, and raises what stops it.
+Inspect = Callable[[Job, Written, OutputFile], None]
 # What shows how far a job is, during a block.
 Progressing = Callable[[], AbstractContextManager[Progress | None]]
 
@@ -275,13 +277,15 @@ class Run:
         account: Account | None = None,
         measures: PublicMeasures | None = None,
         start: Start = BEGIN,
+        inspect: Inspect | None = None,
         warn: Warn,
         progress: Progressing = nullcontext,
     ) -> None:
         """Begin; warn takes lines for people, progress shows how far a job is.
 
         account is the ledger that each output is recorded in, if one is; measures are
-        those of the pipeline, where they are known; start is what comes before.
+        those of the pipeline, where they are known; start is what comes before; inspect
+        looks at each output before it leaves.
         """
         self.pipeline = pipeline
         self.key = key
@@ -289,6 +293,7 @@ class Run:
         self._bayes_risk, self._measures = bayes_risk, measures
         self._warn, self._progress = warn, progress
         self._account = account
+        self.inspect = inspect
         self._token: str | None = None
         if key.origin != "system" and pipeline.decoder.note:
             warn(pipeline.decoder.note)  # equal keys are to give equal bytes
@@ -320,11 +325,15 @@ class Run:
                 kept.add(job, work, self.tally.next.records - start, written)
         return released
 
+    @property
+    def holds(self) -> bool:
+        """Tell whether nothing may leave before all of an output is there."""
+        return self._account is not None or self.inspect is not None
+
     def release(self, job: Job, reports: Reports) -> Written:
         """Carry out a job of several: its output appears with its sidecar."""
-        held = self._account is not None
         with Release() as release:
-            opened = Opened.of(job, reports, release, held=held)
+            opened = Opened.of(job, reports, release, held=self.holds)
             with self.releasing(job, opened) as written:
                 return written
 
@@ -334,11 +343,14 @@ class Run:
 
         Raises InputError at the first faulty record when on_error is "fail", when no
         record could be read, and when a selected field is in none; RefusedError when a
-        subject would lose too much, and without guarantee; UsageError when input and
-        output do not go together, lexicon and script, or settings and a ledger.
+        subject would lose too much, and without guarantee; StoppedError where an output
+        holds what `inspect` stops; UsageError when input and output
+        do not go together, lexicon and script, or settings and a ledger.
         """
         with self._charging(opened.output.part) as charging:
             written = self._carry_out(job, opened, charging)
+            if self.inspect is not None:
+                self.inspect(job, written, opened.output)
             if opened.public is not None:
                 public = document.encode(document.public(self.report(job, [written])))
                 opened.public.stream.write(signatures.signed(public, opened.key))

@@ -141,6 +141,21 @@ class Format(ABC):
                 )
         return names
 
+    def unchanged(
+        self, stream: BinaryIO, selection: Selection
+    ) -> Iterator[tuple[str, Iterable[str]]]:
+        """Give the values of all fields that are not selected as texts, in all records.
+
+        As the name of a field and some of its values, numbers too, as texts; the name
+        comes again with others. Raises InputError for a record that cannot be read.
+        """
+        for item in self.read(Input(stream, selection, "file")):
+            if isinstance(item, Fault):
+                raise InputError(item.described())
+            if isinstance(item, Record):
+                for name, text in self.others(item, selection):
+                    yield name, (text,)
+
     def rows(self, stream: BinaryIO) -> int | None:
         """Return how many records a file says it holds; None where it does not say."""
         return None

@@ -188,6 +188,22 @@ def texts(value: Value) -> Iterator[str | None]:
         yield value
 
 
+def strings(value: object) -> Iterator[str]:
+    """Give all that can be read in a value of any type as texts, numbers too."""
+    if isinstance(value, list | tuple):
+        for inner in value:
+            yield from strings(inner)
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            yield from strings([name, inner])
+    elif isinstance(value, bytes):
+        yield value.decode("utf-8", "ignore")
+    elif isinstance(value, float) and value.is_integer():
+        yield str(int(value))  # whole numbers become these where some are missing
+    elif value is not None and not isinstance(value, bool):
+        yield str(value)
+
+
 def refill(value: Value, new: Iterator[str]) -> Value:
     """Return a value of the same shape with new texts."""
     if isinstance(value, list):

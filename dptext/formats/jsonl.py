@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from json.encoder import encode_basestring
 from typing import BinaryIO, ClassVar, NamedTuple
@@ -80,6 +80,33 @@ class Format(formats.Format):
         above = {path[:end] for path in texts for end in range(1, len(path))}
         is_dropped = _fields.within(selection.dropped)
         yielded: set[tuple[str, ...]] = set()
+        for path, value in self._leaves(stream, selection):
+            empty = value is None or value == []
+            selected = path in texts or (empty and path in above)
+            if path not in yielded and not selected and not is_dropped(path):
+                yielded.add(path)
+                yield _fields.joined(path)
+
+    def unchanged(
+        self, stream: BinaryIO, selection: Selection
+    ) -> Iterator[tuple[str, Iterable[str]]]:
+        """Give the strings and numbers of all paths that are not selected as texts."""
+        texts = {_fields.parse(path) for path in selection.fields}
+        for path, value in self._leaves(stream, selection):
+            if path in texts:
+                continue
+            if isinstance(value, bytes):  # a number, as it is spelled
+                yield _fields.joined(path), (value.decode(),)
+            else:
+                yield _fields.joined(path), (value if isinstance(value, str) else "",)
+
+    def _leaves(
+        self, stream: BinaryIO, selection: Selection
+    ) -> Iterator[tuple[tuple[str, ...], object]]:
+        """Give the path and the value of all that holds no others, in all records.
+
+        Raises InputError for a record that is no JSON.
+        """
         every = selection.without_fields()
         for item in self.read(Input(stream, every, "file")):
             if isinstance(item, Fault):
@@ -88,15 +115,9 @@ class Format(formats.Format):
                 continue
             assert isinstance(item.rest, LineRest)
             try:
-                leaves = list(_fields.leaves(item.rest.line))
+                yield from list(_fields.leaves(item.rest.line))
             except Unreadable as error:
                 raise InputError(f"record {item.ordinal + 1}: {error}") from None
-            for path, value in leaves:
-                empty = value is None or value == []
-                selected = path in texts or (empty and path in above)
-                if path not in yielded and not selected and not is_dropped(path):
-                    yielded.add(path)
-                    yield _fields.joined(path)
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
         """Give the values of a record that are copied, by paths; no strings as "".

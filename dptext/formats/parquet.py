@@ -11,7 +11,7 @@ left to dptext.formats._arrow. Needs the extra "parquet".
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from typing import BinaryIO, ClassVar, NamedTuple
@@ -209,6 +209,18 @@ class Format(formats.Format):
     ) -> formats.Writer:
         """Return a writer of rows."""
         return Writer(stream, token)
+
+    def unchanged(
+        self, stream: BinaryIO, selection: Selection
+    ) -> Iterator[tuple[str, Iterable[str]]]:
+        """Give the values of other columns, some rows at a time."""
+        file = _open(stream, "file")
+        copied = _arrow.copied_leaves(file.schema_arrow, selection)
+        leaves = [leaf for leaf, _ in copied]
+        for batch in _batches(file, "file"):
+            for leaf in leaves:
+                found = _arrow.values(batch.column(leaf.index), leaf.steps)
+                yield leaf.path, list(_arrow.strings(found))
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
         """Give the strings of a record that are copied, with their paths."""

@@ -15,8 +15,9 @@ from dataclasses import replace
 from typing import Any
 
 from dptext import pipeline as pipelines
+from dptext.engine.identifying import FieldValues, Kind, identifying
 from dptext.engine.job import token_of
-from dptext.engine.survey import SAMPLE, FieldValues, Kind, Language, identifying
+from dptext.engine.survey import SAMPLE, Language
 from dptext.engine.tally import Tally
 from dptext.errors import InputError, MissingExtra, UsageError
 from dptext.formats import Unreadable, _arrow, _fields

@@ -8,7 +8,9 @@ out, and a list of one may be a plain word:
     max_loss: 20                 # nats between any two words
     max_delta: 1e-5              # of notion eps-delta, where it is accepted
     max_risk: 15%                # best possible guess of a word
-    allow: [punctuation]         # what need not be protected: see Unprotected
+    allow: [punctuation]         # what need not be protected: see Unprotected; and
+    # - identifying: [author]    # columns that may identify people: see Identified
+    deny_columns: ["*email*"]    # columns that no export may hold in any form
     lexicons: [DIGEST, ...]      # accepted lexicons; absent: any
     fields: [text]               # fields that must be private wherever they occur
     copy: [id, stars]            # fields that may be copied; absent: any
@@ -29,6 +31,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from dptext.errors import UsageError
 from dptext.guarantees.claims import Unprotected
 from dptext.settings import convert, share
 
@@ -38,16 +41,25 @@ class Unverified(StrEnum):
 
     LEXICON: its lexicon is not on the machine; VERSION: another version of dptext wrote
     it and words its sentences otherwise; PARTS: a file, model or component of another
-    package that its settings name is not on the machine.
+    package that its settings name is not on the machine; CONTENT: the content of the
+    file cannot be read here, so that nobody looked whom it identifies.
     """
 
     LEXICON = "lexicon"
     VERSION = "version"
     PARTS = "parts"
+    CONTENT = "content"
 
 
 Accepted = Literal["LDP", "metric-DP", "eps-delta"]
 Limit = Annotated[float, Meta(ge=0)]
+
+
+@dataclass(frozen=True, slots=True)
+class Identified:
+    """Columns that may be unchanged though they look as if they identify people."""
+
+    identifying: Annotated[tuple[str, ...], Meta(min_length=1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +71,23 @@ class ExportPolicy:
     max_loss: Limit | None = None
     max_delta: Limit | None = None
     max_risk: float | None = None
-    allow: tuple[Unprotected, ...] = (Unprotected.PUNCTUATION,)
+    allow: tuple[Unprotected | Identified, ...] = (Unprotected.PUNCTUATION,)
     lexicons: tuple[str, ...] | None = None
     fields: tuple[str, ...] = ()
     copy: tuple[str, ...] | None = None
+    deny_columns: tuple[str, ...] = ()
     pseudonyms: tuple[str, ...] | None = None
     third_parties: tuple[str, ...] | None = None
     unverified: tuple[Unverified, ...] = ()
     verify_key: tuple[str, ...] = ()
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+
+    @property
+    def identifying(self) -> tuple[str, ...]:
+        """Return the columns that may be unchanged though they look identifying."""
+        allowed = (each for each in self.allow if isinstance(each, Identified))
+        return tuple(name for each in allowed for name in each.identifying)
 
 
 _LIMITS = ("max_epsilon", "max_loss", "max_delta", "max_risk")
@@ -87,6 +106,31 @@ def parse(
         key: [value] if isinstance(value, str) and key not in _LIMITS else value
         for key, value in data.items()
     }
+    allow = plain.get("allow")
+    if isinstance(allow, Mapping):  # as a single word may stand for a list
+        allow = [allow]
+    if isinstance(allow, list):
+        plain["allow"] = _allowed(allow, f"{name}: allow")
     if plain.get("max_risk") is not None:
         plain["max_risk"] = share(plain["max_risk"], f"{name}: max_risk")
     return convert(plain, ExportPolicy, name, beside)
+
+
+def _allowed(items: list[object], location: str) -> list[object]:
+    """Return what is allowed, a plain name of a column as a list of one.
+
+    Columns alone say nothing of classes of token: the default ones stay allowed.
+    Raises UsageError for other keys.
+    """
+    columns = [each for each in items if isinstance(each, Mapping)]
+    for key in (key for each in columns for key in each if key != "identifying"):
+        raise UsageError(f"{location}: {key}: unknown key; write identifying: COLUMN")
+    allowed: list[object] = []
+    if columns and len(columns) == len(items):
+        allowed.append(str(Unprotected.PUNCTUATION))
+    for each in items:
+        if isinstance(each, Mapping):
+            named = each.get("identifying")
+            each = {"identifying": [named] if isinstance(named, str) else named}
+        allowed.append(each)
+    return allowed

@@ -203,5 +203,16 @@ def finished_vectors(
     return _internal(document, Private.of(job.inputs, counts, None, vectors), output)
 
 
+def with_warnings(document: Document, warnings: Sequence[str]) -> Document:
+    """Return an internal report that says what its run warned of.
+
+    Its public one does not: a warning, and whether there is none, depends on the
+    private text. What stands in unchanged columns `check` finds in the file itself.
+    """
+    assert document.private is not None
+    private = replace(document.private, warnings=tuple(warnings))
+    return replace(document, private=private)
+
+
 def _internal(document: Document, private: Private, output: Output | None) -> Document:
     return replace(document, audience="internal", private=private, output=output)

@@ -308,10 +308,7 @@ class VectorCounts:
 
 @dataclass(frozen=True, slots=True)
 class Private:
-    """Functions of the private text: for the owner of the text only.
-
-    seconds are those of the whole run; words or vectors is null, as in the document.
-    """
+    """Functions of the private text, for its owner only; seconds are of the run."""
 
     inputs: tuple[str, ...]
     records: int
@@ -320,6 +317,8 @@ class Private:
     seconds: float
     words: WordCounts | None
     vectors: VectorCounts | None
+    #: What the run warned of, which depends on the private text, as does their absence.
+    warnings: tuple[str, ...] = ()
 
     @classmethod
     def of(

@@ -118,7 +118,7 @@ def report(
         lead=(*failed, _AUDIENCE[document.audience].format(kept=kept)),
         footer=f"Written by dptext {document.run.dptext}. This page has no scripts and "
         "loads nothing.",
-        first=(answer.rows(lines), *trade(document)),
+        first=(answer.rows(lines, answer.warnings_of(document)), *trade(document)),
     )
 
 

@@ -38,10 +38,10 @@ from typing import (
 
 from dptext import lexicons, progress, registry
 from dptext import profile as profiles
-from dptext.api import Call, CallChoices, Missing, Path, listed, warn
-from dptext.engine import survey
+from dptext.api import TABLE_ADVICE, Call, CallChoices, Missing, Path, listed
+from dptext.engine.identifying import warning
 from dptext.engine.job import Job, Recipe, Written
-from dptext.engine.run import Reports, Run
+from dptext.engine.run import Inspect, Reports, Run
 from dptext.engine.source import Source
 from dptext.engine.tally import BEGIN, Start, Tally, Totals
 from dptext.errors import (
@@ -272,7 +272,11 @@ def count(job: Job, *, to_end: bool) -> Start:
 
 @attempted
 def make_private(
-    task: tuple[Job, Start], shipped: Shipped, measures: PublicMeasures, sidecar: bool
+    task: tuple[Job, Start],
+    shipped: Shipped,
+    measures: PublicMeasures,
+    sidecar: bool,
+    inspect: Inspect | None = None,
 ) -> FileOutcome:
     """Make a file private: its output appears with a sidecar, with these measures."""
     (job, start), warnings = task, list[str]()
@@ -281,6 +285,7 @@ def make_private(
         shipped.recipe.key,
         measures=measures,
         start=start,
+        inspect=inspect,
         warn=warnings.append,
     )
     written = run.release(job, Reports(sidecar=sidecar))
@@ -315,6 +320,7 @@ def release(
                 shipped=Shipped(Recipe.of(run.pipeline, run.key), archive),
                 measures=run.measures,
                 sidecar=reports.sidecar,
+                inspect=run.inspect,
             )
             starts = accumulate(counts, Start.plus, initial=BEGIN)
             tasks = list(zip(there, starts, strict=False))
@@ -520,7 +526,7 @@ def privatize(
         ]
         new_schema = StructType(fields)
     if kinds := empty.identifying(selection):
-        warn(survey.warning(kinds, "columns="))
+        call.warn(warning(kinds, TABLE_ADVICE))
     context = df.sparkSession.sparkContext
     archive = _SENT.enter_context(sent(context, call.pipeline.lexicon))
     with_numbers = df.withColumn(NUMBER, functions.monotonically_increasing_id())

@@ -97,6 +97,16 @@ def test_identifying_fields_are_kept_only_by_name(folder: Path) -> None:
     assert "drop" not in settings["sanitize"]
     assert settings["check"]["copy"] == ["id", "opened", "customer", *COPIED[2:]]
     assert settings["check"]["pseudonyms"] == ["account.no"]
+    assert settings["check"]["allow"] == [{"identifying": ["customer"]}]
+    Path(".dptext.yaml").write_text(said.replace("- account.no", "- status"))
+    (folder / "k").write_bytes(bytes(range(7, 71)))
+    (folder / "k").chmod(0o600)
+    here("sanitize", source, "-o", "out.jsonl", "--key-file", "k")
+    ran = here("check", "out.jsonl")
+    # Neither number nor state was asked about as it is now.
+    assert ran.code == 1
+    assert "'account.no'" in ran.out.decode()
+    assert "customer" not in ran.out.decode()
     ran = here("init", source, "--keep", "customer", "--drop", "customer")
     assert (ran.code, ran.out) == (2, b"")
     assert "field 'customer' is both drop and keep" in ran.err
@@ -271,7 +281,8 @@ def test_a_guided_start(folder: Path) -> None:
     keyed = ("-o", "out.jsonl", "--key-file", "pseudonyms.key")
     shown, code = dialogue(folder, "", "sanitize", source, *keyed)
     assert code == 0, shown
-    assert there("check", "out.jsonl", cwd=folder).code == 0
+    allowed = ("--set", "allow.identifying=account.no")
+    assert there("check", "out.jsonl", *allowed, cwd=folder).code == 0
 
 
 @pytest.mark.slow
