@@ -308,6 +308,13 @@ def _settings(
         check["fields"] = list(selection.fields)
         check["copy"] = list(_named(uses, Use.KEEP))
         check["pseudonyms"] = list(selection.pseudonyms)
+        kept = [
+            each.name
+            for each in columns
+            if each.identifies is not None and uses[each.name] is Use.KEEP
+        ]
+        if kept:  # asked about by name
+            check["allow"] = [{"identifying": kept}]
     text = yaml.safe_dump(
         {"sanitize": sanitize, "check": check}, sort_keys=False, allow_unicode=True
     )

@@ -40,10 +40,9 @@ SET = "Override one key of the profile or policy, as in tokens.number=mask; repe
 # What options do, by panel of the help. A command may say more of its own (option_of).
 DAILY = {
     "Input": {
-        "field": "Text field: path in JSON, column in CSV; repeatable.",
+        "field": "Text field, by path or column; repeatable.",
         "drop": "Field to leave out of the output; repeatable.",
-        "pseudonym": "Field whose values become tokens, with --key-file; repeatable. "
-        "Equal values stay equal: no differential privacy.",
+        "pseudonym": "Field to replace by tokens of a --key-file.",
         "format": "jsonl, json, csv, tsv, xlsx, parquet, text. Default: by name, "
         "content.",
         "keep": "Field to copy unchanged even if it looks identifying; repeatable.",

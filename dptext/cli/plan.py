@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,6 +22,7 @@ def command(
     changes: options.Changes,
     jobs: options.Jobs = 1,
     bayes_risk: bool = True,
+    fields: options.FieldOptions,
     public_text: options.Text = None,
     field: options.Texts = None,
     as_json: bool = False,
@@ -45,6 +47,11 @@ def command(
     with progress.step("planning"):
         read = () if not kind else (read_by_halves(pipeline, kind),)
         result = plan.plan(pipeline, total, jobs=jobs, bayes_risk=bayes_risk, read=read)
+    result = replace(
+        result,
+        dropped=tuple(fields.drop or ()),
+        pseudonyms=tuple(fields.pseudonym or ()),
+    )
     screen.deliver(result, as_json, plan.view(result), html=html)
 
 

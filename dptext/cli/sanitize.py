@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,7 +16,10 @@ from dptext.cli.options import Number, one_of
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
+    from dptext.engine.job import Job
     from dptext.engine.run import Account, Inspect
+    from dptext.pipeline import Pipeline
+    from dptext.randomness import RunKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +100,7 @@ def command(
     """
     from dptext import lexicons, pipeline, pseudonyms
     from dptext import profile as profiles
-    from dptext.engine import source, survey
+    from dptext.engine import survey
     from dptext.engine.run import Opened, Run
     from dptext.streams.outputs import Release
 
@@ -130,7 +133,7 @@ def command(
                 "--preview shows original text: standard error must be a terminal"
             )
         ready = pipeline.build(recipe, lexicons.find(recipe.lexicon, warn=warn))
-        screen.preview(source.first_records(job, preview), {"private": ready}, key)
+        _preview(job, ready, key, preview, warn)
         warn("a preview: nothing was written, sent, or recorded in a ledger")
         return
     if not planned:
@@ -180,3 +183,24 @@ def command(
     most = 0 if exact or run.tally.records <= survey.SAMPLE else survey.SAMPLE
     released = outputs.released(planned, reports, run.tally.copied, most)
     answer.show(result, released)
+
+
+def _preview(
+    job: Job, ready: Pipeline, key: RunKey, number: int, warn: Callable[[str], None]
+) -> None:
+    """Show what becomes of the first records, and of the fields in them."""
+    from dptext.engine import source
+    from dptext.engine.job import token_of
+
+    selection, token = job.selection, token_of(job.selection, key)
+    beginning = source.beginning(job, number)
+    batch = beginning.records
+    there = {name for record in batch for name in record.present or ()}
+    for name in selection.changed:
+        if name not in there:
+            warn(f"field {name!r} is in none of these records")
+    tokens: list[dict[str, str]] = []
+    if selection.pseudonyms:
+        tokens = beginning.pseudonyms(selection, token)
+    dropped = [name for name in selection.dropped if name in there]
+    screen.preview(batch, {"private": ready}, key, tokens, dropped)

@@ -341,11 +341,17 @@ _TOKEN = re.compile(r"\w+|\W")
 
 
 def preview(
-    batch: Sequence[Record], pipelines: Mapping[str, Pipeline], key: RunKey
+    batch: Sequence[Record],
+    pipelines: Mapping[str, Pipeline],
+    key: RunKey,
+    tokens: Sequence[Mapping[str, str]] = (),
+    dropped: Sequence[str] = (),
 ) -> None:
     """Show what becomes of records under several settings, one below the other.
 
-    Nothing is written, spent or sent. What differs from the original is in colour.
+    tokens are the pseudonyms in each record, by the names of fields; dropped are the
+    fields that are left out. Nothing is written, spent or sent. What differs from the
+    original is in colour.
     """
     from rich.table import Table
 
@@ -363,8 +369,14 @@ def preview(
                 after = texts[number][position]
                 table.add_row(name, _changed(before[:_LONGEST], after[:_LONGEST]))
             table.add_row()
+        for name, token in tokens[number].items() if tokens else ():
+            table.add_row("pseudonym", f"{one_line(name)}: {token or 'none'}")
+        if tokens:
+            table.add_row()
     shown = console(stderr=True)
     shown.print(table)
+    if dropped:
+        shown.print(f"Left out: {', '.join(map(one_line, dropped))}")
     if any(each.decoder.offline is not each.decoder for each in pipelines.values()):
         shown.print("A server would write other words.")
 

@@ -31,7 +31,8 @@ class Kind(StrEnum):
     BIRTH = "dates of birth"
 
 
-TEXT, FEW_VALUES = "text", "few values"  # what a field holds
+TEXT = "text"  # what a field holds
+FEW_VALUES = "few values"
 _SHORT = 200  # characters of a value that tell what it is
 _MOST = 0.5  # of the values must look like a kind
 _FEW = 3  # different values tell that they are no states of few

@@ -27,13 +27,7 @@ import numpy as np
 
 from dptext import formats, streams
 from dptext.engine.free_text import Phrases
-from dptext.engine.identifying import (
-    FEW_VALUES,
-    TEXT,
-    FieldValues,
-    Kind,
-    identifying,
-)
+from dptext.engine.identifying import FEW_VALUES, TEXT, FieldValues, Kind, identifying
 from dptext.engine.job import Job, Warn
 from dptext.errors import InputError, UsageError
 from dptext.formats import Format, Input, _fields

@@ -361,7 +361,8 @@ class PolarsFrame(Frame):
                     "it to String"
                 )
         new = columns(table, start).select(columns.names(table.schema))
-        changed = self.frame.with_columns(pl.from_arrow(new).get_columns())
+        made: Any = pl.from_arrow(new)  # a data frame, as new is a table
+        changed = self.frame.with_columns(made.get_columns())
         return changed.drop(columns.gone(table.schema))
 
 

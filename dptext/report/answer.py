@@ -108,7 +108,8 @@ def answer(document: Document, released: RunOutputs | None = None) -> list[Line]
         released = RunOutputs([output.file], public=output.file, copied=output.copied)
     released = released or RunOutputs((), copied=None)
     lines = [_private(document, released), _copied(document, released)]
-    lines += _changed(document)
+    layout = document.run.layout
+    lines += changed_fields(layout.dropped, layout.pseudonyms)
     lines += protected(document.guarantee, document)
     if words is not None:
         seeded = document.run.key == "seed"
@@ -301,16 +302,15 @@ def _copied(document: Document, released: RunOutputs) -> Line:
     return Line("copied", "; ".join(parts) or "nothing", figures)
 
 
-def _changed(document: Document) -> Iterator[Line]:
+def changed_fields(dropped: Sequence[str], pseudonyms: Sequence[str]) -> Iterator[Line]:
     """Name the fields that are left out, and those of pseudonyms."""
-    layout = document.run.layout
-    if layout.dropped:
-        named = ", ".join(map(_name, layout.dropped))
-        yield Line("left out", named, {"fields": layout.dropped})
-    if layout.pseudonyms:
-        named = ", ".join(map(_name, layout.pseudonyms))
+    if dropped:
+        named = ", ".join(map(_name, dropped))
+        yield Line("left out", named, {"fields": list(dropped)})
+    if pseudonyms:
+        named = ", ".join(map(_name, pseudonyms))
         sentence = f"no guarantee, equal values stay equal: {named}"
-        yield Line("pseudonyms", sentence, {"fields": layout.pseudonyms})
+        yield Line("pseudonyms", sentence, {"fields": list(pseudonyms)})
 
 
 def _inside(document: Document) -> list[str]:

@@ -170,7 +170,10 @@ class StopAtIdentifying:
 
     def __call__(self, job: Job, written: Written, output: OutputFile) -> None:
         """Look at a complete output. Raises StoppedError."""
-        module, selection = formats.find(None, written.format), job.selection
+        module, selection = (
+            formats.find(None, written.format),
+            job.selection.of_output(),
+        )
         contents = Contents(self.subject, selection.pseudonyms)
         name = job.output or ""
         with (
@@ -194,7 +197,7 @@ def of_export(report: Document, export: Export) -> Contents:
     """
     run, layout = report.run, report.run.layout
     subject = None if run.recorded is None else run.recorded.limits.field
-    contents = Contents(subject, layout.pseudonyms)
+    contents = Contents(subject, layout.selection(export.size).pseudonyms)
     if layout.format == "text":
         return contents
     if report.words is not None:

@@ -103,6 +103,10 @@ class Plan:
     counted: str = ""
     seconds: float | None = None
     third_party: Asking | None = None
+    #: Fields that outputs will leave out.
+    dropped: tuple[str, ...] = ()
+    #: Fields whose values will be keyed tokens.
+    pseudonyms: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +208,7 @@ def view(result: Plan) -> Page:
     """Return a plan as a page."""
     readers = ReaderFigures.of(result.in_context)
     lines = [
+        *answer.changed_fields(result.dropped, result.pseudonyms),
         *answer.protected(result.guarantee),
         answer.reader(result.risk, result.risk_note, readers),
     ]
