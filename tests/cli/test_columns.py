@@ -101,8 +101,8 @@ def test_parts_folders_and_resumed_runs_write_the_same_bytes(
     again = here("sanitize", "a.jsonl", *used, *keyed, "--jobs", jobs, *many)
     assert "1 of 1 files are done already" in again.err
     # Another choice of fields is other work.
-    used = ("--field", "body", "--drop", "email")
-    other = here("sanitize", "a.jsonl", *used, *keyed, *many, "--json")
+    fewer = ("--field", "body", "--drop", "email")
+    other = here("sanitize", "a.jsonl", *fewer, *keyed, *many, "--json")
     assert json.loads(other.err)["left_out"]["fields"] == ["email"]
     assert b"email" not in Path("many", "a.jsonl").read_bytes()
 

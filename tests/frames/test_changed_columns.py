@@ -131,8 +131,9 @@ def test_an_id_may_be_left_out_after_use(settings: dict[str, Any]) -> None:
     rows = {"id": ["b", "a"], "text": ["the film was good"] * 2}
     named = dptext.privatize(pa.table(rows), columns="text", id="id", **settings)
     for use in ("drop", "pseudonym"):
+        changed: dict[str, Any] = {use: "id"}
         new = dptext.privatize(
-            pa.table(rows), columns="text", id="id", **{use: "id"}, **settings
+            pa.table(rows), columns="text", id="id", **changed, **settings
         )
         assert new["text"].to_pylist() == named["text"].to_pylist()
         assert ("id" in new.column_names) == (use == "pseudonym")
@@ -144,14 +145,15 @@ def test_wrong_choices(settings: dict[str, Any]) -> None:
     keyless = {name: value for name, value in settings.items() if name != "key"}
     with pytest.raises(UsageError, match="needs a key"):
         dptext.privatize(table, columns="text", pseudonym="who", **keyless)
-    for wrong, error, said in (
+    choices: list[tuple[dict[str, Any], type[Exception], str]] = [
         ({"drop": "lefd"}, UsageError, "did you mean 'left'"),
         ({"pseudonym": "deep.name"}, UsageError, "no such field"),
         ({"drop": "text"}, UsageError, "both a private text and left out"),
         ({"drop": "who", "pseudonym": "who"}, UsageError, "cannot be both"),
         ({"pseudonym": "raw"}, InputError, "cannot become a pseudonym"),
         ({"pseudonym": "deep"}, InputError, "cannot become a pseudonym"),
-    ):
+    ]
+    for wrong, error, said in choices:
         with pytest.raises(error, match=said):
             dptext.privatize(table, columns="text", **wrong, **settings)
     with pytest.raises(UsageError, match="are for tables"):
