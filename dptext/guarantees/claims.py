@@ -104,6 +104,10 @@ class RunTerms:
     fields: tuple[str, ...] | None = None
     finder: str = ""
     subjects: SubjectLimit | None = None
+    #: Fields that the output leaves out.
+    dropped: tuple[str, ...] = ()
+    #: Fields whose values are keyed tokens.
+    pseudonyms: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -293,8 +293,12 @@ def uncovered(notion: Notion, terms: Terms) -> Iterator[str]:
         yield said("always.span", finder=terms.run.finder)
         yield said("always.finder", finder=terms.run.finder)
     if terms.run.fields is not None:
-        named = series(tuple(f'"{name}"' for name in terms.run.fields))
-        yield said("always.copied", named=named)
+        others = (*terms.run.fields, *terms.run.dropped, *terms.run.pseudonyms)
+        yield said("always.copied", named=_named(others))
+        if terms.run.dropped:
+            yield said("always.dropped", named=_named(terms.run.dropped))
+        if terms.run.pseudonyms:
+            yield said("always.pseudonyms", named=_named(terms.run.pseudonyms))
     yield said("always.person")
     policy, ways = terms.policy, TEMPLATES["written"]
     # Classes of token that count as one word, and ways to write one replacement.
@@ -312,6 +316,10 @@ def uncovered(notion: Notion, terms: Terms) -> Iterator[str]:
     yield said("always.records")
     if notion is Notion.METRIC:
         yield said("always.far")
+
+
+def _named(fields: tuple[str, ...]) -> str:
+    return series(tuple(f'"{name}"' for name in fields))
 
 
 def _by_setting(table: str, policy: Policy) -> Iterator[str]:
