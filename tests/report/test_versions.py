@@ -36,7 +36,7 @@ POLICY = policy.parse(
     {
         "notion": ["LDP", "metric-DP", "eps-delta"],
         "unverified": ["version"],
-        "allow": ["punctuation", "stop_word", "number"],
+        "allow": ["punctuation", "stop_word", "number", {"identifying": "id"}],
     },
     "test",
 )
