@@ -163,7 +163,11 @@ def test_intervals_hold_where_texts_differ(spread: bool, tmp_path: Path) -> None
     for seed in range(200):
         rows = rng.integers(0, 38, 60)
         batch = [
-            " ".join([WORDS[row], *(WORDS[each] for each in rng.integers(0, 39, 29))])
+            (
+                " ".join(
+                    [WORDS[row], *(WORDS[each] for each in rng.integers(0, 39, 29))]
+                ),
+            )
             for row in rows
         ]
         reader = MoodyReader(seed, spread)
