@@ -132,7 +132,7 @@ def test_readers_show_in_an_evaluation(corpus: Path, tmp_path: Path) -> None:
     assert ran.code == 0, ran.err
     evaluated = json.loads(ran.out)
     names = [each["reader"] for each in evaluated["in_context"]]
-    assert names == ["alone", "ngram"]
+    assert names == ["as written", "alone", "ngram"]
     alone, pairs = (each["classes"][0] for each in evaluated["in_context"])
     assert pairs["low"] > alone["high"], "pairs of this corpus are fixed"
     assert [each["name"] for each in evaluated["word_attacks"]] == ["nearest guess"]

@@ -55,7 +55,7 @@ def test_written_words_come_before_draws() -> None:
 def test_whoever_has_the_text_finds_its_row(tmp_path: Path) -> None:
     """A line of the answer says so, and a sentence of every report, vectors' too."""
     said = "Anyone who has an original text"
-    for name in ("rank", "cmp", "laplace"):
+    for name in ("rank", "laplace", "tem-text"):
         document = internal_report(name, tmp_path)
         assert any(each.startswith(said) for each in document.guarantee.not_covered)
         assert said in rendered(document).decode()
