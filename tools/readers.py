@@ -202,7 +202,9 @@ class Figures:
         """Note that settings were measured at a risk."""
         ladder = calibrate.ladder_key(recipe.settings(), pipeline.lexicon)
         epsilon = pipeline.budget.description.high
-        rung = calibrate.Rung(epsilon, context_risk.key_of(pipeline))
+        rung = calibrate.Rung(
+            epsilon, context_risk.key_of(pipeline), context_risk.written_key(pipeline)
+        )
         ladders = self._parts.setdefault("ladders", {})
         ladders.setdefault(ladder, {})[f"{risk:g}"] = asdict(rung)
 

@@ -167,23 +167,20 @@ def make(
         reading=in_context[shown].readings[-1],
     )
     settings_of = profile.load("balanced", {"budget": {"risk": shown}}).settings()
-    keys = {risk: context_risk.key_of(ready) for risk, ready in pipelines.items()}
-    rungs = {
-        f"{risk:g}": asdict(calibrate.Rung(ready.budget.description.high, keys[risk]))
-        for risk, ready in pipelines.items()
-    }
     ngrams.save(pairs, pairs_folder)
     store.save(lexicon, folder)
-    # The decoder of a run has all pairs: its key is known once they are stored.
-    figures = {
-        "readers": {keys[risk]: [asdict(one)] for risk, one in in_context.items()},
-        "written": {
-            context_risk.written_key(_ready(lexicon, risk, name=decoder)): [asdict(one)]
-            for risk, by_decoder in written.items()
-            for decoder, one in by_decoder.items()
-        },
-        "ladders": {calibrate.ladder_key(settings_of, lexicon): rungs},
-    }
+    figures: dict[str, dict[str, object]] = {"readers": {}, "written": {}}
+    rungs = {}
+    for risk, ready in pipelines.items():
+        key = context_risk.key_of(ready)
+        figures["readers"][key] = [asdict(in_context[risk])]
+        # The decoder of a run has all pairs: its key is known once they are stored.
+        for decoder, one in written[risk].items():
+            name = context_risk.written_key(_ready(lexicon, risk, name=decoder))
+            figures["written"][name] = [asdict(one)]
+        epsilon = ready.budget.description.high
+        rungs[f"{risk:g}"] = asdict(calibrate.Rung(epsilon, key, name))
+    figures["ladders"] = {calibrate.ladder_key(settings_of, lexicon): rungs}
     text = json.dumps(figures, indent=1, sort_keys=True)
     (folder / calibrate.READERS_FILE).write_text(f"{text}\n", encoding="utf-8")
     return result
@@ -230,6 +227,7 @@ def _written(
     found = {}
     with tempfile.TemporaryDirectory() as folder:
         ngrams.save(pairs, Path(folder))
+        # Last the decoder of the profile.
         for decoder in ({"name": "none"}, {"name": "ngram", "model": folder}):
             ready = _ready(lexicon, risk, **decoder)
             reading = _attacked(ready, (), read).written()

@@ -375,10 +375,15 @@ READERS_FILE = "readers.json"
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """A measured risk of a ladder: its epsilon, and the key of its `readers`."""
+    """A measured risk of a ladder: its epsilon, and the keys of its figures.
+
+    readers is the key in `readers`; written, with the decoder of the profile, the one
+    in `written`.
+    """
 
     epsilon: float
     readers: str
+    written: str
 
 
 def shipped_readers() -> Path:

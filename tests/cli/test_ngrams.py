@@ -132,11 +132,11 @@ def test_readers_show_in_an_evaluation(corpus: Path, tmp_path: Path) -> None:
     assert ran.code == 0, ran.err
     evaluated = json.loads(ran.out)
     names = [each["reader"] for each in evaluated["in_context"]]
-    assert names == ["alone", "ngram"]
-    alone, pairs = (each["classes"][0] for each in evaluated["in_context"])
+    assert names == ["as written", "alone", "ngram"]
+    _, alone, pairs = (each["classes"][0] for each in evaluated["in_context"])
     assert pairs["low"] > alone["high"], "pairs of this corpus are fixed"
     assert [each["name"] for each in evaluated["word_attacks"]] == ["nearest guess"]
-    assert "Readers of whole texts" in page.read_text()
+    assert "What attackers find" in page.read_text()
     shown = here(
         *("evaluate", str(corpus), str(target), "--profile", "balanced", *settings),
         "--no-readers",

@@ -338,7 +338,7 @@ def test_a_risk_in_context_becomes_a_risk_of_one_word(
     for risk, limits in ((0.1, (0.1, 0.2)), (0.2, (0.25, 0.4)), (0.3, (0.5, 0.3))):
         readings = tuple(reading(limit) for limit in limits)
         entries[f"at {risk}"] = [asdict(context_risk.InContext("a", "", readings))]
-        rungs[f"{risk}"] = asdict(calibrate.Rung(8.0, f"at {risk}"))
+        rungs[f"{risk}"] = asdict(calibrate.Rung(8.0, f"at {risk}", ""))
     key = calibrate.ladder_key(recipe.settings(), LEXICON)
     file.write_text(json.dumps({"readers": entries, "ladders": {key: rungs}}))
     for target, risk in ((0.2, 0.1), (0.39, 0.1), (0.41, 0.2), (0.9, 0.3)):

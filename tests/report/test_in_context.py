@@ -14,7 +14,7 @@ import dptext
 from dptext.report import answer, html, plan, views
 from dptext.report.blocks import Chart
 from dptext.report.document import Document
-from tests.report.pages import panel, planned, rendered
+from tests.report.pages import internal_report, panel, planned, rendered
 
 
 @cache
@@ -50,6 +50,17 @@ def test_written_words_come_before_draws() -> None:
     assert min(shares) > 0.2, "more than the risk of a draw"
     page = rendered(measured()).decode()
     assert page.index("words as written") < page.index("one draw, best guess")
+
+
+def test_whoever_has_the_text_finds_its_row(tmp_path: Path) -> None:
+    """A line of the answer says so, and a sentence of every report, vectors' too."""
+    said = "Anyone who has an original text"
+    for name in ("rank", "laplace", "tem-text"):
+        document = internal_report(name, tmp_path)
+        assert any(each.startswith(said) for each in document.guarantee.not_covered)
+        assert said in rendered(document).decode()
+        lines = [line.sentence for line in answer.answer(document)]
+        assert document.words is None or any(each.startswith(said) for each in lines)
 
 
 def test_a_lower_limit_names_its_risk() -> None:
