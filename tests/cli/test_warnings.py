@@ -117,5 +117,6 @@ def test_a_program_finds_them_in_its_report() -> None:
         warnings.simplefilter("always")
         _, report = dptext.privatize(frame, columns="text", report=True)
     said = [str(each.message) for each in given if "email" in str(each.message)]
+    assert report.private is not None
     assert list(report.private.warnings) == said
     assert said[0].startswith("column 'email' was left unchanged and looks like e-mail")
