@@ -133,7 +133,7 @@ def verdict(export: Export, policy: ExportPolicy, recomputer: Recomputer) -> Ver
         *of_rule(Rule.POLICY, _terms(report, risk, policy)),
         *of_rule(Rule.POLICY, _classes(report.guarantee, policy)),
         *of_rule(Rule.FIELDS, _fields(report, export, policy)),
-        *_content(report, export, policy),
+        *([] if differing else _content(report, export, policy)),
     ]
     return Verdict(tuple(findings), (*notes, *unread))
 
