@@ -260,7 +260,7 @@ def _content(report: Document, export: Export, policy: ExportPolicy) -> list[Fin
     if report.run.layout.format not in registry.names("formats"):
         return []  # why it was not recomputed says so
     try:
-        found = contents.of_export(report, export)
+        found = contents.read_export(report, export)
     except (MissingExtra, exports.NotHere) as error:
         if Unverified.CONTENT in policy.unverified:
             return []
