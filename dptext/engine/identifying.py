@@ -148,7 +148,7 @@ class FieldValues:
         By what the values are, and else, unless by_name is False, by its name.
         """
         for kind in (Kind.EMAIL, Kind.ACCOUNT, Kind.PHONE, Kind.NUMBER, Kind.NAME):
-            if found := self._of_kind(kind):
+            if found := self._found(kind):
                 return Identifying(kind, found, self.texts)
         named = self._by_name(name) if by_name else None
         if named is None or (self.texts and not self._may_be(named)):
@@ -161,7 +161,7 @@ class FieldValues:
             return False
         return kind is not Kind.PHONE or self.count("long numbers") > 0
 
-    def _of_kind(self, kind: Kind) -> int:
+    def _found(self, kind: Kind) -> int:
         """Return how many values are of a kind, 0 where there are too few to tell."""
         if self.share(kind) >= _MOST:
             return self.count(kind)

@@ -48,7 +48,7 @@ class FieldFinding:
     shown: str
 
     @classmethod
-    def of_field(cls, name: str, how: Identifying) -> FieldFinding:
+    def for_field(cls, name: str, how: Identifying) -> FieldFinding:
         """Return the finding on a field of the file."""
         return cls(name, how, f"column {exports.series([name])}")
 
@@ -118,10 +118,10 @@ class Contents:
             if name == self._subject and values.texts and how is None:
                 how = Identifying(Kind.NUMBER, values.texts, values.texts, by_name=True)
             if how is not None and not exports.is_in(name, tuple(allowed)):
-                found.append(FieldFinding.of_field(name, how))
-        return [*found, *self._of_names(allowed)]
+                found.append(FieldFinding.for_field(name, how))
+        return [*found, *self._in_names(allowed)]
 
-    def _of_names(self, allowed: Sequence[str]) -> Iterator[FieldFinding]:
+    def _in_names(self, allowed: Sequence[str]) -> Iterator[FieldFinding]:
         """Yield what is found in the names of fields, and beyond the first of them."""
         found = [
             (_FURTHER, Identifying(kind, count, count, by_name=True))
@@ -190,7 +190,7 @@ class StopAtIdentifying:
             )
 
 
-def of_export(report: Document, export: Export) -> Contents:
+def read_export(report: Document, export: Export) -> Contents:
     """Count all unchanged values of an export, as its report says how it is read.
 
     Raises InputError, UsageError and MissingExtra where it cannot be read.

@@ -156,7 +156,7 @@ def verdict(
         *of_rule(Rule.POLICY, _written(outcome.wanted or report, policy)),
         *of_rule(Rule.POLICY, _classes(report.guarantee, policy)),
         *of_rule(Rule.FIELDS, _fields(report, export, policy)),
-        *_content(report, export, policy),
+        *([] if differing else _content(report, export, policy)),
     ]
     return Verdict(tuple(findings), (*notes, *unread))
 
@@ -283,7 +283,7 @@ def _content(report: Document, export: Export, policy: ExportPolicy) -> list[Fin
     if report.run.layout.format not in registry.names("formats"):
         return []  # why it was not recomputed says so
     try:
-        found = contents.of_export(report, export)
+        found = contents.read_export(report, export)
     except (MissingExtra, exports.NotHere) as error:
         if Unverified.CONTENT in policy.unverified:
             return []

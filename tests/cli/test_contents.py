@@ -199,10 +199,8 @@ def test_ids_of_vectors_are_looked_at(options: tuple[str, ...]) -> None:
     lexicon = options[:2]
     for suffix in ("npz", "parquet"):
         out = f"out.{suffix}"
-        ran = here(
-            *("embed", "-f", "text", "in.jsonl", *lexicon, "--epsilon", "8"),
-            *("--id", "customer_name", "-o", out, "-q"),
-        )
+        run = ("embed", "-f", "text", "in.jsonl", *lexicon, "--epsilon", "8")
+        ran = here(*run, "--id", "customer_name", "-o", out, "-q")
         assert ran.code == 0, ran.err
         (line,) = found(out, "--set", "notion=[LDP, metric-DP, eps-delta]")
         assert "'customer_name'" in line
