@@ -458,14 +458,14 @@ def _followed(first: list[int], theirs: Ints, others: Rows, outputs: int) -> lis
 
 
 def outputs_first(
-    counts: Floats, may: Mask, outputs: int | None, always: int | None = None
+    counts: Floats, may: Mask, outputs: int | None, must: Mask | None = None
 ) -> tuple[NDArray[np.intp], Floats]:
     """Return the order in which words stand, and their counts: (V,), (V,).
 
     By descending count, outputs first. Words that are no outputs count no more than
-    the last output; the words from `always` on are outputs and count no less.
+    the last output; words that must be outputs count no less.
     """
-    forced = np.arange(len(counts)) >= (len(counts) if always is None else always)
+    forced = np.zeros(len(counts), np.bool_) if must is None else must
     first = np.lexsort((-counts, ~forced))
     chosen = first[may[first]][:outputs]
     inside = np.zeros(len(counts), np.bool_)
