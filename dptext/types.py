@@ -210,6 +210,8 @@ class Words:
     piece (dptext.tokens.kinds); ends (r,) int64 end of each text in pieces; positions
     (n,) int64 where each word to be privatized stands in pieces; texts (n,) int64 which
     text each word belongs to, non-decreasing; ids (n,) int32 rows of the vocabulary.
+    inputs (n,) int32, the rows that a mechanism reads: ids, but the row of all names
+    for words that are read as names of persons (dptext.tokens.names).
     """
 
     pieces: list[str]
@@ -218,6 +220,11 @@ class Words:
     positions: Ints
     texts: Ints
     ids: Ids
+    inputs: Ids = None  # type: ignore[assignment]  # ids where they are not given
+
+    def __post_init__(self) -> None:
+        if self.inputs is None:
+            object.__setattr__(self, "inputs", self.ids)
 
     def by_text(self) -> list[int]:
         """Return how many words of each text are privatized."""
