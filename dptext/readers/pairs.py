@@ -153,7 +153,7 @@ class CandidateTable(NamedTuple):
     """The candidates of each output at one epsilon: rows (O, c), V the unknown word.
 
     weights (O, c) as in `posterior.Words`; a padding weighs 0. writable (O, c) tells
-    which candidates may be drawn themselves and are not vulgar.
+    which candidates may be written (dptext.readers.channel.Candidates).
     """
 
     rows: Ids

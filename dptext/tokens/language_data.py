@@ -83,6 +83,12 @@ def special_words(language: str) -> frozenset[str]:
     return frozenset().union(*(each.words for each in classes if each.special))
 
 
+@cache
+def delicate_words(language: str) -> frozenset[str]:
+    """Return the words of all classes of a language."""
+    return frozenset().union(*(each.words for each in word_classes(language)))
+
+
 def _word_class(heading: str, words: list[str]) -> WordClass:
     name, _, rest = heading.partition(": ")
     special, never, news = "", False, False
