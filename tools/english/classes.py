@@ -7,8 +7,8 @@ currency, titles, numbers, negation, and the classes of news. Few of a class are
 outputs, since the floor writes each output as often as any other. Words of the special
 categories of personal data, of sex, abuse and infamy are never outputs, and what stands
 for them is what stands best among the rest, less the outputs that are nearest to the
-category as a whole, so that they do not tell of it either. Words of one gender stand in no order of
-the other; a word with a meaning of its own lists no function word.
+category as a whole, so that they do not tell of it either. Words of one gender stand in
+no order of the other; a word with a meaning of its own lists no function word.
 
 All of it follows from lists and from how words are written: dptext/data/words, and the
 file proper.txt here.
@@ -154,7 +154,7 @@ class Classes:
     titles: dict[int, tuple[int, ...]]
     """Titles before names, with the titles of their gender: names follow these."""
     category: NDArray[np.int8]
-    """The number of the special category of words that are no outputs, else -1: (V,)."""
+    """The special category of words that are no outputs, a number, else -1: (V,)."""
 
 
 def classes_of(words: Sequence[str], grammatical: frozenset[str]) -> Classes:
@@ -196,7 +196,7 @@ def classes_of(words: Sequence[str], grammatical: frozenset[str]) -> Classes:
 def _titles(
     row_of: dict[str, int], gender: NDArray[np.int8]
 ) -> dict[int, tuple[int, ...]]:
-    """Return the titles that stand before names, each with those that may stand for it."""
+    """Return the titles that stand before names, with those that may replace each."""
     listed = [word for word in closed_classes(ENGLISH)["titles"] if word[0].isupper()]
     rows = [row_of[key_of(word)] for word in listed if key_of(word) in row_of]
     return {
