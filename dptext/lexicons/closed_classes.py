@@ -19,7 +19,7 @@ from dptext.tokens.regex import key_of, keys_of
 from dptext.types import Lexicon, Mask
 
 # Lists of the file that say how words are read, not what is written.
-_READING = ("names that are words", "peoples")
+_READING = ("peoples",)
 # The nouns that unknown words become are other words' replacements, too.
 _OPEN = ("unknown",)
 

@@ -107,6 +107,10 @@ def closed_classes(language: str) -> Mapping[str, tuple[str, ...]]:
     return {name: tuple(words) for name, words in sections("closed_classes")}
 
 
-def person_names(language: str) -> frozenset[str]:
-    """Return names of persons, folded (dptext.tokens.names); none if unknown."""
-    return _by_language("person_names").get(language, frozenset())
+def person_names(language: str, *, capital: bool = False) -> frozenset[str]:
+    """Return names of persons, folded (dptext.tokens.names); none if unknown.
+
+    capital: those that are other words, too, and names with a capital first letter.
+    """
+    kind = f"{language} capital" if capital else language
+    return _by_language("person_names").get(kind, frozenset())

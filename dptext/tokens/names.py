@@ -10,14 +10,15 @@ not know these are read as names:
 - those of the public list dptext/data/words/person_names.txt, however they are written.
 
 Of words that it knows, those that are names as well ("Mark", "Rose") are read as names
-where the first letter is a capital and the others are small. Nothing around a word
-decides: so a change of one word changes how no other is read.
+where the first letter is a capital and the others are small, and all parts of a word
+with a hyphen that begins with a name of that list are ("Min-jun"). Nothing around a
+word decides: so a change of one word changes how no other is read.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from functools import cache
 
 from dptext.tokens import language_data
 from dptext.tokens.regex import key_of
@@ -30,6 +31,7 @@ _PLAIN = str.maketrans(
         **{"đ": "d", "ð": "d", "þ": "th", "ə": "e", "ŋ": "n"},
     }
 )
+_MARKS = re.compile("[-'’]")
 _VOWELS = frozenset("aeiouy")
 _SHOUTED = 4  # letters of an unknown word in capitals that is read as a name
 
@@ -48,29 +50,34 @@ def row_of_names(lexicon: Lexicon) -> int:
 
 def unknown_is_name(word: str, language: str) -> bool:
     """Tell whether a word outside the vocabulary is read as a name of a person."""
-    if not word.replace("'", "").replace("’", "").isalpha():
+    if not _MARKS.sub("", word).isalpha():
         return False
     if word[:1].isupper() and not word.isupper():
         return True
     folded = fold(key_of(word))
     if word.isupper() and len(word) >= _SHOUTED and _VOWELS & {*folded}:
         return True
-    return folded in _persons(language)
+    return folded in language_data.person_names(language)
 
 
 def known_is_name(word: str, language: str) -> bool:
     """Tell whether a word of the vocabulary is read as a name, for its spelling."""
     if not word[:1].isupper() or not word[1:].islower():
         return False
-    return key_of(word) in _also_names(language)
+    return key_of(word) in language_data.person_names(language, capital=True)
 
 
-@cache
-def _persons(language: str) -> frozenset[str]:
-    return language_data.person_names(language)
+def begins_as_name(word: str, language: str) -> bool:
+    """Tell whether all parts of a word with a hyphen are read as names ("Min-jun").
 
-
-@cache
-def _also_names(language: str) -> frozenset[str]:
-    named = language_data.closed_classes(language).get("names that are words", ())
-    return frozenset(map(key_of, named))
+    They are where the first has a capital and is no word besides.
+    """
+    first = word.partition("-")[0]
+    if not first[:1].isupper() or first.isupper():
+        return False
+    folded = fold(key_of(first))
+    known = (
+        language_data.person_names(language),
+        language_data.person_names(language, capital=True),
+    )
+    return any(folded in listed for listed in known)

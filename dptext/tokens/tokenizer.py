@@ -79,7 +79,7 @@ class Tokenizer:
         ids: Ids = ((wanted >> _ROW & 0xFFFFFFFF) - 1).astype(np.int32)
         of_text = np.repeat(np.arange(len(texts)), np.diff(ends, prepend=0))
         persons = (wanted >> _NAMED).astype(bool)
-        inputs = np.where(persons, np.int32(self._names), ids)
+        read_as = np.where(persons, np.int32(self._names), ids)
         return Words(
             pieces=pieces,
             flags=flags,
@@ -87,7 +87,7 @@ class Tokenizer:
             positions=positions,
             texts=of_text[positions],
             ids=ids,
-            inputs=inputs,
+            read_as=read_as,
         )
 
     def _divide(
@@ -128,23 +128,26 @@ class Tokenizer:
         if len(parts) == 1:
             return self._word(parts[0][0], parts[0][1], lead)
         memory = self._parts if len(piece) < _LONG else self._long
+        named = self._names >= 0 and "-" in body
+        named = named and names.begins_as_name(body, self._language)
         memory[piece] = [
-            (" " + part, self._word(part, row, lead))
+            (" " + part, self._word(part, row, lead, named=named))
             if lead and not number
-            else (part, self._word(part, row, 0))
+            else (part, self._word(part, row, 0, named=named))
             for number, (part, row) in enumerate(parts)
         ]
         return _SEVERAL
 
-    def _word(self, body: str, row: int, lead: int) -> int:
+    def _word(self, body: str, row: int, lead: int, *, named: bool = False) -> int:
         if row == MARK:
             return _pack(kinds.PUNCTUATION, -1, lead, body)
         if row < 0:
-            kind, named = kinds.UNKNOWN, names.unknown_is_name(body, self._language)
+            kind = kinds.UNKNOWN
+            named = named or names.unknown_is_name(body, self._language)
         else:
             stop = key_of(body) in self._stop_words
             kind = kinds.STOP_WORD if stop else kinds.WORD
-            named = names.known_is_name(body, self._language)
+            named = named or names.known_is_name(body, self._language)
         code = _pack(kind, max(row, -1), lead, body)
         return code | 1 << _NAMED if named and self._names >= 0 else code
 

@@ -23,7 +23,13 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.tokens.language_data import closed_classes, sections, word_classes
+from dptext.tokens.language_data import (
+    closed_classes,
+    person_names,
+    sections,
+    word_classes,
+)
+from dptext.tokens.names import fold
 from dptext.tokens.regex import key_of
 from dptext.types import ENGLISH, Mask
 from tools.english.wordnet import LISTS
@@ -48,7 +54,7 @@ _PROPER = {
 # Categories whose words are never outputs; of the others (politics, crime) few are.
 _NEVER = frozenset({"health", "religion", "origin", "sexuality"})
 # Words of each class of news that are outputs: the commonest.
-_NEWS_OUTPUTS = 10
+_NEWS_OUTPUTS = 12
 # What can never be a name, though it is written with a capital.
 _PLACES_OF_NEWS = "places of war"
 
@@ -115,6 +121,8 @@ def is_name(word: str, grammatical: frozenset[str]) -> bool:
         return True
     shown = word[:1].isupper() and "." not in word
     shown = shown and not (word.isupper() and len(word) > 1)
+    # Some names are written small or in capitals there, since no list had them.
+    shown = shown or fold(key) in person_names(ENGLISH)
     return shown and not (
         key in closed()
         or key in proper()
