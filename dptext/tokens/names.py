@@ -32,6 +32,7 @@ _PLAIN = str.maketrans(
     }
 )
 _MARKS = re.compile("[-'’]")
+_PREFIX = re.compile("[DLO]['’][A-Z]")
 _VOWELS = frozenset("aeiouy")
 _SHOUTED = 4  # letters of an unknown word in capitals that is read as a name
 
@@ -68,10 +69,13 @@ def known_is_name(word: str, language: str) -> bool:
 
 
 def begins_as_name(word: str, language: str) -> bool:
-    """Tell whether all parts of a word with a hyphen are read as names ("Min-jun").
+    """Tell whether all parts of a word are read as names ("Min-jun", "O'Hara").
 
-    They are where the first has a capital and is no word besides.
+    They are where the first, up to a hyphen, has a capital and is listed as a name, and
+    where one letter stands before an apostrophe and a capital.
     """
+    if _PREFIX.match(word):
+        return True
     first = word.partition("-")[0]
     if not first[:1].isupper() or first.isupper():
         return False

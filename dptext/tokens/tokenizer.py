@@ -128,8 +128,7 @@ class Tokenizer:
         if len(parts) == 1:
             return self._word(parts[0][0], parts[0][1], lead)
         memory = self._parts if len(piece) < _LONG else self._long
-        named = self._names >= 0 and "-" in body
-        named = named and names.begins_as_name(body, self._language)
+        named = self._names >= 0 and names.begins_as_name(body, self._language)
         memory[piece] = [
             (" " + part, self._word(part, row, lead, named=named))
             if lead and not number

@@ -149,7 +149,7 @@ def order_of_unknown(
 _FIRST = 100.0
 # Of the outputs, the part nearest to a special category, which stand for none of its
 # words.
-_TELLING = 0.05
+_TELLING = 0.03
 
 
 class _Scoring:
