@@ -170,11 +170,12 @@ def _assembled(
 ) -> Lexicon:
     written, outputs = tuple(words.written), words.outputs
     sealed = classes.classes_of(written, english.grammatical)
-    for group in (sealed.listed, sealed.unknown):
-        if len(group) < listed or group.max() >= outputs:
-            msg = f"only {len(group)} words for an order of {listed}; take more outputs"
-            raise LexiconError(msg)
-    stand_ins = sealed.unknown[:listed]
+    sealed = replace(
+        sealed,
+        listed=_filled(sealed.listed, outputs, listed),
+        unknown=_filled(sealed.unknown, outputs, listed),
+    )
+    stand_ins = sealed.unknown
     glove = _with_unknown(words.glove, stand_ins)
     known, arrays = figures_of(
         english=english,
@@ -219,6 +220,13 @@ def _assembled(
         **arrays,
     )
     return replace(lexicon, digest=digest_in_memory(lexicon))
+
+
+def _filled(rows: NDArray[np.int64], outputs: int, listed: int) -> NDArray[np.int64]:
+    """Return a list of outputs; where it is too short the commonest others follow."""
+    inside = rows[rows < outputs]
+    others = np.setdiff1d(np.arange(outputs), inside)
+    return np.concatenate((inside, others))[:listed]
 
 
 def _rounded(counts: NDArray[np.float64]) -> NDArray[np.float64]:

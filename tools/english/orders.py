@@ -127,8 +127,8 @@ def orders(
         orders_of_rows[named, 1:] = shared[:listed]
         orders_of_rows[np.flatnonzero(named[:outputs])] = shared[: 1 + listed]
         for row, first in figures.classes.titles.items():
-            others = [y for y in (*first, *shared.tolist()) if y != row]
-            orders_of_rows[row, 1:] = others[:listed]
+            distinct = dict.fromkeys((row, *first, *shared.tolist()))
+            orders_of_rows[row] = [*distinct][: 1 + listed]
     return orders_of_rows
 
 
@@ -200,7 +200,7 @@ class _Scoring:
             for others, worth in (
                 (figures.groups[row], weights.group),
                 (figures.antonyms[row], NEVER),
-                ((row,), 2 * NEVER),
+                ((row,), 20 * NEVER),  # below all that is not to be listed
             ):
                 scores[position, [y for y in others if y < outputs]] += worth
         if figures.classes is not None:
