@@ -335,3 +335,32 @@ class Gains:
         at = contexts.astype(np.int64) * self.width + following
         # Slots are never outside: what mode says is only the quickest way.
         return self.table.take(at, mode="wrap")
+
+
+class WholeGains:
+    """g(x, x') of all rows of a model, looked up pair by pair: for an attacker.
+
+    `Gains` is a table of the likeliest rows, which a decoder reads fast; who attacks
+    has time, and pairs of rare words tell most. slot_of (V + 2,) int32 are the rows;
+    ends (V + 2,), following and gains (m,) those of the model, each context in order.
+    """
+
+    def __init__(self, model: Ngrams) -> None:
+        rows = model.size + 2
+        self.slot_of = np.arange(rows, dtype=np.int32)
+        keys = model.contexts * rows + np.asarray(model.following, np.int64)
+        order = np.argsort(keys, kind="stable")
+        self._keys, self._rows = keys[order], rows
+        self.ends = np.ascontiguousarray(model.ends, np.int64)
+        self.following = np.asarray(model.following, np.int32)[order]
+        self.gains = np.asarray(model.gains, np.int8)[order]
+
+    def of(self, contexts: Ids, following: Ids) -> NDArray[np.int8]:
+        """Return the codes of the gains of pairs of rows, arrays that broadcast."""
+        keys = contexts.astype(np.int64) * self._rows + following
+        if not len(self._keys):
+            return np.zeros(keys.shape, np.int8)
+        found = np.searchsorted(self._keys, keys)
+        np.minimum(found, len(self._keys) - 1, out=found)
+        seen = self._keys[found] == keys
+        return np.where(seen, self.gains[found], np.int8(0))
