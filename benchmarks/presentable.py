@@ -36,6 +36,7 @@ from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.tokens.language_data import closed_classes, word_classes
 from dptext.tokens.regex import key_of
+from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Record
 
 # Names of customers by origin, given and family, as people of these countries have them
@@ -207,6 +208,8 @@ class Version(NamedTuple):
     texts: list[str]
     before: list[list[str]]
     after: list[list[str]]
+    denied: list[int]
+    """Words that deny in each text, replaced or not."""
 
 
 def version(ready: Pipeline, texts: Sequence[str], seed: int) -> Version:
@@ -216,6 +219,12 @@ def version(ready: Pipeline, texts: Sequence[str], seed: int) -> Version:
     out: list[str] = []
     before: list[list[str]] = [[] for _ in texts]
     after: list[list[str]] = [[] for _ in texts]
+    negation = lists().negation
+    every = Tokenizer(ready.lexicon, ready.profile.tokens, every_word=True)
+    denied = [
+        sum(key_of(piece.strip()) in negation for piece in every.words([text]).pieces)
+        for text in texts
+    ]
     for begin in range(0, len(records), 200):
         done = ready.privatize(records[begin : begin + 200], randomness)
         out += [text for (text,) in done.texts]
@@ -225,12 +234,13 @@ def version(ready: Pipeline, texts: Sequence[str], seed: int) -> Version:
         ):
             before[begin + text].append(key_of(words.pieces[position].strip()))
             after[begin + text].append(key_of(new.strip()))
-    return Version(out, before, after)
+    return Version(out, before, after, denied)
 
 
 def figures(done: Version, texts: Sequence[str]) -> dict[str, float]:
     """Count what was written in the place of what: shares and rates, by name."""
     known, counts = lists(), Counter[str]()
+    counts["negations"] = sum(done.denied)
     for text, new, before, after in zip(
         texts, done.texts, done.before, done.after, strict=True
     ):
@@ -245,7 +255,6 @@ def figures(done: Version, texts: Sequence[str]) -> dict[str, float]:
                 counts[f"{name} hit"] += added > 0
         for old, word in zip(before, after, strict=True):
             if old in known.negation:
-                counts["negations"] += 1
                 counts["lost"] += word not in known.negation
             for one, other in ((known.men, known.women), (known.women, known.men)):
                 if old in one:
