@@ -141,14 +141,16 @@ class Tokenizer:
         if row == MARK:
             return _pack(kinds.PUNCTUATION, -1, lead, body)
         if row < 0:
-            kind = kinds.UNKNOWN
-            named = named or names.unknown_is_name(body, self._language)
+            kind, reads_as_name = kinds.UNKNOWN, names.unknown_is_name
         else:
             stop = key_of(body) in self._stop_words
             kind = kinds.STOP_WORD if stop else kinds.WORD
-            named = named or names.known_is_name(body, self._language)
+            reads_as_name = names.known_is_name
         code = _pack(kind, max(row, -1), lead, body)
-        return code | 1 << _NAMED if named and self._names >= 0 else code
+        # Lexicons without one row for names need no lists of them.
+        if self._names >= 0 and (named or reads_as_name(body, self._language)):
+            code |= 1 << _NAMED
+        return code
 
 
 @lru_cache(maxsize=2)
