@@ -284,7 +284,8 @@ class Pipeline:
             if isinstance(self.mechanism, TextMechanism):
                 drawn = self.mechanism.sample(words, eps, bits)
             else:
-                drawn = self.replace(words.ids, eps, bits, records_of_words, randomness)
+                inputs = words.inputs
+                drawn = self.replace(inputs, eps, bits, records_of_words, randomness)
         positions = self.joiner.positions_to_redraw(words)
         if len(positions):
             text = np.searchsorted(words.ends, positions, side="right")
@@ -309,7 +310,7 @@ class Pipeline:
         """Draw words whose epsilons look at those drawn before; return both."""
 
         def draw(positions: Ints, eps: Eps) -> Ids:
-            return self.draw(words.ids[positions], eps, bits.take(positions))
+            return self.draw(words.inputs[positions], eps, bits.take(positions))
 
         return budget.release(words, bits.since(BUDGET_LANE), draw)
 

@@ -260,6 +260,8 @@ class Words:
     piece (dptext.tokens.kinds); ends (r,) int64 end of each text in pieces; positions
     (n,) int64 where each word to be privatized stands in pieces; texts (n,) int64 which
     text each word belongs to, non-decreasing; ids (n,) int32 rows of the vocabulary.
+    read_as (n,) int32, the row that all names have where a word is read as a name of a
+    person (dptext.tokens.names), else ids; None: no word is.
     """
 
     pieces: list[str]
@@ -268,6 +270,12 @@ class Words:
     positions: Ints
     texts: Ints
     ids: Ids
+    read_as: Ids | None = None
+
+    @property
+    def inputs(self) -> Ids:
+        """Return the rows that a mechanism reads: (n,), -1 = unknown and no name."""
+        return self.ids if self.read_as is None else self.read_as
 
     def by_text(self) -> list[int]:
         """Return how many words of each text are privatized."""
@@ -547,13 +555,15 @@ class Lexicon:
     vectors (V + 1, d) float16 or float32; the last row stands for every unknown word.
     counts (V,) float64 > 0, public.
     orders (V + 1, k) uint16 or uint32: orders[x] lists the best replacements of x, best
-    first, without repetition; orders[x, 0] == x for x < V.
+    first, without repetition: outputs alone, but for x itself, which comes first where
+    it is no output.
     far (V + 1,) float32: no word outside orders[x] is nearer to x than far[x] (Euclid).
     digest: sha256 over the content; goes into reports.
     parts (V,) uint8, where known: the part of speech, a row of PARTS.
     meta: provenance and public geometry; see dptext.lexicons.store. meta["outputs"],
     where present: after the word itself only the first so many words are listed in
-    orders; meta["language"]: see language.
+    orders; meta["names"], where present: the word whose row all names of persons are
+    equal to (dptext.tokens.names); meta["language"]: see language.
 
     Two are equal where they are one object, so that tables of one can be kept by it.
     """

@@ -119,7 +119,10 @@ def worth(
         )
     by_rank = np.zeros(mechanism.listed)
     if utility == "kept":
-        by_rank[0] = prior[: mechanism.outputs].sum()
+        # A name of persons is not first in its order, if it stands there at all.
+        for position in range(mechanism.listed):
+            itself = mechanism.orders[:-1, position] == np.arange(len(prior))
+            by_rank[position] = prior[itself].sum()
         return by_rank
     rows = unit(np.asarray(mechanism.space.lexicon.vectors, np.float64))
     for begin in range(0, len(prior), 1000):
@@ -176,14 +179,19 @@ def _linear(
 
 
 def find(
-    problem: Problem, outputs: int | None, risk: float, cap: float | None = None
+    problem: Problem,
+    outputs: int | None,
+    risk: float,
+    cap: float | None = None,
+    least: float = 0.0,
 ) -> BestWeights:
     """Return the best weights for a risk, with an epsilon of at most cap nats.
 
     Without cap the epsilon is the smallest on a grid of quarters of a nat where one nat
-    more would gain less than 4% of the worth. steps are rounded to a thousandth.
+    more would gain less than 4% of the worth, least or more. steps are rounded to a
+    thousandth.
     """
-    epsilon = _enough(problem, risk) if cap is None else cap
+    epsilon = _enough(problem, risk, least) if cap is None else cap
     value, logs = solve(problem, risk, epsilon)
     steps = np.round(logs / logs[0], 3) if logs[0] > 0.0 else np.ones(1)
     table: list[tuple[int, float]] = []
@@ -197,14 +205,14 @@ def find(
     return BestWeights(params, epsilon, value)
 
 
-def _enough(problem: Problem, risk: float) -> float:
-    """Return the smallest cap where a nat more gains little."""
+def _enough(problem: Problem, risk: float, least: float) -> float:
+    """Return the smallest cap, least or more, where a nat more gains little."""
 
     @cache
     def worth_at(cap: float) -> float:
         return solve(problem, risk, cap)[0]
 
-    for cap in _CAPS:
+    for cap in (cap for cap in _CAPS if cap >= least):
         if worth_at(cap) >= (1.0 - GAIN) * worth_at(cap + 1.0):
             return cap
     return _CAPS[-1]

@@ -38,10 +38,12 @@ def solved(lexicon: Lexicon, space: Space, policy: Policy) -> Iterator[dict[str,
     """Solve for each risk that a guess without any output does not have already."""
     words = bayes_risk.prior_of_replaced(lexicon, policy)
     problem = best_weights.problem(rank.Params(), space, words, UTILITY)
+    least = 0.0  # a larger risk takes no smaller epsilon
     for risk in RISKS:
         if risk < 1.1 * words.max():
             continue
-        best = best_weights.find(problem, None, risk)
+        best = best_weights.find(problem, None, risk, least=least)
+        least = best.epsilon
         mechanism = best.params.prepare(space, Aim())
         try:
             epsilon = calibrate.epsilon_for(mechanism, risk, words)

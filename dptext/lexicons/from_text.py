@@ -28,9 +28,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.errors import InputError
+from dptext.lexicons import closed_classes
 from dptext.lexicons.orders import inherited, measure, orders_of_others, unit
 from dptext.lexicons.sources import RawVectors
-from dptext.tokens import kinds, numbers
+from dptext.tokens import kinds, names, numbers
 from dptext.tokens.regex import is_elision, key_of, keys_of, kind_of, segment, split
 from dptext.types import Floats, Ints, Lexicon, Mask, Rows, Singles, Vectors
 
@@ -300,7 +301,7 @@ def adapt(
         words=tuple(words[row] for row in order.tolist()),
         vectors=vectors,
         counts=counts[order],
-        orders=_orders(base, new, outputs, order),
+        orders=_orders(base, new, [*counted.new], order),
         # A bound that every distance keeps.
         far=np.zeros(len(vectors), np.float32),
         digest="",
@@ -332,11 +333,24 @@ def _counts(base: Lexicon, counted: CorpusCounts) -> Floats:
     return counts
 
 
-def _orders(base: Lexicon, new: Singles, outputs: int, order: NDArray[np.intp]) -> Rows:
-    """Return the orders of all words with rows as they stand now: (V + 1, k)."""
+def _orders(
+    base: Lexicon, new: Singles, words: Sequence[str], order: NDArray[np.intp]
+) -> Rows:
+    """Return the orders of all words with rows as they stand now: (V + 1, k).
+
+    new are the vectors of words that the base lacks: those that are read as names of
+    persons have the one order of all names, the others list no word of a closed class.
+    """
     size, listed = len(base.words), base.orders.shape[1]
+    outputs = int(base.meta.get("outputs", size))
     barred = numbers.barred(base.words)
+    named = names.row_of_names(base)
+    if named >= 0:
+        barred += np.flatnonzero(closed_classes.sealed(base)[:outputs]).tolist()
     best = orders_of_others(base.vectors[:outputs], new, listed - 1, barred)
+    if named >= 0:
+        persons = [names.unknown_is_name(word, base.language) for word in words]
+        best[persons] = base.orders[named, : listed - 1]
     heads = np.arange(size, size + len(new))[:, None]
     last = base.orders[size:]
     rows = np.concatenate((base.orders[:size], np.hstack((heads, best))))

@@ -23,21 +23,22 @@ from numpy.typing import NDArray
 
 from dptext import cache, progress
 from dptext.errors import LexiconError, OutputError, UsageError
+from dptext.lexicons import closed_classes, sources, store
 from dptext.lexicons import orders as listing
-from dptext.lexicons import sources, store
 from dptext.lexicons.orders import (
     build_orders,
     far_of,
     inherited,
     measure,
     orders_by_cosine,
+    rows_of_names,
 )
 from dptext.lexicons.sources import RawVectors
 from dptext.lexicons.store import cached_folder, packaged_folder
-from dptext.tokens import kinds, numbers
+from dptext.tokens import kinds, names, numbers
 from dptext.tokens.numbers import NAMES
 from dptext.tokens.regex import is_elision, key_of, keys_of, kind_of, split
-from dptext.types import ENGLISH, Floats, Ints, Lexicon, Mask, Rows, Vectors
+from dptext.types import ENGLISH, Floats, Ints, JsonObject, Lexicon, Mask, Rows, Vectors
 
 _BY_COSINE = (
     "the word itself, then the outputs that stand best for it: cosine less hubness, "
@@ -428,7 +429,8 @@ class AsBuiltIn(Scheme):
         rows = self._rows(words)
         may = int(((rows >= 0) & (rows < self._most)).sum())
         outputs = min(self.outputs or may, may)
-        barred = numbers.barred(words)
+        closed = closed_classes.sealed(lexicon)[:outputs]
+        barred = [*numbers.barred(words), *np.flatnonzero(closed).tolist()]
         listed = min(listed, outputs - len(barred))
         if listed <= 1:
             msg = "too few words are outputs of the built-in lexicon"
@@ -443,11 +445,38 @@ class AsBuiltIn(Scheme):
             orders[row] = _followed([row], theirs, orders[row], outputs)
         theirs = here[self._builtin.orders[-1]]
         orders[-1] = _followed([], theirs, orders[-1], outputs)
-        numbers.list_first(orders, words)
         meta = {**lexicon.meta, **_META, "outputs": outputs}
+        meta |= self._name_persons(words, rows, here, orders, outputs)
+        numbers.list_first(orders, words)
         meta["built_in"] = self._builtin.digest
         arrays = inherited(self._builtin, rows, -np.log(counts / counts.sum()))
         return replace(lexicon, orders=orders, meta=meta, **arrays)
+
+    def _name_persons(
+        self,
+        words: Sequence[str],
+        rows: Ints,
+        here: Ints,
+        orders: Rows,
+        outputs: int,
+    ) -> JsonObject:
+        """Give all names of persons the one order of names; return what meta says.
+
+        rows (V,) of the words in the built-in lexicon, -1: not in it; here, where its
+        words stand in this one. Words that it lacks are told by their spelling.
+        """
+        base = self._builtin
+        row = names.row_of_names(base)
+        if row < 0 or not 0 <= here[row] < outputs:
+            return {}
+        shared = _followed([], here[base.orders[row]], orders[-1], outputs)
+        persons = np.where(rows >= 0, rows_of_names(base)[rows], False)
+        for position in np.flatnonzero(rows < 0).tolist():
+            persons[position] = names.unknown_is_name(words[position], ENGLISH)
+        for position in np.flatnonzero(persons).tolist():
+            front = [] if position < outputs else [position]
+            orders[position] = [*front, *shared][: orders.shape[1]]
+        return {"names": words[here[row]]}
 
 
 def _followed(first: list[int], theirs: Ints, others: Rows, outputs: int) -> list[int]:
@@ -458,14 +487,14 @@ def _followed(first: list[int], theirs: Ints, others: Rows, outputs: int) -> lis
 
 
 def outputs_first(
-    counts: Floats, may: Mask, outputs: int | None, always: int | None = None
+    counts: Floats, may: Mask, outputs: int | None, must: Mask | None = None
 ) -> tuple[NDArray[np.intp], Floats]:
     """Return the order in which words stand, and their counts: (V,), (V,).
 
     By descending count, outputs first. Words that are no outputs count no more than
-    the last output; the words from `always` on are outputs and count no less.
+    the last output; words that must be outputs count no less.
     """
-    forced = np.arange(len(counts)) >= (len(counts) if always is None else always)
+    forced = np.zeros(len(counts), np.bool_) if must is None else must
     first = np.lexsort((-counts, ~forced))
     chosen = first[may[first]][:outputs]
     inside = np.zeros(len(counts), np.bool_)

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from dptext.errors import LexiconError
 from dptext.lexicons import search
 from dptext.lexicons.search import Nearest, in_blocks, lengths_from
-from dptext.types import PARTS, Floats, Lexicon, Rows, Singles, Vectors
+from dptext.tokens import names
+from dptext.types import PARTS, Floats, Lexicon, Mask, Rows, Singles, Vectors
 
 ORDERING = "ordering words"  # the phase
 # Candidates beyond the listed ones, so that float32 search decides nothing.
@@ -293,6 +294,23 @@ def orders_by_cosine(
 
     in_blocks(ORDERING, size + 1, work, _ROWS)
     return orders_of_rows
+
+
+def rows_of_names(lexicon: Lexicon) -> Mask:
+    """Tell which words have the one order of names, so that they are one input: (V,).
+
+    None where meta names no word of it (dptext.tokens.names).
+    """
+    size, row = len(lexicon.words), names.row_of_names(lexicon)
+    if row < 0:
+        return np.zeros(size, bool)
+    orders, outputs = lexicon.orders, int(lexicon.meta.get("outputs", size))
+    # A word that is no output stands in front of its order, where rank leaves it out.
+    shared = orders[row, :-1]
+    alike = np.empty(size, bool)
+    alike[:outputs] = (orders[:outputs, :-1] == shared).all(axis=1)
+    alike[outputs:] = (orders[outputs:size, 1:] == shared).all(axis=1)
+    return alike
 
 
 def inherited(base: Lexicon, rows: Rows, content: Floats | float) -> dict[str, Any]:

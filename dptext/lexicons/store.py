@@ -45,6 +45,7 @@ FORMAT = 2  # 2: the elements for numbers
 META = "meta.json"
 WORDS = "words.txt"
 _UNHASHED = ("file",)
+_BLOCK = 8192  # orders that are looked at together
 
 _ARRAYS: dict[str, Kind] = {
     "vectors": (("float16", "float32"), ("V+1", "d")),
@@ -182,7 +183,7 @@ def check(lexicon: Lexicon) -> None:
     finite = np.isfinite(counts).all() and (counts > 0).all()
     parts = counts[:outputs], counts[outputs:]
     descending = all((np.diff(part) <= 0).all() for part in parts)
-    itself_first = (orders[:size, 0] == np.arange(size)).all()
+    inside, once = _permutations(orders, outputs)
     for is_kept, reason in (
         (one_line, "a word is empty or holds a line break"),
         (distinct, "two words are the same in lower case"),
@@ -190,11 +191,30 @@ def check(lexicon: Lexicon) -> None:
         (finite, "counts must be finite and above 0"),
         (descending, "words must stand by descending count, outputs first"),
         (int(orders.max()) < size, "orders name a word beyond the last"),
-        (itself_first, "the order of a word must begin with itself"),
+        (inside, "an order lists a word that is no output, not first in its own"),
+        (once, "an order lists a word twice"),
         (np.isfinite(lexicon.vectors).all(), "vectors must be finite"),
     ):
         if not is_kept:
             raise LexiconError(f"lexicon {lexicon.name!r}: {reason}")
+
+
+def _permutations(orders: Array, outputs: int) -> tuple[bool, bool]:
+    """Tell whether orders list outputs alone, and none of them twice.
+
+    The proof of rank rests on both. A word that is no output may come first in its own
+    order, where rank leaves it out.
+    """
+    inside = once = True
+    for begin in range(0, len(orders), _BLOCK):
+        block = np.asarray(orders[begin : begin + _BLOCK])
+        rows = np.arange(begin, begin + len(block))
+        own = (block[:, 0] == rows) & (rows >= outputs) & (rows < len(orders) - 1)
+        inside &= bool((block[:, 1:] < outputs).all())
+        inside &= bool((own | (block[:, 0] < outputs)).all())
+        ranked = np.sort(block, axis=1)
+        once &= bool((ranked[:, 1:] != ranked[:, :-1]).all())
+    return inside, once
 
 
 def _arrays_of(lexicon: Lexicon) -> dict[str, Array]:

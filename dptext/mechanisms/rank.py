@@ -3,7 +3,8 @@
 The outputs are a public set O, the most frequent words of V. Every word of V, and the
 unknown word, has a public order of O, its best replacements first, and P(y|x) = w(rank
 of y in the order of x) / Z with the same non-increasing w and the same Z for every x.
-A word of O is first in its own order; no other word is ever written.
+No word outside O is ever written. A word of O is first in its own order, but for names
+of persons, which share one order and so are one input.
 
 Weights are tables of (last rank, ln w / epsilon) pairs: up to this rank, from the one
 before on. The first value is 1; beyond the last rank stands the floor, 0. The file
@@ -77,7 +78,7 @@ def within(space: Space, outputs: int, listed: int) -> NDArray[np.integer]:
     if outputs == len(lexicon.words):
         return stored[:, :listed]
     if outputs == lexicon.meta.get("outputs"):
-        # Only the word itself, which comes first, may lie beyond.
+        # Only the word itself, which comes first where it is no output, lies beyond.
         lists = np.array(stored[:, :listed])
         lists[outputs:-1] = stored[outputs:-1, 1 : listed + 1]
         return lists

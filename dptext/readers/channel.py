@@ -22,7 +22,7 @@ import numpy as np
 
 from dptext import cache, lexicons
 from dptext.errors import UsageError
-from dptext.lexicons import word_classes
+from dptext.lexicons import closed_classes, word_classes
 from dptext.mechanisms import Mechanism
 from dptext.tokens import language_data
 from dptext.tokens.policy import Policy
@@ -54,8 +54,9 @@ class Candidates(NamedTuple):
     rows (O, c) int32, V for the unknown word; log_probs (O, c) float64, ln P(y|x), -inf
     where there are no more inputs; writable (O, c), which of them may be drawn, are not
     vulgar, and are no delicate word (dptext.lexicons.word_classes) unless they are y
-    itself. O is V, or the number of words that may be drawn where these are the first
-    of the vocabulary.
+    itself; of a y of a closed class (dptext.lexicons.closed_classes) only y itself, and
+    no word of such a class of another y. O is V, or the number of words that may be
+    drawn where these are the first of the vocabulary.
     """
 
     rows: Ids
@@ -175,6 +176,9 @@ class Channel:
         delicate = np.append(delicate, False)
         itself = rows == np.arange(len(rows))[:, None]
         writable = drawn[rows] & possible & (itself | ~delicate[rows])
+        # What was drawn of a closed class stays, and none of its words is put anywhere.
+        closed = np.append(closed_classes.written_as_drawn(self.lexicon), False)
+        writable &= itself | ~(closed[rows] | closed[: len(rows), None])
         return Candidates(rows, kept["log_probs"], writable)
 
 

@@ -191,7 +191,7 @@ class Chooser:
         randomness = Randomness(RunKey.from_seed(0), "examples")
         bits = randomness.of([bytes(16)], np.zeros(len(words.ids), np.int64))
         eps = np.full(len(words.ids), channel.budget.high)
-        drawn = mechanism.sample(words.ids, eps, bits)
+        drawn = mechanism.sample(words.inputs, eps, bits)
         released = joining.released(channel.policy, words, drawn, eps)
         first = self.options(released, MANY).first
         truth = np.where(words.ids >= 0, words.ids, first)

@@ -29,7 +29,7 @@ from dptext.report.blocks import (
 )
 from dptext.report.figures import share, short
 from dptext.tokens import kinds
-from dptext.types import BudgetKind, Eps, Ids, Record, Words
+from dptext.types import BudgetKind, Eps, Record, Words
 
 _LISTED_ELSEWHERE = ("text", "position", "token", "replaced", "epsilon", "proportion")
 
@@ -83,7 +83,7 @@ def explain(pipeline: Pipeline, text: str, listed: int) -> Explanation:
     words = pipeline.tokenizer.words([text])
     eps = _epsilons(pipeline, words)
     scores = _scores(pipeline, words)
-    outputs = _outputs(pipeline, words.ids, eps, listed)
+    outputs = _outputs(pipeline, words, eps, listed)
     numbers = {position: n for n, position in enumerate(words.positions.tolist())}
     treated = document.treatment(pipeline.profile.tokens)
     tokens = []
@@ -148,24 +148,27 @@ def _scores(pipeline: Pipeline, words: Words) -> dict[int, dict[str, float]]:
 
 
 def _outputs(
-    pipeline: Pipeline, ids: Ids, eps: Eps, listed: int
+    pipeline: Pipeline, words: Words, eps: Eps, listed: int
 ) -> list[tuple[float | None, tuple[Replacement, ...]]]:
     """Return for each word how likely it stays, and its likeliest replacements.
 
     None and () where the output distribution of a word has no closed form.
     """
-    mechanism, words = pipeline.mechanism, pipeline.lexicon.words
+    mechanism, vocabulary = pipeline.mechanism, pipeline.lexicon.words
     if not mechanism.has_log_probs:
-        return [(None, ())] * len(ids)
+        return [(None, ())] * len(words.ids)
 
     @cache
-    def output(row: int, epsilon: float) -> tuple[float, tuple[Replacement, ...]]:
-        probs = mechanism.probs(np.array([row], np.int32), epsilon)[0]
+    def output(
+        row: int, read: int, epsilon: float
+    ) -> tuple[float, tuple[Replacement, ...]]:
+        probs = mechanism.probs(np.array([read], np.int32), epsilon)[0]
         likeliest = np.argsort(-probs, kind="stable")[:listed]  # ties by smaller row
-        replacements = (Replacement(words[y], float(probs[y])) for y in likeliest)
+        replacements = (Replacement(vocabulary[y], float(probs[y])) for y in likeliest)
         return float(probs[row]) if row >= 0 else 0.0, tuple(replacements)
 
-    return list(map(output, ids.tolist(), eps.tolist()))
+    rows = words.ids.tolist(), words.inputs.tolist()
+    return list(map(output, *rows, eps.tolist()))
 
 
 def _notes(pipeline: Pipeline) -> Iterator[str]:

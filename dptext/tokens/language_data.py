@@ -97,3 +97,20 @@ def _word_class(heading: str, words: list[str]) -> WordClass:
             special = flag.removeprefix("special ")
         never, news = never or flag == "never", news or flag == "news"
     return WordClass(name, frozenset(words), special, never, news)
+
+
+@cache
+def closed_classes(language: str) -> Mapping[str, tuple[str, ...]]:
+    """Return the closed classes of a language, words as written; none if unknown."""
+    if language != ENGLISH:
+        return {}
+    return {name: tuple(words) for name, words in sections("closed_classes")}
+
+
+def person_names(language: str, *, capital: bool = False) -> frozenset[str]:
+    """Return names of persons, folded (dptext.tokens.names); none if unknown.
+
+    capital: those that are other words, too, and names with a capital first letter.
+    """
+    kind = f"{language} capital" if capital else language
+    return _by_language("person_names").get(kind, frozenset())

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from dptext.tokens import kinds, language_data
+from dptext.tokens import kinds, language_data, names
 from dptext.tokens.lists import Spans
 from dptext.tokens.numbers import NAMES, Numbers
 from dptext.tokens.policy import PERTURB, Policy
@@ -19,6 +19,8 @@ _ENDERS = frozenset(".!?…。！？")
 _REMEMBERED = 200_000
 _LONG = 64  # pieces of so many characters are forgotten after their batch
 _SEVERAL = -1  # a piece that divides into several words
+# Above flags and row of a code: whether the word is read as a name of a person.
+_ROW, _NAMED = 8, 40
 
 
 class Tokenizer:
@@ -34,6 +36,8 @@ class Tokenizer:
         self._index = _index_of(lexicon)
         self._numbers = Numbers(lexicon)
         self._stop_words = language_data.stop_words(lexicon.language)
+        self._language = lexicon.language
+        self._names = names.row_of_names(lexicon)
         self._codes = _Memory(self._code)
         self._parts: dict[str, list[tuple[str, int]]] = {}
         self._long: dict[str, list[tuple[str, int]]] = {}
@@ -71,9 +75,20 @@ class Tokenizer:
         self._long.clear()
         flags = (codes & 0xFF).astype(np.uint8)
         positions = np.flatnonzero(self._wanted[flags & kinds.KIND])
-        ids: Ids = ((codes[positions] >> 8) - 1).astype(np.int32)
+        wanted = codes[positions]
+        ids: Ids = ((wanted >> _ROW & 0xFFFFFFFF) - 1).astype(np.int32)
         of_text = np.repeat(np.arange(len(texts)), np.diff(ends, prepend=0))
-        return Words(pieces, flags, ends, positions, of_text[positions], ids)
+        persons = (wanted >> _NAMED).astype(bool)
+        read_as = np.where(persons, np.int32(self._names), ids)
+        return Words(
+            pieces=pieces,
+            flags=flags,
+            ends=ends,
+            positions=positions,
+            texts=of_text[positions],
+            ids=ids,
+            read_as=read_as,
+        )
 
     def _divide(
         self, pieces: list[str], codes: Ints, ends: Ints
@@ -113,20 +128,29 @@ class Tokenizer:
         if len(parts) == 1:
             return self._word(parts[0][0], parts[0][1], lead)
         memory = self._parts if len(piece) < _LONG else self._long
+        named = self._names >= 0 and names.begins_as_name(body, self._language)
         memory[piece] = [
-            (" " + part, self._word(part, row, lead))
+            (" " + part, self._word(part, row, lead, named=named))
             if lead and not number
-            else (part, self._word(part, row, 0))
+            else (part, self._word(part, row, 0, named=named))
             for number, (part, row) in enumerate(parts)
         ]
         return _SEVERAL
 
-    def _word(self, body: str, row: int, lead: int) -> int:
+    def _word(self, body: str, row: int, lead: int, *, named: bool = False) -> int:
+        if row == MARK:
+            return _pack(kinds.PUNCTUATION, -1, lead, body)
         if row < 0:
-            kind = kinds.PUNCTUATION if row == MARK else kinds.UNKNOWN
-            return _pack(kind, -1, lead, body)
-        stop = key_of(body) in self._stop_words
-        return _pack(kinds.STOP_WORD if stop else kinds.WORD, row, lead, body)
+            kind, reads_as_name = kinds.UNKNOWN, names.unknown_is_name
+        else:
+            stop = key_of(body) in self._stop_words
+            kind = kinds.STOP_WORD if stop else kinds.WORD
+            reads_as_name = names.known_is_name
+        code = _pack(kind, max(row, -1), lead, body)
+        # Lexicons without one row for names need no lists of them.
+        if self._names >= 0 and (named or reads_as_name(body, self._language)):
+            code |= 1 << _NAMED
+        return code
 
 
 @lru_cache(maxsize=2)
@@ -157,7 +181,7 @@ def _pack(kind: int, row: int, lead: int, body: str) -> int:
         flags |= kinds.TITLE
         if body.isupper() and sum(map(str.isalpha, body)) > 1:
             flags |= kinds.UPPER
-    return (row + 1) << 8 | flags
+    return (row + 1) << _ROW | flags
 
 
 class _Memory(dict[str, int]):

@@ -111,7 +111,10 @@ def test_the_chosen_words_are_written() -> None:
         rows = pipeline.decode(draws.words, draws.drawn, draws.eps)
         asked = [request["messages"][-1]["content"] for request in server.asked]
     lasts = {
-        tuple(line.rpartition(", ")[2] for line in each.split("\n\n")[1].split("\n"))
+        tuple(
+            line.partition(": ")[2].rpartition(", ")[2]
+            for line in each.split("\n\n")[1].split("\n")
+        )
         for each in asked
     }
     words = [example(ENGLISH.words[row]) for row in rows]

@@ -15,8 +15,9 @@ import pytest
 
 from dptext import lexicons
 from dptext.errors import InputError
-from dptext.lexicons import importing, store
+from dptext.lexicons import closed_classes, importing, store
 from dptext.lexicons.from_text import adapt, count_words, vectors_from_text
+from dptext.lexicons.orders import rows_of_names
 from dptext.lexicons.sources import RawVectors
 from dptext.readers import ngrams
 from dptext.types import Lexicon
@@ -252,3 +253,18 @@ def test_a_language_from_manuals_alone(
     assert report["words"]["readers"][0]["success"] > 0.1
     settings = report["run"].get("settings", report)
     assert "manuals" in json.dumps(settings)
+
+
+def test_new_names_are_the_input_that_all_names_are(builtin: Lexicon) -> None:
+    """A name that the text brings has the one order of names; other words list none."""
+    texts = [
+        "The qzzorp of Xanthippine works. A qzzorp, Xanthippine said, works well."
+    ] * 3
+    english = adapt(builtin, "more", lambda: [texts], 3, {"adapted": "more.txt"})
+    store.check(english)
+    row_of, named = english.row_of, rows_of_names(english)
+    assert named[row_of["xanthippine"]]
+    assert not named[row_of["qzzorp"]]
+    assert named.sum() == rows_of_names(builtin).sum() + 1
+    closed = closed_classes.sealed(english)
+    assert not closed[english.orders[row_of["qzzorp"], 1:].astype(int)].any()

@@ -14,6 +14,7 @@ from dptext.cli.lexicon import app
 from dptext.errors import LexiconError, UsageError
 from dptext.lexicons import store
 from dptext.lexicons.importing import AsBuiltIn, Settings, make
+from dptext.lexicons.orders import rows_of_names
 from dptext.lexicons.store import folder_of
 from dptext.types import PARTS, Lexicon
 from tests.lexicons import files
@@ -153,3 +154,26 @@ def test_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     described = json.loads(ran.stdout)
     assert described["language"] == "en"
     assert (folder_of("mine") / "LICENSE.wordnet").is_file()
+
+
+def test_names_of_imported_vectors_are_one_input(tmp_path: Path) -> None:
+    """Names have one order, a word of the file that no list has, but a name, too."""
+    words = [
+        *WORDS,
+        "alex",
+        "sam",
+        "chris",
+        "james",
+        "aisha",
+        "xanthe",
+        "maria",
+        "table",
+    ]
+    path = files.put(tmp_path / "v.txt", content(words))
+    english = make(path, "mine", Settings(listed=4), scheme=AsBuiltIn(None))
+    store.check(english)
+    named, row_of = rows_of_names(english), english.row_of
+    assert english.meta["names"] == "Alex"
+    for name in ("alex", "james", "aisha", "mary"):
+        assert named[row_of[name]], name
+    assert not named[row_of["table"]]

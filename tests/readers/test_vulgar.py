@@ -3,7 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dptext import lexicons
+from dptext import lexicons, open_pipeline
+from dptext.lexicons import closed_classes
 from dptext.readers.pairs import PairReader
 from dptext.tokens.policy import Policy
 from dptext.types import Lexicon
@@ -38,3 +39,15 @@ def test_the_built_in_lexicon_draws_none(builtin: Lexicon) -> None:
     bad = np.flatnonzero(lexicons.vulgar_rows(builtin))
     assert len(bad) > 20
     assert bad.min() >= int(builtin.meta["outputs"])
+
+
+def test_a_closed_class_is_written_where_it_was_drawn(builtin: Lexicon) -> None:
+    """Of a drawn name only itself may be written, and no name of another draw."""
+    channel = open_pipeline("balanced").channel
+    table = channel.candidates(channel.budget.high, 32)
+    closed = np.append(closed_classes.written_as_drawn(builtin), False)
+    itself = table.rows == np.arange(len(table.rows))[:, None]
+    written = closed[table.rows] & table.writable
+    assert not (written & ~itself).any()
+    drawn = np.flatnonzero(closed[: len(table.rows)])
+    assert not (table.writable[drawn] & ~itself[drawn]).any()

@@ -166,7 +166,8 @@ def test_outputs_stand_first_and_count_no_less() -> None:
     """Junk, however frequent, stands behind the last output and counts as it does."""
     counts = np.array([9.0, 8.0, 7.0, 6.0, 1.0])
     may = np.array([True, False, True, True, True])
-    order, capped = outputs_first(counts, may, 3, always=4)
+    must = np.array([False, False, False, False, True])
+    order, capped = outputs_first(counts, may, 3, must)
     assert order.tolist() == [0, 2, 4, 1, 3]
     assert capped.tolist() == [9.0, 7.0, 7.0, 6.0, 7.0]
 

@@ -21,26 +21,26 @@ from dptext.tokens.numbers import NAMES
 from dptext.tokens.regex import key_of
 from dptext.types import JsonObject, Lexicon
 from tools import vector_folder
+from tools.english import classes, frequencies, sphinx
 from tools.english import forms as lists
-from tools.english import frequencies, sphinx
 from tools.english.forms import (
     English,
     Vocabulary,
     load,
-    only_names,
 )
 from tools.english.orders import far_of_all, figures_of
 from tools.english.orders import orders as orders_of
 from tools.english.vectors import beside, of_words, unit
 from tools.english.words import Cases, select
 
-VERSION = 5  # of the recipe: a change that changes the digest raises it
+VERSION = 6  # of the recipe: a change that changes the digest raises it
 SEED = 1
 SIZE = 65_500
 OUTPUTS = 8_000
 ORDERS = (
     "the word itself, then the outputs that stand best for it: closeness of meaning, "
-    "synonyms, grammar, subject, polarity and frequency; no antonyms"
+    "synonyms, grammar, subject, polarity and frequency; no antonyms; words of sealed "
+    "classes for their class alone; of names of persons one list of names"
 )
 _NUMBERS_PER_MILLE = 12.0  # of running English
 _SHORT = 3  # letters; the word list has too many words of so few
@@ -56,8 +56,9 @@ _PRIOR = (
     "numbers also rules of thumb; words that are no outputs count no more than the last"
 )
 _UNKNOWN = (
-    "row V stands for every unknown word: the mean of the commonest personal and place "
-    "names, which are also its order, by descending count"
+    "row V stands for every unknown word that is not written as a name: the mean of "
+    "nouns of little meaning, which are also its order; all names of persons, unknown "
+    "ones too, have one order, a list of names"
 )
 
 
@@ -144,16 +145,15 @@ def _chosen(
     rules = Vocabulary(english, also)
     middle = unit(glove[_number_words([*chosen])].mean(axis=0, keepdims=True))[0]
     fitted_middle = unit(fitted[_number_words([*chosen])].mean(axis=0, keepdims=True))
-    order, capped = outputs_first(
-        np.array([*chosen.values(), *elements.values()]),
-        np.array([*map(rules.may_be_written, written), *[True] * len(elements)]),
-        outputs,
-        always=len(chosen),
-    )
     words = [*written, *NAMES]
+    shares = np.array([*chosen.values(), *elements.values()])
+    known = [*map(rules.may_be_written, written), *[True] * len(elements)]
+    may, must = classes.may_stay(words, shares, np.array(known), english.grammatical)
+    must[len(chosen) :] = True
+    order, capped = outputs_first(shares, may, outputs, must)
     return _Words(
         [words[row] for row in order.tolist()],
-        capped[order],
+        _rounded(capped[order]),
         outputs,
         np.vstack((glove, numbers.vectors(middle)))[order],
         np.vstack((fitted, numbers.vectors(fitted_middle[0])))[order],
@@ -169,13 +169,22 @@ def _assembled(
     english: English, words: _Words, listed: int, build_sources: Sources
 ) -> Lexicon:
     written, outputs = tuple(words.written), words.outputs
-    names = only_names(english, written[:outputs])
-    if len(names) < listed:
-        msg = f"only {len(names)} names for an order of {listed}; take more outputs"
-        raise LexiconError(msg)
-    stand_ins = np.array(names[:listed], np.int64)
+    sealed = classes.classes_of(written, english.grammatical)
+    sealed = replace(
+        sealed,
+        listed=_filled(sealed.listed, outputs, listed),
+        unknown=_filled(sealed.unknown, outputs, listed),
+    )
+    stand_ins = sealed.unknown
     glove = _with_unknown(words.glove, stand_ins)
-    known, arrays = figures_of(english, written, glove, words.counts, words.fitted)
+    known, arrays = figures_of(
+        english=english,
+        words=written,
+        vectors=glove,
+        counts=words.counts,
+        meaning=words.fitted,
+        classes=sealed,
+    )
     joined = _with_unknown(beside(words.glove, words.fitted, known.polarity), stand_ins)
     vectors = joined.astype(np.float16)
     listing = orders_of(known, outputs, listed - 1)
@@ -187,6 +196,7 @@ def _assembled(
         "licence": _LICENCE,
         "prior": _PRIOR,
         "unknown": _UNKNOWN,
+        "names": written[int(sealed.listed[0])],
         "builder": VERSION,
         "seed": SEED,
         "words": len(written),
@@ -210,6 +220,18 @@ def _assembled(
         **arrays,
     )
     return replace(lexicon, digest=digest_in_memory(lexicon))
+
+
+def _filled(rows: NDArray[np.int64], outputs: int, listed: int) -> NDArray[np.int64]:
+    """Return a list of outputs; where it is too short the commonest others follow."""
+    inside = rows[rows < outputs]
+    others = np.setdiff1d(np.arange(outputs), inside)
+    return np.concatenate((inside, others))[:listed]
+
+
+def _rounded(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Round to ten digits: machines differ in the last bits of sums."""
+    return np.array([float(f"{count:.10g}") for count in counts.tolist()])
 
 
 def _with_unknown(

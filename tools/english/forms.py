@@ -404,19 +404,3 @@ class Vocabulary:
 def _only_particles() -> set[str]:
     keys_of = {name: set(map(key_of, pairs)) for name, pairs in classes().items()}
     return keys_of.pop("particle").difference(*keys_of.values())
-
-
-def only_names(english: English, words: Sequence[str]) -> list[int]:
-    """Return which words only name a person or a place, in their order."""
-    database, named = english.wordnet, names()
-    rows = []
-    for row, word in enumerate(words):
-        key = key_of(word)
-        instance = [
-            any(pointer.symbol == "@i" for pointer in meaning.pointers)
-            for link in english.ties.get(key, ())
-            for meaning in database.named(link.lemma, link.pos)
-        ]
-        if word[:1].isupper() and (key in named or (instance and all(instance))):
-            rows.append(row)
-    return rows

@@ -3,8 +3,9 @@
 An order holds the word itself and then, best first, words that may be written. How well
 y stands for x is a sum of public figures: closeness of meaning (cosine, less what y has
 with everybody), shared synsets, grammar (part of speech, inflection, class, kind of
-name), subject, polarity and frequency. Antonyms of x are in no list of x. Equals stand
-by id. Nothing here is about any text.
+name), subject, polarity and frequency. Antonyms of x are in no list of x, and words of
+sealed classes in lists of their class alone (tools.english.classes). Equals stand by
+id. Nothing here is about any text.
 
 Grammar and subject are rows of square roots of shares, so that the product of two rows
 is the part that both words have in common (Bhattacharyya): 1 for words of one kind, 0
@@ -39,7 +40,9 @@ from dptext.tokens import numbers
 from dptext.tokens.numbers import NAMES
 from dptext.tokens.regex import key_of
 from dptext.types import PARTS
-from tools.english.forms import English, classes, groups, kinds_of_names
+from tools.english.classes import Classes
+from tools.english.forms import English, groups, kinds_of_names
+from tools.english.forms import classes as closed_class_shares
 from tools.english.wordnet import (
     LemmaWeights,
     Link,
@@ -79,7 +82,7 @@ class Figures:
     vectors fitted to relations, perhaps of no dimensions; grammar (V, g),
     subject (V, f) rows of length 1, or 0 for nothing known; polarity (V,);
     counts (V,) > 0; groups and antonyms list for each word the others; barred
-    are words that stand for no other.
+    are words that stand for no other; classes say which stand for which.
     """
 
     vectors: NDArray[Any]
@@ -91,6 +94,7 @@ class Figures:
     groups: Sequence[Sequence[int]]
     antonyms: Sequence[Sequence[int]]
     barred: Sequence[int] = ()
+    classes: Classes | None = None
 
 
 _USUAL = Weights()
@@ -105,7 +109,8 @@ def orders(
     """Return the word itself and the listed best others below outputs.
 
     (V, 1 + listed) uint16, uint32 where V >= 65536. outputs: only the first so many
-    words are listed.
+    words are listed. Names of persons that are outputs list the order of names and not
+    themselves first, so that all names are one input.
     """
     size = len(figures.counts)
     scoring = _Scoring(figures, outputs, weights)
@@ -117,6 +122,13 @@ def orders(
         orders_of_rows[block, 1:] = largest(scoring.scores(rows), listed)
 
     in_blocks(ORDERING, size, work, _BLOCK)
+    if figures.classes is not None:
+        named, shared = figures.classes.names, figures.classes.listed
+        orders_of_rows[named, 1:] = shared[:listed]
+        orders_of_rows[np.flatnonzero(named[:outputs])] = shared[: 1 + listed]
+        for row, first in figures.classes.titles.items():
+            distinct = dict.fromkeys((row, *first, *shared.tolist()))
+            orders_of_rows[row] = [*distinct][: 1 + listed]
     return orders_of_rows
 
 
@@ -133,6 +145,13 @@ def order_of_unknown(
     return np.asarray(largest(scores, listed)[0])
 
 
+# A word of a class of its own before all others of its order.
+_FIRST = 100.0
+# Of the outputs, the part nearest to a special category, which stand for none of its
+# words.
+_TELLING = 0.03
+
+
 class _Scoring:
     """Figures with what is the same for every row."""
 
@@ -142,6 +161,18 @@ class _Scoring:
         self._vectors = figures.vectors[:outputs].astype(np.float64, copy=False)
         self._barred = [row for row in figures.barred if row < outputs]
         self._hubs = weights.hub * hubs(self._vectors, self._barred)
+        self._telling = {} if figures.classes is None else self._near(figures.classes)
+
+    def _near(self, classes: Classes) -> dict[int, NDArray[np.intp]]:
+        """Return the outputs nearest to each special category, by its number."""
+        near = {}
+        for number in sorted({*classes.category.tolist()} - {-1}):
+            rows = np.flatnonzero(classes.category == number)
+            worth = np.log1p(self._figures.counts[rows])
+            mean = worth @ self._figures.vectors[rows].astype(np.float64)
+            few = round(_TELLING * self._outputs)
+            near[number] = largest((self._vectors @ mean - self._hubs)[None], few)[0]
+        return near
 
     def likeness(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return cosines less hubness: (b, outputs)."""
@@ -169,10 +200,28 @@ class _Scoring:
             for others, worth in (
                 (figures.groups[row], weights.group),
                 (figures.antonyms[row], NEVER),
-                ((row,), 2 * NEVER),
+                ((row,), 20 * NEVER),  # below all that is not to be listed
             ):
                 scores[position, [y for y in others if y < outputs]] += worth
+        if figures.classes is not None:
+            self._seal(scores, rows, figures.classes)
         return scores
+
+    def _seal(
+        self, scores: NDArray[np.float64], rows: NDArray[np.intp], classes: Classes
+    ) -> None:
+        """Put words of a class first in its orders, and leave them out of others."""
+        of_rows, of_outputs = classes.bits[rows], classes.bits[: self._outputs]
+        shared = of_rows[:, None] & of_outputs
+        scores[(shared & classes.first) != 0] += _FIRST
+        scores[(shared == 0) & (of_outputs != 0)] += 2 * NEVER
+        for number, near in self._telling.items():
+            block = np.ix_(classes.category[rows] == number, near)
+            scores[block] += 2 * NEVER
+        gender = classes.gender[: self._outputs]
+        scores[classes.gender[rows][:, None] * gender < 0] += 3 * NEVER
+        content = ~classes.function[rows]
+        scores[np.ix_(content, classes.function[: self._outputs])] += 2 * NEVER
 
 
 def figures_of(
@@ -181,12 +230,13 @@ def figures_of(
     vectors: NDArray[Any],
     counts: NDArray[np.float64],
     meaning: NDArray[np.float64] | None = None,
+    classes: Classes | None = None,
 ) -> tuple[Figures, dict[str, NDArray[Any]]]:
     """Return the figures of words, and the optional arrays of dptext.types.Lexicon.
 
     words as they are written; vectors (V + 1, d) of length 1, the last row for unknown
     words; counts (V,) > 0; meaning (V, e), other vectors of length 1 that tell synonyms
-    from the rest.
+    from the rest; classes, which words stand in whose orders.
     """
     database, ties = english.wordnet, english.ties
     keys = [key_of(word) for word in words]
@@ -201,6 +251,7 @@ def figures_of(
         groups=grouped(keys, groups()),
         antonyms=antonyms(database, keys, ties),
         barred=numbers.barred(words),
+        classes=classes,
     )
     ends, alike = synonyms(database, keys, ties)
     content = information_content(
@@ -313,7 +364,7 @@ def _part(shares: Shares) -> str:
 
 def _closed_classes() -> dict[str, list[str]]:
     classes_of: dict[str, list[str]] = {key_of(name): ["number word"] for name in NAMES}
-    for name, pairs in classes().items():
+    for name, pairs in closed_class_shares().items():
         for word in pairs:
             classes_of.setdefault(key_of(word), []).append(name)
     return classes_of
