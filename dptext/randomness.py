@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 # Part of what a run's nonces follow from (dptext.pipeline): a new value whenever the
 # bytes drawn for the same key, input and settings change their meaning.
-ALGORITHM = b"dptext/2"
+ALGORITHM = b"dptext/3"
 # Part of every derived key. Public draws (of matrices, for the Bayes risk) rest on it.
 _FORMAT = b"dptext/1"
 # Where the lanes of each step of a run begin: a mechanism numbers its lanes from 0, and

@@ -134,7 +134,7 @@ SHOWN = {
     ("number", "keep"): ("the same numbers", "Numbers are copied"),
     ("stop_word", "keep"): ("the same stop words", "Stop words are copied"),
     ("stop_word", "drop"): ("stop words in the same places", "Stop words are left"),
-    ("punctuation", "keep"): ("the same punctuation", "Punctuation marks"),
+    ("punctuation", "keep"): ("the same punctuation", "punctuation marks"),
     ("case", "copy"): ("capital", "capital"),
 }
 # Class of token -> how it is named in `covered`, and the setting that replaces it.
