@@ -154,13 +154,20 @@ class Randomness:
         return kept
 
     def nonce(self, record: Record) -> bytes:
-        """Return the record's 128-bit nonce, from its identity and its texts."""
+        """Return the record's 128-bit nonce, from its identity and its texts.
+
+        No two records of an output share one: those of equal identity and texts are
+        told apart by their count. With a key that is used once, the place in the run
+        tells them apart, whatever their identity.
+        """
         hashed = hashlib.blake2b(key=self._nonce_key, digest_size=16)
-        if record.identity is None:
+        if record.identity is None or self.origin == "system":
             hashed.update(b"o%d" % record.ordinal)
-        else:
+        if record.identity is not None:
             identity = record.identity.encode("utf-8", "surrogatepass")
             hashed.update(b"i%d:" % len(identity) + identity)
+        if record.repeat:
+            hashed.update(b"r%d" % record.repeat)
         for text in record.texts:
             encoded = text.encode("utf-8", "surrogatepass")
             hashed.update(b"|%d:" % len(encoded) + encoded)

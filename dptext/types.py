@@ -135,7 +135,8 @@ class Record:
     values in file order; rest is what the format needs to write the row back and is
     opaque to everyone else; identity is the value of the id field, where one is named;
     present names the fields of texts that it has, null or not (None: the format has
-    none); subject is the value of the subject field, where one is named.
+    none); subject is the value of the subject field, where one is named; repeat counts
+    the earlier records of the same output with the same identity and the same texts.
     """
 
     ordinal: int
@@ -144,6 +145,7 @@ class Record:
     identity: str | None = None
     present: tuple[str, ...] | None = None
     subject: str | None = None
+    repeat: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,8 @@ RARE = {
         "first column.",
         "encoding": "Encoding of text files, input and output, such as cp1252 or "
         "utf-16. Default: UTF-8.",
-        "id": "Field with a unique id per record. Default: its position.",
+        "id": "Field with an id per record, by which a key repeats its draws. Default: "
+        "its position.",
         "missing": "If a text field is absent or null: fail or pass.",
         "max_record_bytes": "Longest record to read, in bytes.",
         "on_error": "If a record cannot be read: fail, skip or quarantine.",

@@ -100,7 +100,13 @@ class Task(NamedTuple):
     def bare(self) -> Task:
         """Return it as another process needs it: what is only written back stays."""
         records = [
-            Record(record.ordinal, record.texts, None, record.identity)
+            Record(
+                record.ordinal,
+                record.texts,
+                None,
+                record.identity,
+                repeat=record.repeat,
+            )
             for record in self.records
         ]
         return self._replace(records=records)

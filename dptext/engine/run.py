@@ -393,7 +393,13 @@ class Run:
             job = replace(job, jobs=1, batch_size=min(job.batch_size, _ASKED))
         output, selection = opened.output, job.selection
         # No two records of a run have the same ordinal, so none share their noise.
-        source = Source(job, opened.aside, *tally.next, self._warn)
+        source = Source(
+            job,
+            opened.aside,
+            *tally.next,
+            self._warn,
+            repeatable=self.key.origin != "system",
+        )
         with contextlib.ExitStack() as stack:
             module = source.open(stack)
             fields = Fields(selection, module, self._warn)

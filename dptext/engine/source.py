@@ -21,6 +21,7 @@ from typing import BinaryIO, cast
 from dptext import formats, streams
 from dptext import pipeline as pipelines
 from dptext.engine.job import FilePart, Job, Task, Warn
+from dptext.engine.repeats import Repeats
 from dptext.engine.survey import SAMPLE
 from dptext.engine.tally import Start
 from dptext.errors import InputError, UsageError
@@ -144,7 +145,8 @@ class Source:
 
     Ordinals count from start; faults, how many records were left out; texts, how many
     texts of the run were read before; copied, the names of copied fields where a header
-    or a schema names all. warn takes lines about guesses.
+    or a schema names all. warn takes lines about guesses. repeatable: the key may draw
+    again, so that records of equal id and texts are counted, by one reader of them all.
     """
 
     def __init__(
@@ -154,8 +156,12 @@ class Source:
         start: int,
         texts: int = 0,
         warn: Warn = lambda line: None,
+        *,
+        repeatable: bool = False,
     ) -> None:
         self._job = job
+        counts = repeatable and job.selection.id_field is not None
+        self._repeats = Repeats() if counts else None
         self._aside = aside
         self._warn = warn
         self._next, self._records, self._texts = start, 0, texts
@@ -256,7 +262,7 @@ class Source:
         self, stream: BinaryIO, name: str, parts: bool
     ) -> Iterator[Record | FilePart]:
         where, selection, module = location(name), self._job.selection, self._format
-        if not parts or module.regular(selection) is None:
+        if not parts or self._repeats or module.regular(selection) is None:
             for item in module.read(Input(stream, selection, where, self._next)):
                 yield from self._taken(item)
             return
@@ -315,6 +321,8 @@ class Source:
             return
         self._records += 1
         self._texts += len(item.texts)
+        if self._repeats is not None and (repeat := self._repeats.count(item)):
+            item = replace(item, repeat=repeat)
         yield item
 
     def fault(self, fault: Fault) -> None:
@@ -345,6 +353,12 @@ class Source:
             raise InputError(
                 "no record could be read, so there is no output; the first of "
                 f"{self.faults} is {self._first_fault.described()}"
+            )
+        if self._repeats is not None and (repeats := self._repeats.found):
+            self._warn(
+                f"--id {self._job.selection.id_field}: {repeats:,} of the records "
+                "repeat id and text of an earlier one, so it names no single record; "
+                "each was drawn anew"
             )
         if not records:
             names = ", ".join(map(location, self._job.inputs))

@@ -38,8 +38,6 @@ def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
         "lists": terms.policy.listed,
         "model": terms.brings_model and not sent,
         "third_party": sent,
-        "identified": run.identified and not sent,
-        "identified_for_third_party": run.identified and sent,
         "ledger": run.subjects is not None,
     }
     rests = [said(f"condition.{on}", source=run.adapted) for on in used if used[on]]

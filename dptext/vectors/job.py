@@ -86,7 +86,8 @@ def run(
     """
     began, counts = time.monotonic(), Counts()
     # The input has another format than the output.
-    source = Source(replace(job, output=None), aside, 0)
+    repeatable = key.origin != "system"
+    source = Source(replace(job, output=None), aside, 0, repeatable=repeatable)
     with contextlib.ExitStack() as stack:
         module = source.open(stack)
         counts.format = module.name
