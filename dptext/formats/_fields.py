@@ -39,6 +39,12 @@ class PathNode:
         """Tell whether the value names the record, or whom it is about."""
         return self.is_identity or self.is_subject
 
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Return the paths of the texts that are selected here and below."""
+        below = (path for child in self.below.values() for path in child.texts)
+        return (self.path, *below) if self.is_text else tuple(below)
+
 
 def parse(path: str) -> tuple[str, ...]:
     """Split a dotted path into its names."""
@@ -68,6 +74,11 @@ def tree(selection: Selection) -> PathNode:
     return root
 
 
+def holds_name(node: PathNode) -> bool:
+    """Tell whether a node, or one below it, names the record or whom it is about."""
+    return node.is_name or any(map(holds_name, node.below.values()))
+
+
 def _leaf(root: PathNode, path: str) -> PathNode:
     node, names = root, parse(path)
     for depth, name in enumerate(names, 1):
@@ -76,8 +87,9 @@ def _leaf(root: PathNode, path: str) -> PathNode:
 
 
 def _check(node: PathNode) -> None:
-    if node.below and (node.is_text or node.is_name):
-        other = next(iter(node.below.values())).path
+    named = [child for child in node.below.values() if holds_name(child)]
+    if node.below and (node.is_name or (node.is_text and named)):
+        other = next(iter(named or node.below.values())).path
         raise UsageError(
             f"field {node.path!r} contains the field {other!r}; select one of them"
         )
@@ -93,6 +105,11 @@ _LISTED = 12  # names in one message
 _PLAIN = re.compile(r"[^\W\d][\w \\.-]{0,60}")
 
 
+def printable(text: str) -> str:
+    """Return a text with a sign in the place of each half of a surrogate pair."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 class _Pairs(list[tuple[str, object]]):
     """The keys and values of an object, those that occur twice included."""
 
@@ -106,8 +123,10 @@ _decode = json.JSONDecoder(
 def leaves(line: str) -> Iterator[tuple[tuple[str, ...], object]]:
     """Give the path and the value of all in JSON that holds no others, through lists.
 
-    A number is bytes. Raises Unreadable for values nested too deeply.
+    A number is bytes. Raises Unreadable for values nested too deeply. Halves of
+    surrogate pairs, which no report can hold, are shown as a sign.
     """
+    is_escaped = "\\u" in line
     left: list[tuple[tuple[str, ...], object]] = []
     try:
         left.append(((), _decode(line)))
@@ -116,9 +135,14 @@ def leaves(line: str) -> Iterator[tuple[tuple[str, ...], object]]:
     while left:
         path, value = left.pop()
         if isinstance(value, _Pairs) and value:
-            left += [((*path, name), inner) for name, inner in reversed(value)]
+            left += [
+                ((*path, printable(name) if is_escaped else name), inner)
+                for name, inner in reversed(value)
+            ]
         elif isinstance(value, list) and value:
             left += [(path, inner) for inner in reversed(value)]
+        elif is_escaped and isinstance(value, str):
+            yield path, printable(value)
         else:
             yield path, value
 
@@ -196,7 +220,12 @@ _WHOLE = re.compile(r"(-?(?:0|[1-9][0-9]*))\.0+")
 def of_json(spelled: str, path: str) -> str:
     """Return the subject of a JSON string, number or boolean. Raises Unreadable."""
     if spelled.startswith('"'):
-        return of_text(msgspec.json.decode(spelled, type=str), path)
+        try:
+            return of_text(msgspec.json.decode(spelled, type=str), path)
+        except msgspec.DecodeError:
+            raise Unreadable(
+                f"subject field {path!r} holds half of a surrogate pair"
+            ) from None
     return of_text(_number(spelled), path)
 
 

@@ -11,12 +11,13 @@ from json.decoder import scanstring  # type: ignore[attr-defined]
 
 from dptext.formats import Unreadable
 from dptext.formats import _fields as subjects
-from dptext.formats._fields import PathNode, joined, leaves, listed
+from dptext.formats._fields import PathNode, holds_name, joined, leaves, listed
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _COLON = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")
 _KEY = re.compile(r'[ \t\r\n]*"([^"\\]*)"[ \t\r\n]*:[ \t\r\n]*')
 _LONGEST = 2**16  # characters of a record whose fields are listed
+_HALF = re.compile("[\ud800-\udfff]")
 _BRACKET = re.compile(r'["{}\[\]]')
 _SCALAR = re.compile(r"[^,\]} \t\r\n]+")
 _ARRAY = "--format json reads an array of objects"
@@ -24,11 +25,22 @@ _KINDS = {"{": "object", "[": "array", "t": "boolean", "f": "boolean", "n": "nul
 
 
 class Scan:
-    """The selected values of one line: spans, texts, names, and which are there."""
+    """The selected values of one line: spans, texts, names, and which are there.
+
+    An element of a list may lack a field that another element of the record has.
+    """
 
     __slots__ = (
-        *("_line", "_pass_missing", "_present"),
-        *("identity", "spans", "subject", "texts"),
+        "_elements",
+        "_found",
+        "_lacking",
+        "_line",
+        "_pass_missing",
+        "_present",
+        "identity",
+        "spans",
+        "subject",
+        "texts",
     )
 
     def __init__(self, line: str, root: PathNode, pass_missing: bool) -> None:
@@ -39,6 +51,11 @@ class Scan:
         self.identity: str | None = None
         self.subject: str | None = None
         self._present: list[str] = []
+        # The elements of lists that the scanner is in, from the outermost.
+        self._elements: list[tuple[str, int]] = []
+        # Fields that an element lacks: the paths of which one must be found elsewhere.
+        self._lacking: dict[str, tuple[str, tuple[str, ...]]] = {}
+        self._found: set[str] = set()
         at = _after_space(line, 0)
         if line[at] != "{":
             raise Unreadable(
@@ -46,6 +63,9 @@ class Scan:
                 _ARRAY if line[at] == "[" else "",
             )
         self._object(at, root)
+        for reason, paths in self._lacking.values():
+            if self._found.isdisjoint(paths):
+                raise Unreadable(reason, _absent_advice(line))
 
     @property
     def present(self) -> tuple[str, ...]:
@@ -80,7 +100,7 @@ class Scan:
     def _check_absent(self, node: PathNode, keys: set[str]) -> None:
         for key, child in node.below.items():
             if key not in keys:
-                self._check_may_lack(child, f"field {child.path!r} is absent")
+                self._check_may_lack(child, "is absent")
 
     def _value(self, at: int, node: PathNode) -> int:
         """Take the value at `at`, of the field of a node; return where it ends."""
@@ -93,15 +113,38 @@ class Scan:
         if first == "[":
             return self._array(at, node)
         if first == "n":
-            self._check_may_lack(node, f"field {node.path!r} is null")
+            self._check_may_lack(node, "is null")
             return at + 4
-        if node.below:
-            if first == "{":
-                return self._object(at, node)
-            raise Unreadable(f"field {node.path!r} is a {kind(first)}, not an object")
+        if node.below and first == "{":
+            return self._object(at, node)
+        if not node.is_text:
+            advice = f"name it with --field {node.path}, too, if it is private"
+            raise Unreadable(
+                f"{self._where(node)} is a {kind(first)}, not an object",
+                advice if first == '"' else "",
+            )
+        return self._text(at, node)
+
+    def _text(self, at: int, node: PathNode) -> int:
+        """Take the text at `at`, or refuse another value."""
+        line = self._line
+        first = line[at]
         if first != '"':
-            raise Unreadable(f"field {node.path!r} is a JSON {kind(first)}, not text")
+            inner = first == "{" and node.path
+            raise Unreadable(
+                f"{self._where(node)} is a JSON {kind(first)}, not text",
+                f"name the fields in it, as in --field {inner}.NAME" if inner else "",
+            )
+        if node.below:  # of texts: one of them is enough
+            self._present += node.texts
         text, end = scanstring(line, at + 1)
+        if line.find("\\u", at, end) >= 0 and _HALF.search(text):
+            raise Unreadable(
+                f"{self._where(node)} holds half of a surrogate pair, which is no "
+                "character"
+            )
+        if self._elements:
+            self._found.add(node.path)
         self.spans.append((at, end))
         self.texts.append(text)
         return int(end)
@@ -109,8 +152,12 @@ class Scan:
     def _array(self, at: int, node: PathNode) -> int:
         line = self._line
         at = _after_space(line, at + 1)
+        number = 0
         while line[at] != "]":
+            number += 1
+            self._elements.append((node.path, number))
             at = _after_space(line, self._value(at, node))
+            self._elements.pop()
             if line[at] == ",":
                 at = _after_space(line, at + 1)
         return at + 1
@@ -136,13 +183,31 @@ class Scan:
             self.subject = subjects.of_json(self._line[at:end], node.path)
         return end
 
-    def _check_may_lack(self, node: PathNode, reason: str) -> None:
-        """Refuse an absent text unless it may pass; id and subject never may."""
-        if _holds_name(node):
+    def _check_may_lack(self, node: PathNode, problem: str) -> None:
+        """Refuse an absent text unless it may pass; id and subject never may.
+
+        Whether it may in an element of a list is known at the end of the record.
+        """
+        reason = f"{self._where(node)} {problem}"
+        if holds_name(node):
             raise Unreadable(reason, _advice(self._line, "--id or --subject"))
-        if not self._pass_missing:
-            passes = "; --missing pass lets it be absent, --on-error skip leaves it out"
-            raise Unreadable(reason, _advice(self._line, "--field") + passes)
+        if self._pass_missing:
+            return
+        if not self._elements:
+            raise Unreadable(reason, _absent_advice(self._line))
+        self._lacking.setdefault(node.path, (reason, node.texts))
+
+    def _where(self, node: PathNode) -> str:
+        """Name a field, and the elements of lists that it is in."""
+        inside = (f"element {number} of {path!r}" for path, number in self._elements)
+        places = ", ".join(inside)
+        return f"field {node.path!r}" + (f" ({places})" if places else "")
+
+
+def _absent_advice(line: str) -> str:
+    """Say what to do about a text that is absent."""
+    passes = "; --missing pass lets it be absent, --on-error skip leaves it out"
+    return _advice(line, "--field") + passes
 
 
 def _advice(line: str, option: str) -> str:
@@ -150,10 +215,6 @@ def _advice(line: str, option: str) -> str:
     strings = (joined(path) for path, value in leaves(line) if isinstance(value, str))
     names = listed(strings) if len(line) <= _LONGEST else ""
     return f"choose another with {option}{names}"
-
-
-def _holds_name(node: PathNode) -> bool:
-    return node.is_name or any(map(_holds_name, node.below.values()))
 
 
 def kind(first: str) -> str:

@@ -25,7 +25,8 @@ from dptext.formats import Input, Item, LineWriter, Regular, Unreadable, _fields
 from dptext.formats._scan import Scan
 from dptext.types import Fault, Record, Selection, Verbatim
 
-_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+# An escape of half a surrogate pair, with the backslashes before it.
+_SURROGATE = re.compile(r"((?<!\\)(?:\\\\)*\\u)[dD][89a-fA-F][0-9a-fA-F]{2}")
 _LOOKED_AT = 1000  # values of a record
 
 
@@ -101,7 +102,17 @@ def parser(selection: Selection) -> Callable[..., Record]:
     """
     root, pass_missing = _fields.tree(selection), selection.missing == "pass"
     # Raw checks the grammar and builds nothing.
-    validate = msgspec.json.Decoder(msgspec.Raw).decode
+    decode = msgspec.json.Decoder(msgspec.Raw).decode
+
+    def validate(line: str) -> None:
+        try:
+            decode(line)
+        except msgspec.DecodeError:
+            # Half of a surrogate pair is copied where it is in no private field.
+            whole = _SURROGATE.sub(r"\1fffd", line)
+            if whole == line:
+                raise
+            decode(whole)
 
     def parse(line: str, ordinal: int, before: str = "") -> Record:
         try:
@@ -109,8 +120,7 @@ def parser(selection: Selection) -> Callable[..., Record]:
             scan = Scan(line, root, pass_missing)
         except msgspec.DecodeError as error:
             # The library's messages hold offsets, never text.
-            lone = "; perhaps a lone surrogate escape" * bool(_SURROGATE.search(line))
-            raise Unreadable(f"not valid JSON: {error}{lone}") from None
+            raise Unreadable(f"not valid JSON: {error}") from None
         except RecursionError:
             raise Unreadable("nested too deeply") from None
         texts, rest = tuple(scan.texts), LineRest(line, scan.spans, before)

@@ -176,6 +176,10 @@ def test_copied_fields() -> None:
 
 
 def test_fields_within_each_other_are_refused() -> None:
-    """A text has no fields below it."""
-    with pytest.raises(UsageError):
-        texts("json", b'[{"a":{"b":"x"}}]', Selection(fields=("a", "a.b")))
+    """An id has no fields below it, and no text has an id there."""
+    for selection in (
+        Selection(fields=("a.b",), id_field="a"),
+        Selection(fields=("a",), id_field="a.b"),
+    ):
+        with pytest.raises(UsageError):
+            texts("json", b'[{"a":{"b":"x"}}]', selection)
