@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sqlite3
 
 from dptext.errors import OutputError
 from dptext.types import Record
@@ -21,7 +20,10 @@ class Repeats:
     """Counts records; found is how many had the id and the texts of an earlier one."""
 
     def __init__(self) -> None:
+        import sqlite3
+
         self.found = 0
+        self._error = sqlite3.Error
         self._key = os.urandom(32)
         self._data = sqlite3.connect("", isolation_level=None)
         for setting in (f"cache_size = -{_MEMORY}", "journal_mode = OFF"):
@@ -53,7 +55,7 @@ class Repeats:
             ((times,),) = self._data.execute(
                 "SELECT times FROM seen WHERE digest = ?", (digest,)
             )
-        except sqlite3.Error as error:
+        except self._error as error:
             raise OutputError(
                 f"ids cannot be compared in the folder of temporary files: {error}; "
                 "free space, or set TMPDIR"

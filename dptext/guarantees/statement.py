@@ -38,6 +38,7 @@ def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
         "lists": terms.policy.listed,
         "model": terms.brings_model and not sent,
         "third_party": sent,
+        "identified": run.identified,
         "ledger": run.subjects is not None,
     }
     rests = [said(f"condition.{on}", source=run.adapted) for on in used if used[on]]

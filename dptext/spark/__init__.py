@@ -297,8 +297,8 @@ def release(
     """Carry out jobs of one file each; every output appears with its sidecar.
 
     Records have the numbers that they have on one machine, which randomness goes by:
-    they are counted first, unless a field names them and a key is given. Raises what
-    Run.release does, for the first job that failed; the outputs of others are there.
+    they are counted first, unless a field names them. Raises what Run.release does,
+    for the first job that failed; the outputs of others are there.
     """
     began = time.monotonic()
     path = os.path.abspath  # a name that processes in other folders find
@@ -307,10 +307,7 @@ def release(
         for job in jobs
     ]
     with open_session(master) as spark:
-        # A key that is used once draws by the place in the run, whatever the ids.
-        is_named = jobs[0].selection.id_field is not None
-        to_end = run.key.origin == "system" or not is_named
-        counting = partial(count, to_end=to_end)
+        counting = partial(count, to_end=jobs[0].selection.id_field is None)
         counts: list[Start] = over(spark, counting, there)
         with sent(spark.sparkContext, run.pipeline.lexicon) as archive:
             work = partial(
@@ -387,7 +384,9 @@ class Partitions:
                 start = Start(0, min(self._begin(part), FIRST_TEXTS))
                 tally = Tally.of(pipeline.lexicon, start)
                 key = self._shipped.recipe.key
-                columns = PrivateColumns(pipeline, key, self._selection, tally)
+                columns = PrivateColumns(
+                    pipeline, key, self._selection, tally, is_whole=False
+                )
             if columns is not None:
                 begin = self._begin(part) + columns.rows
                 rest = ArrowTable(rest).privatized(self._names, columns, begin)

@@ -86,8 +86,7 @@ def run(
     """
     began, counts = time.monotonic(), Counts()
     # The input has another format than the output.
-    repeatable = key.origin != "system"
-    source = Source(replace(job, output=None), aside, 0, repeatable=repeatable)
+    source = Source(replace(job, output=None), aside, 0)
     with contextlib.ExitStack() as stack:
         module = source.open(stack)
         counts.format = module.name

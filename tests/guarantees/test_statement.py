@@ -175,6 +175,7 @@ def _check_notion(case: Case, said: Statement) -> None:
     assert ("key file" in conditions) == (case.key == "key-file")
     assert ("lexicon is public" in conditions) == case.lexicon_is_custom
     assert "without looking at the private text" in conditions
+    assert ("have the same id" in conditions) == case.identified
 
 
 def _check_numbers(case: Case, said: Statement) -> None:
