@@ -167,13 +167,15 @@ class Verbatim:
 class Fault:
     """A record that could not be read: where, why (never its text), and its bytes.
 
-    advice says what to do where that is not to leave the record out.
+    advice says what to do where that is not to leave the record out; is_absent, that
+    the record lacks a field which was named and has others.
     """
 
     location: str
     reason: str
     raw: bytes
     advice: str = ""
+    is_absent: bool = False
 
     def described(self, otherwise: str = "") -> str:
         """Say where, why and what to do; otherwise, where there is no better advice."""
@@ -197,6 +199,14 @@ class Selection:
     max_record_bytes: int = 16 * 2**20
     subject_field: str | None = None
     encoding: str | None = None  # of dptext.streams.known_encoding; None: UTF-8
+    skip_lines: int = 0  # before a table, which no output has
+    strings: bool = False  # every record of JSON is a string, which is its text
+    escapes: str | None = None  # backslash | none: what a backslash in a table is
+
+    @property
+    def quotes(self) -> bool:
+        """Tell whether quotes enclose fields; where backslashes escape, none do."""
+        return self.quoting and self.escapes != "backslash"
 
     @property
     def named(self) -> tuple[str | None, ...]:

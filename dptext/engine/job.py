@@ -35,7 +35,8 @@ class Job:
     output; format a name, or None to go by suffix; on_error "fail", "skip" or
     "quarantine", the last with the path that takes the bytes of faulty records. With
     resume, an output of a folder that is done by its manifest stays; with any_language,
-    nobody looks whether the lexicon knows the words of the texts.
+    nobody looks whether the lexicon knows the words of the texts. typed: options of the
+    command line, which the format of the input must be able to take.
     """
 
     inputs: tuple[str, ...]
@@ -49,6 +50,7 @@ class Job:
     jobs: int = 1
     resume: bool = False
     any_language: bool = False
+    typed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ import msgspec
 
 from dptext import formats, settings
 from dptext.engine.job import Done, Job, Progress, Recipe, Task, Warn, Worker, Written
-from dptext.engine.source import Source, subject_of
+from dptext.engine.source import Source, location, subject_of
 from dptext.engine.survey import Fields, HeldBack, Language
 from dptext.engine.tally import BEGIN, Start, Tally
 from dptext.errors import InputError, OutputError, RefusedError, UsageError
@@ -393,13 +393,7 @@ class Run:
             job = replace(job, jobs=1, batch_size=min(job.batch_size, _ASKED))
         output, selection = opened.output, job.selection
         # No two records of a run have the same ordinal, so none share their noise.
-        source = Source(
-            job,
-            opened.aside,
-            *tally.next,
-            self._warn,
-            repeatable=self.key.origin != "system",
-        )
+        source = Source(job, opened.aside, *tally.next, self._warn)
         with contextlib.ExitStack() as stack:
             module = source.open(stack)
             fields = Fields(selection, module, self._warn)
@@ -431,6 +425,8 @@ class Run:
             fields.check()
             language.close()
             writer.close()
+            if writer.note:
+                self._warn(f"{', '.join(map(location, job.inputs))}: {writer.note}")
             if held is not None:
                 held.release()
         output.complete()

@@ -24,7 +24,7 @@ from dptext.engine.job import FilePart, Job, Task, Warn
 from dptext.engine.repeats import Repeats
 from dptext.engine.survey import SAMPLE
 from dptext.engine.tally import Start
-from dptext.errors import InputError, UsageError
+from dptext.errors import InputError, UnknownFieldError, UsageError
 from dptext.formats import Format, Input
 from dptext.formats._fields import listed
 from dptext.metrics import FIRST_TEXTS
@@ -63,23 +63,27 @@ def check_files(jobs: Iterable[Job]) -> None:
 
 def check_fields(
     format: Format, selection: Selection, stream: io.BufferedReader, location: str
-) -> None:
+) -> tuple[Selection, io.BufferedReader]:
     """Refuse records with fields of which none is named, with those to choose from.
 
     They are those with text in the first records; none where the first record may stand
-    as their names.
+    as their names. Returns the selection, by which all records are strings if the first
+    ones are, and the stream unread.
     """
-    if selection.fields or format.name == _TEXT:
-        return
+    if selection.fields or not format.HAS_FIELDS:
+        return selection, stream
     source: BinaryIO = stream
     if format.IS_TEXT:
-        source = io.BytesIO(stream.read(streams.AHEAD))
+        head = stream.read(streams.AHEAD)
+        source, stream = io.BytesIO(head), streams.joined(head, stream)
     every = replace(selection, fields=(), id_field=None, subject_field=None)
     names: dict[str, bool] = {}
     with contextlib.suppress(InputError):
         items = format.read(Input(source, every, location))
         records = (item for item in items if isinstance(item, Record))
         for record in islice(records, _LOOKED_AT):
+            if record.texts:  # strings of JSON, which have no fields
+                return replace(selection, strings=True), stream
             for name, text in format.others(record, every):
                 names[name] = names.get(name, False) or bool(text)
     if not (format.HAS_NAMES or all(map(_IDENTIFIER.fullmatch, names))):
@@ -145,8 +149,7 @@ class Source:
 
     Ordinals count from start; faults, how many records were left out; texts, how many
     texts of the run were read before; copied, the names of copied fields where a header
-    or a schema names all. warn takes lines about guesses. repeatable: the key may draw
-    again, so that records of equal id and texts are counted, by one reader of them all.
+    or a schema names all. warn takes lines about guesses.
     """
 
     def __init__(
@@ -156,12 +159,10 @@ class Source:
         start: int,
         texts: int = 0,
         warn: Warn = lambda line: None,
-        *,
-        repeatable: bool = False,
     ) -> None:
         self._job = job
-        counts = repeatable and job.selection.id_field is not None
-        self._repeats = Repeats() if counts else None
+        # Records of equal id and texts are counted, by one reader of them all.
+        self._repeats = None if job.selection.id_field is None else Repeats()
         self._aside = aside
         self._warn = warn
         self._next, self._records, self._texts = start, 0, texts
@@ -182,8 +183,9 @@ class Source:
         stream = stack.enter_context(streams.open_input(first, selection.encoding))
         name, stream = detect_format(self._job, stream)
         self._format = formats.find(None, name)
-        if selection.encoding is not None and not self._format.IS_TEXT:
-            raise UsageError(f"--encoding is for text files, not for {name}")
+        # Of files it is known before; nothing goes with any option.
+        if streams.is_standard(first) and stream.peek(1):
+            formats.check_options(self._job.typed, [self._format])
         is_known = self._job.format is not None or formats.by_suffix(first) is not None
         usual = "jsonl" if selection.fields else _TEXT
         if not (is_known or (streams.is_standard(first) and name == usual)):
@@ -191,7 +193,10 @@ class Source:
                 f"{location(first)}: read as {name}, judging by its content; --format "
                 "chooses another format"
             )
-        check_fields(self._format, selection, stream, location(first))
+        selection, stream = check_fields(
+            self._format, selection, stream, location(first)
+        )
+        self._job = replace(self._job, selection=selection)
         self._first = stream
         return self._format
 
@@ -277,7 +282,8 @@ class Source:
             if begun and not isinstance(item, Verbatim):
                 head = module.head(before)
                 line, start = counted.lines, self._next
-                part = FilePart(module.name, selection, where, head, line, start)
+                of_rest = replace(selection, skip_lines=0)
+                part = FilePart(module.name, of_rest, where, head, line, start)
                 yield from self._parts(stream, part)
                 return
 
@@ -326,8 +332,13 @@ class Source:
         yield item
 
     def fault(self, fault: Fault) -> None:
-        """Leave out a record. Raises InputError when on_error is "fail"."""
+        """Leave out a record. Raises InputError when on_error is "fail".
+
+        A field that the first record lacks is an UnknownFieldError.
+        """
         if self._job.on_error == "fail":
+            if fault.is_absent and not self._records:
+                raise UnknownFieldError(fault.described())
             raise InputError(
                 fault.described(" (go on with --on-error skip, or --quarantine FILE)")
             )

@@ -7,6 +7,7 @@ encodings of the same accent.
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 import unicodedata
@@ -17,7 +18,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from dptext.errors import InputError, UsageError
+from dptext.errors import InputError, UnknownFieldError, UsageError
 from dptext.formats import Unreadable
 from dptext.types import Record, Selection
 
@@ -147,12 +148,35 @@ def leaves(line: str) -> Iterator[tuple[tuple[str, ...], object]]:
             yield path, value
 
 
-def listed(names: Iterable[str]) -> str:
+def is_plain(name: str) -> bool:
+    """Tell whether a name may be shown."""
+    return _PLAIN.fullmatch(name) is not None
+
+
+def listed(names: Iterable[str], what: str = "fields with strings") -> str:
     """Name the fields that may be chosen, as the end of a message."""
-    plain = [name for name in dict.fromkeys(names) if _PLAIN.fullmatch(name)]
+    plain = list(filter(is_plain, dict.fromkeys(names)))
     shown = ", ".join(f"'{name}'" for name in plain[:_LISTED])
     more = f" and {len(plain) - _LISTED} more" if len(plain) > _LISTED else ""
-    return f"; fields with strings: {shown}{more}" if plain else ""
+    return f"; {what}: {shown}{more}" if plain else ""
+
+
+_IDENTIFIER = re.compile(r"[^\W\d]\w{0,39}(?:[.-]\w+)*")  # surely no text
+
+
+def nearest(name: str, names: Iterable[str], option: str = "--field") -> str:
+    """Say which name was meant, as the end of a message; nothing where none is near.
+
+    A near name was typed, all but some characters, so that it is no private text.
+    """
+    every = list(names)
+    parts = [part.strip() for part in name.split(",")]
+    if len(parts) > 1 and set(parts) & set(every):
+        each = " ".join(f"{option} {part}" for part in parts)
+        return f"; {option} is repeated, once for each: {each}"
+    by_case = {each.lower(): each for each in reversed(every)}
+    found = difflib.get_close_matches(name.lower(), by_case, 1)
+    return f"; did you mean {by_case[found[0]]!r}?" if found else ""
 
 
 class Columns(NamedTuple):
@@ -165,12 +189,12 @@ class Columns(NamedTuple):
 
     @classmethod
     def of(
-        cls, names: tuple[str, ...], selection: Selection, where: str, advice: str
+        cls, names: tuple[str, ...], selection: Selection, where: str, advice: str = ""
     ) -> Columns:
         """Find the selected fields; advice is for one that is absent.
 
-        Raises InputError for one that is absent or there twice, UsageError for one that
-        is selected as two things.
+        Raises InputError for one that is there twice or absent, UsageError for one that
+        is selected as two things. Names that may be data are not listed.
         """
         at = {name: index for index, name in enumerate(names)}
         for name in (each for each in selection.named if each is not None):
@@ -179,7 +203,12 @@ class Columns(NamedTuple):
                     f"{where}: column {name!r} occurs more than once; rename one"
                 )
             if name not in names:
-                raise InputError(f"{where}: no column {name!r}{advice}")
+                is_header = all(map(_IDENTIFIER.fullmatch, filter(None, names)))
+                shown = listed(names, "columns")
+                raise UnknownFieldError(
+                    f"{where}: no column {name!r}{advice}{nearest(name, names)}"
+                    + (shown if is_header else "")
+                )
         named = (selection.id_field, selection.subject_field)
         for both in (each for each in named if each in selection.fields):
             raise UsageError(

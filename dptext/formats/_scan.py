@@ -11,13 +11,22 @@ from json.decoder import scanstring  # type: ignore[attr-defined]
 
 from dptext.formats import Unreadable
 from dptext.formats import _fields as subjects
-from dptext.formats._fields import PathNode, holds_name, joined, leaves, listed
+from dptext.formats._fields import (
+    PathNode,
+    holds_name,
+    is_plain,
+    joined,
+    leaves,
+    listed,
+    nearest,
+)
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _COLON = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")
 _KEY = re.compile(r'[ \t\r\n]*"([^"\\]*)"[ \t\r\n]*:[ \t\r\n]*')
 _LONGEST = 2**16  # characters of a record whose fields are listed
-_HALF = re.compile("[\ud800-\udfff]")
+HALF = re.compile("[\ud800-\udfff]")
+_OTHERS = "fields with strings"
 _BRACKET = re.compile(r'["{}\[\]]')
 _SCALAR = re.compile(r"[^,\]} \t\r\n]+")
 _ARRAY = "--format json reads an array of objects"
@@ -63,9 +72,9 @@ class Scan:
                 _ARRAY if line[at] == "[" else "",
             )
         self._object(at, root)
-        for reason, paths in self._lacking.values():
+        for path, (reason, paths) in self._lacking.items():
             if self._found.isdisjoint(paths):
-                raise Unreadable(reason, _absent_advice(line))
+                raise _absent(reason, _absent_advice(line, path))
 
     @property
     def present(self) -> tuple[str, ...]:
@@ -138,7 +147,7 @@ class Scan:
         if node.below:  # of texts: one of them is enough
             self._present += node.texts
         text, end = scanstring(line, at + 1)
-        if line.find("\\u", at, end) >= 0 and _HALF.search(text):
+        if line.find("\\u", at, end) >= 0 and HALF.search(text):
             raise Unreadable(
                 f"{self._where(node)} holds half of a surrogate pair, which is no "
                 "character"
@@ -190,11 +199,13 @@ class Scan:
         """
         reason = f"{self._where(node)} {problem}"
         if holds_name(node):
-            raise Unreadable(reason, _advice(self._line, "--id or --subject"))
+            advice = _advice(self._line, "--id or --subject", node.path)
+            raise _absent(reason, advice)
         if self._pass_missing:
             return
         if not self._elements:
-            raise Unreadable(reason, _absent_advice(self._line))
+            advice = _absent_advice(self._line, node.path)
+            raise _absent(reason, advice)
         self._lacking.setdefault(node.path, (reason, node.texts))
 
     def _where(self, node: PathNode) -> str:
@@ -204,17 +215,26 @@ class Scan:
         return f"field {node.path!r}" + (f" ({places})" if places else "")
 
 
-def _absent_advice(line: str) -> str:
+def _absent(reason: str, advice: str) -> Unreadable:
+    """Say that a field is absent; where the record has others, it may be misspelt."""
+    return Unreadable(reason, advice, is_absent=_OTHERS in advice)
+
+
+def _absent_advice(line: str, path: str) -> str:
     """Say what to do about a text that is absent."""
     passes = "; --missing pass lets it be absent, --on-error skip leaves it out"
-    return _advice(line, "--field") + passes
+    return _advice(line, "--field", path) + passes
 
 
-def _advice(line: str, option: str) -> str:
+def _advice(line: str, option: str, path: str) -> str:
     """Say with which option another field is named, and which fields a record has."""
-    strings = (joined(path) for path, value in leaves(line) if isinstance(value, str))
-    names = listed(strings) if len(line) <= _LONGEST else ""
-    return f"choose another with {option}{names}"
+    advice = f"choose another with {option}"
+    if len(line) > _LONGEST:
+        return advice
+    names = [joined(path) for path, value in leaves(line) if isinstance(value, str)]
+    return (
+        advice + nearest(path, filter(is_plain, names), option) + listed(names, _OTHERS)
+    )
 
 
 def kind(first: str) -> str:

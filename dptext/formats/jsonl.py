@@ -1,7 +1,8 @@
 """JSON lines: one object per line; fields are dotted paths.
 
 A path goes through objects by name and through every element of a list on its way; a
-list of strings at its end gives one text each. All that is not a selected text is kept
+list of strings at its end gives one text each. Where no field is named, a record may be
+a string, which is its text. All that is not a selected text is kept
 as it was spelled: key order, spaces, numbers, escapes. Selected texts are spelled anew
 whether they changed or not, so that the spelling does not tell which did. A field that
 occurs twice in one object is a fault: the copy that is not read would leak.
@@ -14,6 +15,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
+from json.decoder import scanstring  # type: ignore[attr-defined]
 from json.encoder import encode_basestring
 from typing import BinaryIO, ClassVar, NamedTuple
 
@@ -22,7 +24,7 @@ import msgspec
 from dptext import formats
 from dptext.errors import InputError
 from dptext.formats import Input, Item, LineWriter, Regular, Unreadable, _fields
-from dptext.formats._scan import Scan
+from dptext.formats._scan import HALF, Scan
 from dptext.types import Fault, Record, Selection, Verbatim
 
 # An escape of half a surrogate pair, with the backslashes before it.
@@ -42,6 +44,7 @@ class Format(formats.Format):
     """One record per line that is not blank."""
 
     SUFFIXES: ClassVar[tuple[str, ...]] = (".jsonl", ".ndjson")
+    MAY_LACK: ClassVar = True
 
     def read(self, source: Input) -> Iterator[Item]:
         """Read one record per line that is not blank."""
@@ -75,6 +78,8 @@ class Format(formats.Format):
             except Unreadable as error:
                 raise InputError(f"record {item.ordinal + 1}: {error}") from None
             for path, value in leaves:
+                if not path:  # a text alone
+                    continue
                 empty = value is None or value == []
                 selected = path in texts or (empty and path in above)
                 if path not in yielded and not selected:
@@ -91,7 +96,7 @@ class Format(formats.Format):
         with contextlib.suppress(Unreadable):
             for names, value in islice(leaves, _LOOKED_AT):
                 path = _fields.joined(names)
-                if path not in selection.fields:
+                if names and path not in selection.fields:
                     yield path, value if isinstance(value, str) else ""
 
 
@@ -101,6 +106,7 @@ def parser(selection: Selection) -> Callable[..., Record]:
     It raises Unreadable.
     """
     root, pass_missing = _fields.tree(selection), selection.missing == "pass"
+    has_fields = any(selection.named)
     # Raw checks the grammar and builds nothing.
     decode = msgspec.json.Decoder(msgspec.Raw).decode
 
@@ -117,6 +123,13 @@ def parser(selection: Selection) -> Callable[..., Record]:
     def parse(line: str, ordinal: int, before: str = "") -> Record:
         try:
             validate(line)
+            if not has_fields and line.lstrip().startswith('"'):
+                return _string(line, ordinal, before)
+            if selection.strings:
+                raise Unreadable(
+                    "the record is no string, as the first ones are",
+                    "name the private fields of objects with --field",
+                )
             scan = Scan(line, root, pass_missing)
         except msgspec.DecodeError as error:
             # The library's messages hold offsets, never text.
@@ -127,6 +140,15 @@ def parser(selection: Selection) -> Callable[..., Record]:
         return Record(ordinal, texts, rest, scan.identity, scan.present, scan.subject)
 
     return parse
+
+
+def _string(line: str, ordinal: int, before: str) -> Record:
+    """Return a record that is a text alone, where no field is named."""
+    begin, end = len(line) - len(line.lstrip()), len(line.rstrip())
+    text, _ = scanstring(line, begin + 1)
+    if HALF.search(text):
+        raise Unreadable("the text holds half of a surrogate pair, no character")
+    return Record(ordinal, (text,), LineRest(line, [(begin, end)], before))
 
 
 class Writer(LineWriter):

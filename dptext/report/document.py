@@ -44,7 +44,7 @@ Count = Annotated[int, Meta(ge=0)]
 _WIDEST = 240  # characters of a line of JSON that holds several values
 _Key = Literal["system", "key-file", "seed"]
 # What a layout has from a selection as it is.
-_OF_SELECTION = ("id_field", "missing", "delimiter", "quoting", "header", "encoding")
+_OF_SELECTION = "id_field missing delimiter quoting header encoding escapes".split()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,11 @@ class Layout:
     """How records were read, as the settings of the run say; nothing of their content.
 
     format, null where outputs have several; fields, the names of the private fields,
-    null where the whole input is text; id_field names records and is copied; delimiter,
-    null where the header tells it; encoding, null for UTF-8; detected, whether nobody
-    named the private field, so that it is the only one with text.
+    null where the whole input is text, as strings of JSON may be, too; id_field names
+    records and is copied; delimiter, null where the header tells it; encoding, null
+    for UTF-8; escapes, what a backslash in a table is, null where no private field of
+    one has any; detected, whether nobody named the private field, so that it is the
+    only one with text.
     """
 
     format: str | None
@@ -66,20 +68,24 @@ class Layout:
     header: bool = True
     detected: bool = False
     encoding: str | None = None
+    escapes: Literal["backslash", "none"] | None = None
 
     @classmethod
     def of(cls, selection: Selection, formats: Collection[str]) -> Layout:
         """Say how the records of outputs in these formats were read."""
         return cls(
             format=next(iter(formats)) if len(formats) == 1 else None,
-            fields=None if set(formats) == {"text"} else selection.fields,
+            fields=None if set(formats) == {"text"} else selection.fields or None,
             **{name: getattr(selection, name) for name in _OF_SELECTION},
         )
 
     def selection(self, longest: int) -> Selection:
         """Return how to read such records, of at most so many bytes."""
         named = {name: getattr(self, name) for name in _OF_SELECTION}
-        return Selection(self.fields or (), max_record_bytes=longest, **named)
+        strings = self.fields is None and self.format != "text"
+        return Selection(
+            self.fields or (), max_record_bytes=longest, strings=strings, **named
+        )
 
 
 @dataclass(frozen=True, slots=True)
