@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext.cli import options, outputs, screen
+from dptext.cli import applying, options, outputs, screen
 from dptext.cli.options import Number, one_of
 from dptext.errors import UsageError
 
@@ -28,6 +28,13 @@ class Outputs:
     in_place: bool = False
     resume: bool = False
     line_buffered: bool = False
+    include: options.Texts = None
+    exclude: options.Texts = None
+
+    @property
+    def chosen(self) -> outputs.Chosen:
+        """Return which files of folders are meant."""
+        return outputs.Chosen(tuple(self.include or ()), tuple(self.exclude or ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +104,13 @@ def command(
         spark.installed()
     job = records.job(files, outs.output, budget.subject, over, work)
     size = 1 if outs.line_buffered else work.batch_size
-    job = replace(job, flush=outs.line_buffered, resume=outs.resume, batch_size=size)
+    job = replace(
+        job,
+        flush=outs.line_buffered,
+        resume=outs.resume,
+        batch_size=size,
+        typed=context.meta[applying.TYPED],
+    )
     reports = reported.reports(keys.key_file)
     recipe = profiles.load(profile, over)
     lists = *recipe.tokens.keep.files, *recipe.tokens.mask.files
@@ -105,6 +118,7 @@ def command(
         *(job, reports, [*context.meta[outputs.READ], *lists]),
         out_dir=outs.out_dir,
         in_place=outs.in_place,
+        chosen=outs.chosen,
         warn=warn,
     )
     key = keys.key()
