@@ -79,15 +79,6 @@ def test_what_is_no_report(report: bytes) -> None:
     assert signatures.problem(report, [key]) == "its report is not signed"
 
 
-def test_a_shared_secret_is_not_verified() -> None:
-    """A report that an earlier version signed with HMAC is refused with the reason."""
-    pair, public = signatures.of(PRIVATE, "key"), signatures.of(PUBLIC, "key")
-    report = signatures.signed(REPORT, pair)
-    swapped = report.replace(b"Ed25519", b"HMAC-SHA256")
-    assert "no longer verifies; sign a new" in signatures.problem(swapped, [public])
-    assert "no longer verifies" in signatures.shown(swapped, [public])
-
-
 def test_keys_that_are_refused(tmp_path: Path) -> None:
     """A wrong key, or one that others may read, is refused in one line."""
     password = serialization.BestAvailableEncryption(b"secret")
@@ -107,6 +98,18 @@ def test_keys_that_are_refused(tmp_path: Path) -> None:
     if os.name != "nt":
         with pytest.raises(UsageError, match="other users may read it"):
             signatures.read(put(tmp_path / "key", PRIVATE, 0o644))
+
+
+def test_a_file_of_two_keys_is_refused(tmp_path: Path) -> None:
+    """The second would silently count for nothing, or the first."""
+    for data in (
+        PUBLIC + OTHER,
+        PRIVATE + PUBLIC,
+        PUBLIC * 2,
+        PUBLIC + b"\n" + PRIVATE,
+    ):
+        with pytest.raises(UsageError, match="holds several keys; give each a file"):
+            signatures.read(put(tmp_path / "key", data))
 
 
 def test_others_can_verify_it(tmp_path: Path) -> None:

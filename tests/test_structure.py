@@ -82,6 +82,7 @@ ALLOWED = {
     ("cli.app", "__init__"),
     ("cli.evaluate", "__init__"),
     ("report.build", "__init__"),
+    ("report.recompute", "__init__"),
     ("report.verify", "__init__"),
 }
 

@@ -50,7 +50,7 @@ READ = {
 def read(sanitizer: Pipeline, rows: tuple[str, int, int]) -> tuple[float, ...]:
     """Return what a reader of pairs finds of all and of content words of rows."""
     file, begin, end = rows
-    texts = [row["text"] for row in rows_of(file)[begin:end]]
+    texts = [(str(row["text"]),) for row in rows_of(file)[begin:end]]
     named = [r for r in context_risk.available(sanitizer) if r.name == "ngram"]
     randomness = sanitizer.randomness(RunKey.from_seed(11))
     (reading,) = context_risk.measure(sanitizer, named, [texts], randomness)
@@ -123,7 +123,8 @@ def read_same_kind(
     classes = {}
     for kind, each in texts.items():
         reader = SameKindReader.strongest(channel, _pairs(kind))
-        parts = [each[at : at + 100] for at in range(0, len(each), 100)]
+        records = [(text,) for text in each]
+        parts = [records[at : at + 100] for at in range(0, len(each), 100)]
         (reading,) = context_risk.measure(sanitizer, [reader], parts, randomness)
         classes[kind] = reading.classes
     return classes

@@ -18,14 +18,15 @@ from dptext.errors import UsageError
 
 if TYPE_CHECKING:
     from dptext.guarantees.policy import ExportPolicy
-    from dptext.report.exports import Export, GitIndex
+    from dptext.report.exports import Entry, Export, GitIndex
     from dptext.report.recompute import Recomputer
     from dptext.report.signatures import Key
     from dptext.report.verify import Verdict
 
-    # An export by name, and what reads it.
-    Named = tuple[str, Callable[[], Export]]
+    # An export by name, and what reads it; or the verdict on what is none.
+    Named = tuple[str, Callable[[], Export]] | Verdict
 
+_SHOWN = 10  # names of a line
 TRUST = (
     "reports are trusted without a signature: to refuse forged ones, sign reports "
     "with --sign-key and check them with --verify-key"
@@ -36,8 +37,8 @@ def command(
     context: typer.Context,
     files: Annotated[
         options.Texts,
-        "Exports, or folders of exports. In folders, sidecars and files such as "
-        "README.md are skipped.",
+        "Exports, or folders of exports. Anything else in a folder is named as not "
+        "checked, and fails where it may hold text, as links and unfinished files do.",
     ] = None,
     *,
     staged: Annotated[
@@ -102,15 +103,17 @@ def command(
     accepted = replace(accepted, **{key: getattr(terms, key) for key in asked})
     keys = keys_of(verify_key, accepted, configured, index)
     results: list[Verdict] = []
-    for name, read in _exports(files or (), accepted, index, note):
-        each = judged(read, accepted, keys, recomputer)._replace(name=name)
-        results.append(each)
-        for line in each.notes:
-            note(f"{name}: {line}")
-        for _, message in each.findings if text else ():
-            typer.echo(screen.one_line(f"{name}: {message}"))
+    for named in _exports(files or (), accepted, index, note):
+        if not isinstance(named, verify.Verdict):
+            name, read = named
+            named = judged(read, accepted, keys, recomputer)._replace(name=name)
+        results.append(named)
+        _show(named, text, note)
+    for line in _unchecked(results):
+        note(line)
     # Without keys, a file beside another is trusted, and so is its author.
-    trust = TRUST if results and not keys else ""
+    looked = any(not each.unchecked for each in results)
+    trust = TRUST if looked and not keys else ""
     if trust:
         note(f"dptext: {trust}")
     write = {"json": verify.as_json, "sarif": verify.as_sarif}.get(format)
@@ -127,7 +130,7 @@ def _exports(
     note: Callable[[str], None],
 ) -> Iterator[Named]:
     """Give the exports that are staged, or among files; who names one means it."""
-    from dptext.report import exports
+    from dptext.report import exports, verify
 
     if index is not None:
         names = index.exports(list(files), accepted)
@@ -138,19 +141,53 @@ def _exports(
             raise UsageError("the name of an export is empty; name a file or a folder")
         path = Path(name)
         if path.is_dir():
-            inside = list(exports.inside(path, accepted))
-            if not inside:
+            entries = list(exports.inside(path, accepted))
+            if all(entry.unchecked for entry in entries):
                 note(f"{path}: no exports in this folder")
-            yield from ((str(each), partial(exports.on_disk, each)) for each in inside)
-        elif not path.name.endswith(exports.SIDECAR):
+            yield from map(_entry, entries)
+        elif path.name.endswith(exports.SIDECAR):
+            if not path.with_name(path.name.removesuffix(exports.SIDECAR)).exists():
+                yield verify.unchecked(name, exports.ORPHAN, fails=True)
+        else:
             reported = exports.beside(path).exists()
             wanted = exports.is_export(path, accepted, reported, bytes)
             if not wanted and exports.is_document(path):
-                note(f"{path}: not checked, since its name is not that of an export")
+                yield verify.unchecked(name, exports.NO_EXPORT, fails=False)
             elif exports.excluded(path, accepted):
-                note(f"{path}: not checked, since the policy excludes it")
+                yield verify.unchecked(name, exports.EXCLUDED, fails=False)
             else:
                 yield str(path), partial(exports.on_disk, path)
+
+
+def _entry(entry: Entry) -> Named:
+    """Give an entry of a folder to be read, or the verdict on what is no export."""
+    from dptext.report import exports, verify
+
+    name = str(entry.path)
+    if entry.unchecked:
+        return verify.unchecked(name, entry.unchecked, fails=entry.fails)
+    return name, partial(exports.on_disk, entry.path)
+
+
+def _show(verdict: Verdict, text: bool, note: Callable[[str], None]) -> None:
+    """Print notes, and findings where they are asked for as text."""
+    for line in verdict.notes:
+        note(f"{verdict.name}: {line}")
+    for _, message in verdict.findings if text else ():
+        typer.echo(screen.one_line(f"{verdict.name}: {message}"))
+
+
+def _unchecked(results: Iterable[Verdict]) -> Iterator[str]:
+    """Name what was not checked and does not fail, a line for each reason."""
+    by_reason: dict[str, list[str]] = {}
+    for each in results:
+        if each.unchecked and not each.findings:
+            by_reason.setdefault(each.unchecked, []).append(each.name)
+    for reason, names in by_reason.items():
+        shown = ", ".join(names[:_SHOWN])
+        if len(names) > _SHOWN:
+            shown += f" and {len(names) - _SHOWN} more (--format json lists them)"
+        yield f"{shown}: not checked ({reason})"
 
 
 def _configured(
@@ -194,7 +231,7 @@ def judged(
         export = read()
     except OSError as error:
         return verify.failed(Rule.UNREADABLE, f"cannot be read: {error.strerror}")
-    verdict = verify.verdict(export, accepted, recomputer)
+    verdict = verify.verdict(export, accepted, recomputer, signed=bool(keys))
     problem = signatures.problem(export.report, keys) if keys and export.report else ""
     signature = verify.of_rule(Rule.SIGNATURE, filter(None, [problem]))
     return verdict._replace(findings=(*signature, *verdict.findings))

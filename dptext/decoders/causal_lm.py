@@ -89,8 +89,8 @@ class CausalLm(decoders.Decoder):
 
     @property
     def content(self) -> Mapping[str, str]:
-        """Return the digests of the models."""
-        return self._digests
+        """Return the digests of the models and of the lists of delicate words."""
+        return {**self._digests, **self._reader.channel.lists}
 
     @property
     def note(self) -> str:

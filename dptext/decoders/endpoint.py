@@ -1,7 +1,8 @@
 """A language model on a server writes the words, of what is released anyway.
 
 choose: for each drawn word one of its likely inputs, so that everything else stays as
-it stands; rewrite: free text in place of what the decoder ngram wrote, line by line.
+it stands; rewrite: free text in place of what the decoder ngram wrote, line by line,
+without delicate words (dptext.lexicons.word_classes) that were not drawn.
 The server has the OpenAI-compatible interface. An answer that is none is asked for
 again once; then the words of the decoder ngram stay (the draws, without its model).
 Source: repair with language models as a last step before release (Meisenbacher et al.
@@ -11,7 +12,7 @@ Source: repair with language models as a last step before release (Meisenbacher 
 from __future__ import annotations
 
 import re
-import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
@@ -20,12 +21,13 @@ import numpy as np
 from msgspec import Meta
 
 from dptext import decoders, progress
-from dptext.decoders import ngram, none
+from dptext.decoders import _characters, ngram, none
 from dptext.errors import UsageError
 from dptext.models.endpoint import Question, Server, host_of, schema_of
 from dptext.readers import ngrams
 from dptext.readers.channel import Channel
 from dptext.readers.endpoint import Chooser, EndpointReader, Options
+from dptext.tokens.regex import key_of, split
 from dptext.types import Cost, Ids, JsonObject, Released, ServerUse, ThirdParty
 
 URL, MODEL = "decoder.url", "decoder.model"
@@ -38,14 +40,15 @@ _ASK = (
 )
 # What ends a line for some reader of text.
 _LINE = re.compile(r"[^\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
+# Names of models stand in reports: no room for a sentence.
+_MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@+-]{0,199}")
 _WORD = re.compile(r"\S+")
+# What stands between the words of a compound, an identifier or an address.
+_WITHIN = re.compile(r"[\W_]+")
 # Words of a part that is rewritten at once, to those that are asked about.
 _LONGER = 3
 # Options that stand beside a word of a text to be rewritten.
 _OTHERS = 4
-# Joiners within an emoji or a word, which are no control characters.
-_JOINERS = {0x200C: None, 0x200D: None}
-_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 # What a spreadsheet takes for a formula.
 _FORMULA = tuple("=+-@＝＋－＠")
 
@@ -72,14 +75,22 @@ class Params(decoders.Params):
     timeout: Annotated[float, Meta(gt=0, le=3600)] = 60.0
 
     @property
+    def brings_model(self) -> bool:
+        """Tell whether words without an answer are decoded by a model of the user's."""
+        return self.ngrams not in ("", ngrams.ENGLISH)
+
+    @property
     def third_party(self) -> ThirdParty:
         """Return to whom draws go. Raises UsageError for an address that is none."""
         return ThirdParty(host_of(self.url, URL), self.model, self.mode == "rewrite")
 
     def server(self) -> Server:
         """Check the settings; nothing is sent. Raises UsageError and MissingExtra."""
-        if not self.model or not self.model.isprintable() or len(self.model) > 200:
-            raise UsageError(f"{MODEL}: give the name of a model on the server")
+        if not _MODEL.fullmatch(self.model):
+            raise UsageError(
+                f"{MODEL}: give the name of a model on the server, of letters, digits "
+                "and ._-/:@+ alone"
+            )
         return Server(self.url, self.model, self.concurrency, self.timeout, URL)
 
     def prepare(self, channel: Channel) -> Endpoint:
@@ -103,9 +114,9 @@ class Endpoint(decoders.Decoder):
 
     @property
     def content(self) -> dict[str, str]:
-        """Return the digest of the model of pairs; a server has none."""
-        model = self._offline.content.get("model")
-        return {} if model is None else {"ngrams": model}
+        """Return the digests of the pairs and of the lists; a server has none."""
+        model, lists = self._offline.content.get("model"), self._channel.lists
+        return lists if model is None else {"ngrams": model, **lists}
 
     @property
     def note(self) -> str:
@@ -127,7 +138,7 @@ class Endpoint(decoders.Decoder):
         """Return what the server was asked so far."""
         server, chooser = self._server, self._chooser
         counts = chooser.texts, chooser.unanswered, *server.traffic
-        return ServerUse(server.host, server.model, *counts)
+        return ServerUse(server.host, server.model, *counts, proxy=server.has_proxy)
 
     def decode(self, released: Released) -> Ids:
         """Return the words to write: (n,); of mode rewrite those to be rewritten."""
@@ -188,8 +199,9 @@ class Endpoint(decoders.Decoder):
         ]
         bounds = np.searchsorted(released.texts, np.arange(len(texts) + 1)).tolist()
         most = _LONGER * self._params.words
+        delicate = self._channel.delicate_words
         return [
-            [*_divided(text, words[begin:end], most)]
+            [*_divided(text, words[begin:end], most, delicate)]
             for text, begin, end in zip(texts, bounds, bounds[1:], strict=False)
         ]
 
@@ -206,7 +218,7 @@ def _questions(parts: list[list[_Part]]) -> list[Question[str]]:
 
 
 def _divided(
-    text: str, words: list[tuple[str, list[str]]], most: int
+    text: str, words: list[tuple[str, list[str]]], most: int, delicate: frozenset[str]
 ) -> Iterator[_Part]:
     """Divide a text into parts of about most words, and what stands between them."""
     candidates, at = [], 0
@@ -221,7 +233,7 @@ def _divided(
         lines = [line for start, line in candidates if begin <= start < end]
         yield _Part(text[done:begin])
         part = text[begin:end]
-        yield _Part(part, _question(part, lines) if lines else None)
+        yield _Part(part, _question(part, lines, delicate) if lines else None)
         done = end
     yield _Part(text[done:])
 
@@ -241,26 +253,43 @@ def _spans(text: str, most: int) -> Iterator[tuple[int, int]]:
             yield begin, end
 
 
-def _question(text: str, lines: list[str]) -> Question[str]:
+def _question(text: str, lines: list[str], delicate: frozenset[str]) -> Question[str]:
     asked = "\n".join((f"Text: {text}", "", "Options:", *lines))
     messages, schema = (("system", _ASK), ("user", asked)), schema_of({"text": []})
-    return Question(messages, schema, 64 + len(text), lambda to: rewritten(to, text))
+    options = "\n".join(line.partition(": ")[2] for line in lines)
+    drawn = count_words(text, delicate) + count_words(options, delicate)
+
+    def read(answer: JsonObject) -> str | None:
+        new = rewritten(answer, text)
+        # What the server adds to the delicate words that were drawn it has guessed.
+        added = new is not None and not count_words(new, delicate) <= drawn
+        return None if added else new
+
+    return Question(messages, schema, 64 + len(text), read)
+
+
+def count_words(text: str, listed: frozenset[str]) -> Counter[str]:
+    """Count the listed words of a text, and those within compounds, by key."""
+    found = Counter[str]()
+    for piece in split(text):
+        key = key_of(piece.strip())
+        found.update({key, *_WITHIN.split(key)} & listed)
+    return found
 
 
 def rewritten(said: JsonObject, before: str) -> str | None:
     """Return the text of an answer as one line, None where it is no such text.
 
-    Refused are hidden characters (of control, of direction, of no meaning), a text that
-    is empty or far from as long as before, and the beginning of a formula.
+    Refused are characters that are not listed as allowed, a text that is empty or far
+    from as long as before, and the beginning of a formula.
     """
     text = said.get("text")
     if not isinstance(text, str) or len(said) != 1:
         return None
     line = " ".join(text.split())
-    plain = line.translate(_JOINERS)
-    if any(unicodedata.category(each) in _HIDDEN for each in plain):
+    if not _characters.are_allowed(line):
         return None
     old, new = len(before.split()), len(line.split())
     fits = old / 3 - 3 <= new <= 3 * old + 10 and len(line) <= 4 * len(before) + 100
-    formula = plain.startswith(_FORMULA) and not before.startswith(_FORMULA)
+    formula = line.startswith(_FORMULA) and not before.startswith(_FORMULA)
     return line if line and fits and not formula else None

@@ -104,8 +104,8 @@ class Ngram(decoders.Decoder):
 
     @property
     def content(self) -> Mapping[str, str]:
-        """Return the digest of the model."""
-        return {"model": self._digest}
+        """Return the digests of the model and of the lists of delicate words."""
+        return {"model": self._digest, **self._reader.channel.lists}
 
     @property
     def reader(self) -> PairReader:

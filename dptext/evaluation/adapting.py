@@ -1,9 +1,9 @@
 """Make a lexicon of public text of one kind, and measure by halves what it gives.
 
-One half of the texts is read by the pairs of the other; equal texts are in the same
-half. The lexicon itself is of all of them, so that only its word counts have seen what
-is read. Figures are kept beside the lexicon: reports and `--reader-risk` look them up
-there.
+One half of the records is read by the pairs of the other; records that recur are in the
+same half (dptext.measures.independence). The lexicon itself is of all of them, so that
+only its word counts have seen what is read. Figures are kept beside the lexicon:
+reports and `--reader-risk` look them up there.
 """
 
 from __future__ import annotations
@@ -13,20 +13,26 @@ import math
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
 from dptext import pipeline, profile, progress
 from dptext.engine.tally import Tally
 from dptext.errors import UsageError
-from dptext.evaluation.readers import PublicText, counted, halves, sample
+from dptext.evaluation.readers import Halves, PublicText, counted, sample
 from dptext.lexicons import from_text, importing, store
 from dptext.lexicons.from_text import Texts, count_words, vectors_from_text
 from dptext.measures import calibrate, context_risk
-from dptext.measures.context_risk import PUBLIC_TEXT, InContext, Reading
+from dptext.measures.context_risk import (
+    PUBLIC_TEXT,
+    ContextAttack,
+    InContext,
+    Reading,
+)
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.readers import ngrams
+from dptext.readers import Reader, ngrams
 from dptext.readers.ngrams import Ngrams
 from dptext.readers.pairs import SameKindReader
 from dptext.tokens.regex import keys_of
@@ -35,6 +41,7 @@ from dptext.types import Lexicon, Record
 # The risks at which readers are measured; words that are read at each, about.
 _RISKS = (0.1, 0.15, 0.2, 0.3)
 _SHOWN, _READ = 0.2, 20_000
+_ANY_EPSILON = 10.0  # where the mechanism does not matter
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +95,21 @@ def make(
     def texts() -> Iterator[Sequence[str]]:
         return chain.from_iterable(file.texts() for file in files)
 
+    def records() -> Iterator[Sequence[tuple[str, ...]]]:
+        return chain.from_iterable(file.records() for file in files)
+
     corpus = ", ".join(file.name for file in files)
     source = {"adapted": corpus, "adapted_sha256": [file.digest for file in files]}
     folder, pairs_folder = store.folder_of(name), ngrams.folder_of(name)
     progress.share("words and vectors", 0.0)
-    first, held_out = halves(texts)
-    read = sample(held_out, _READ)
-    if min(len({*read}), len({*sample(first, _READ)})) < 2:
-        raise UsageError("too few different texts: one half is held out to measure on")
+    halves = Halves(records)
+    first = partial(halves.texts, 0)
+    read = sample(partial(halves.records, 1), _READ)
+    if min(halves.units) < 2:
+        raise UsageError(
+            "too few different texts: one half is held out to measure on, and those "
+            "that recur, in full or nearly, count as one"
+        )
     if base is not None:
         lexicon = from_text.adapt(base, name, texts, least, source)
     else:
@@ -105,23 +119,34 @@ def make(
         lexicon = importing.from_vectors(raw, name, settings, about, corpus)
     lexicon = replace(lexicon, digest=store.digest_in_memory(lexicon))
     progress.share("pairs of words", 0.0)
+    plain = {"risk": None, "epsilon": _ANY_EPSILON}
+    over = {"budget": plain, "decoder": {"name": "none"}}
+    ready = pipeline.build(profile.load("balanced", over), lexicon)
+    general = ngrams.shipped(ready.channel)
+    about_pairs = {"source": corpus, "licence": "not stated", "lexicon": name}
+    every = counted(lexicon, texts, math.inf)
+    pairs = every.model(1, {**about_pairs, "counted": every.words}, general)
+    # The lexicon names its pairs by digest: neither is replaced without the other.
+    meta = {**lexicon.meta, ngrams.PAIRS_DIGEST: ngrams.digest_of(pairs)}
+    lexicon = replace(lexicon, meta=meta)
+    lexicon = replace(lexicon, digest=store.digest_in_memory(lexicon))
     pipelines = _pipelines(lexicon)
     shown = _SHOWN if _SHOWN in pipelines else min(pipelines)
-    general = ngrams.shipped(pipelines[shown].channel)
-    meta = {"source": corpus, "licence": "not stated", "lexicon": name}
-    every = counted(lexicon, texts, math.inf)
-    pairs = every.model(1, {**meta, "counted": every.words}, general)
     other = counted(lexicon, first)
     other_pairs = other.model(1, {}, general)
-    in_context = {}
+    in_context, written = {}, {}
     for number, (risk, ready) in enumerate(pipelines.items()):
         progress.share("what readers find", number / len(pipelines))
         same_kind = SameKindReader.strongest(ready.channel, other_pairs)
         readers = [*context_risk.available(ready)[:1], same_kind]
-        randomness = ready.randomness(RunKey.from_seed(0))
-        readings = context_risk.measure(ready, readers, [read], randomness)
         digest = general.digest if general is not None else ""
-        in_context[risk] = InContext(corpus, digest, readings, PUBLIC_TEXT, other.words)
+        one = InContext(corpus, digest, (), PUBLIC_TEXT)
+        readings = _attacked(ready, readers, read).result()
+        in_context[risk] = replace(one, readings=readings, counted=other.words)
+        written[risk] = {
+            decoder: replace(one, readings=(reading,))
+            for decoder, reading in _written(lexicon, risk, other_pairs, read).items()
+        }
     if not in_context[shown].readings:
         raise UsageError("the texts have no words of the lexicon to be measured on")
     progress.share("what decoding gains", 0.0)
@@ -143,13 +168,22 @@ def make(
     )
     settings_of = profile.load("balanced", {"budget": {"risk": shown}}).settings()
     keys = {risk: context_risk.key_of(ready) for risk, ready in pipelines.items()}
-    rungs = {f"{risk:g}": key for risk, key in keys.items()}
-    figures = {
-        "readers": {keys[risk]: [asdict(one)] for risk, one in in_context.items()},
-        "ladders": {calibrate.ladder_key(settings_of, lexicon): rungs},
+    rungs = {
+        f"{risk:g}": asdict(calibrate.Rung(ready.budget.description.high, keys[risk]))
+        for risk, ready in pipelines.items()
     }
     ngrams.save(pairs, pairs_folder)
     store.save(lexicon, folder)
+    # The decoder of a run has all pairs: its key is known once they are stored.
+    figures = {
+        "readers": {keys[risk]: [asdict(one)] for risk, one in in_context.items()},
+        "written": {
+            context_risk.written_key(_ready(lexicon, risk, name=decoder)): [asdict(one)]
+            for risk, by_decoder in written.items()
+            for decoder, one in by_decoder.items()
+        },
+        "ladders": {calibrate.ladder_key(settings_of, lexicon): rungs},
+    }
     text = json.dumps(figures, indent=1, sort_keys=True)
     (folder / calibrate.READERS_FILE).write_text(f"{text}\n", encoding="utf-8")
     return result
@@ -181,17 +215,39 @@ def _ready(lexicon: Lexicon, risk: float, **decoder: object) -> Pipeline:
 
 
 def _decoded(
-    lexicon: Lexicon, risk: float, pairs: Ngrams, texts: Sequence[str]
+    lexicon: Lexicon, risk: float, pairs: Ngrams, read: Sequence[tuple[str, ...]]
 ) -> Decoded:
     """Return what texts keep once they are decoded by pairs of words."""
     with tempfile.TemporaryDirectory() as folder:
         ngrams.save(pairs, Path(folder))
-        return _kept(_ready(lexicon, risk, name="ngram", model=folder), texts)
+        return _kept(_ready(lexicon, risk, name="ngram", model=folder), read)
 
 
-def _kept(ready: Pipeline, texts: Sequence[str]) -> Decoded:
+def _written(
+    lexicon: Lexicon, risk: float, pairs: Ngrams, read: Sequence[tuple[str, ...]]
+) -> dict[str, Reading]:
+    """Return by decoder how many written words are the original."""
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        ngrams.save(pairs, Path(folder))
+        for decoder in ({"name": "none"}, {"name": "ngram", "model": folder}):
+            ready = _ready(lexicon, risk, **decoder)
+            reading = _attacked(ready, (), read).written()
+            if reading is not None:
+                found[decoder["name"]] = reading
+    return found
+
+
+def _attacked(
+    ready: Pipeline, readers: Sequence[Reader], read: Sequence[tuple[str, ...]]
+) -> ContextAttack:
+    randomness = ready.randomness(RunKey.from_seed(0))
+    return context_risk.attacked(ready, readers, [read], randomness)
+
+
+def _kept(ready: Pipeline, read: Sequence[tuple[str, ...]]) -> Decoded:
     tally, randomness = Tally.of(ready.lexicon), ready.randomness(RunKey.from_seed(0))
-    records = (Record(n, (text,), None) for n, text in enumerate(texts))
+    records = (Record(n, texts, None) for n, texts in enumerate(read))
     for batch in pipeline.batches(records):
         tally.count(ready.privatize(batch, randomness))
     figures = tally.meters.results(tally.counted)
@@ -200,14 +256,15 @@ def _kept(ready: Pipeline, texts: Sequence[str]) -> Decoded:
 
 
 def _unknown(
-    base: Lexicon | None, other: Texts, read: Sequence[str], least: int
+    base: Lexicon | None, other: Texts, read: Sequence[tuple[str, ...]], least: int
 ) -> tuple[float | None, float]:
     """Return the shares of words that the base, and one of the other half, lack."""
     keys = {} if base is None else dict.fromkeys(keys_of(base.words), 0)
     index = count_words(other, keys, least, elisions=base is None).index
 
     def share(known: dict[str, int]) -> float:
-        words = count_words(lambda: [read], known, 1, elisions=base is None)
+        texts = [text for record in read for text in record]
+        words = count_words(lambda: [texts], known, 1, elisions=base is None)
         new, old = sum(words.new.values()), float(words.known.sum())
         return new / max(new + old, 1.0)
 

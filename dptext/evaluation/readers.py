@@ -1,28 +1,36 @@
 """The reader who knows public text of the same kind, and epsilons by what readers find.
 
 The reader has the pairs of words of a public text, on top of those that ship. It never
-reads a text whose pairs it has counted: public texts are divided by their hashes, so
-that equal ones fall into the same half, and private texts that occur in the public one
-are left out.
+reads a text whose pairs it has counted: a public text is divided into halves by units,
+the records that are independent of each other (dptext.measures.independence), and
+private texts that occur in the public one are left out.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
+from typing import NamedTuple
 
 from dptext import pipeline, progress, streams
 from dptext.budgets import uniform
 from dptext.errors import InputError, UsageError
-from dptext.evaluation.rows import one_text, records, texts_of
+from dptext.evaluation.rows import one_text, records
 from dptext.lexicons.from_text import Texts
 from dptext.measures import context_risk
-from dptext.measures.context_risk import PUBLIC_TEXT, SAME_KIND, InContext, Reading
+from dptext.measures.context_risk import (
+    PUBLIC_TEXT,
+    SAME_KIND,
+    ContextAttack,
+    InContext,
+    Reading,
+)
+from dptext.measures.independence import Units
 from dptext.pipeline import Pipeline
 from dptext.profile import Part, Profile
 from dptext.randomness import RunKey
@@ -78,7 +86,15 @@ class PublicText:
 
     def texts(self) -> Iterator[Sequence[str]]:
         """Read the texts, some at a time."""
-        return texts_of([self.path], self.fields, self.format, 256)
+        for batch in self.records():
+            yield list(chain.from_iterable(batch))
+
+    def records(self) -> Iterator[Sequence[tuple[str, ...]]]:
+        """Read the texts of records, some at a time."""
+        selection = Selection(fields=self.fields, missing="pass")
+        rows = iter(records(self.path, selection, (), self.format))
+        while batch := [row.texts for row in islice(rows, 256)]:
+            yield batch
 
     def hashes(self) -> frozenset[int]:
         """Return the hashes of its texts, and of each record as one text."""
@@ -91,7 +107,7 @@ class PublicText:
         """Return the error of a file without texts to count or to read."""
         named = ", ".join(self.fields)
         return InputError(
-            f"{self.path}: too few different texts with words to count some and read "
+            f"{self.path}: too few different records with words to count some and read "
             f"others; give more, or their field with --field (read as {named})"
         )
 
@@ -102,25 +118,47 @@ def hash_of(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(same, digest_size=8).digest(), "little")
 
 
-def halves(texts: Texts) -> tuple[Texts, Texts]:
-    """Return two halves of texts that have no text in common."""
-
-    def read(which: int) -> Iterator[Sequence[str]]:
-        for batch in texts():
-            yield [text for text in batch if hash_of(text) % 2 == which]
-
-    return partial(read, 0), partial(read, 1)
+# The texts of records, read anew at each call, in batches.
+Records = Callable[[], Iterable[Sequence[tuple[str, ...]]]]
 
 
-def sample(texts: Texts, words: int = _READ) -> list[str]:
-    """Return the first texts, of about so many words together."""
-    chosen: list[str] = []
+class Halves:
+    """Two halves, 0 and 1, of records; none of one recurs in the other."""
+
+    def __init__(self, records: Records) -> None:
+        self._records = records
+        units = Units()
+        for batch in records():
+            for texts in batch:
+                units.add(texts)
+        self._half = units.halves()
+        labels = units.labels()
+        # How many units with words each half has: fewer than two give no interval.
+        self.units = [len({*labels[self._half == half].tolist()}) for half in (0, 1)]
+
+    def records(self, half: int) -> Iterator[Sequence[tuple[str, ...]]]:
+        """Read the records of a half."""
+        number = 0
+        for batch in self._records():
+            mine = self._half[number : number + len(batch)] == half
+            number += len(batch)
+            yield [texts for texts, one in zip(batch, mine, strict=True) if one]
+
+    def texts(self, half: int) -> Iterator[Sequence[str]]:
+        """Read the texts of a half."""
+        for batch in self.records(half):
+            yield list(chain.from_iterable(batch))
+
+
+def sample(records: Records, words: int = _READ) -> list[tuple[str, ...]]:
+    """Return the first records, of about so many words together."""
+    chosen: list[tuple[str, ...]] = []
     left = words * _CHARACTERS
-    for text in chain.from_iterable(texts()):
+    for texts in chain.from_iterable(records()):
         if left <= 0:
             break
-        chosen.append(text)
-        left -= len(text)
+        chosen.append(texts)
+        left -= sum(map(len, texts))
     return chosen
 
 
@@ -151,27 +189,47 @@ def pairs_of(ready: Pipeline, public: PublicText, texts: Texts) -> tuple[Ngrams,
     return counts.model(1, {}, ngrams.shipped(ready.channel)), counts.words
 
 
-def read_by_halves(pipeline: Pipeline, public: PublicText) -> InContext:
-    """Return what a reader with one half of a public text finds in the other half.
+class ByHalves(NamedTuple):
+    """What attackers find in one half of a public text.
 
-    Of the other half about 50,000 words are read, drawn with a fixed seed.
+    readers: with the pairs of the other half; written: of words as they are written,
+    None where a third party writes them.
     """
-    first, second = halves(public.texts)
-    model, words = pairs_of(pipeline, public, first)
+
+    readers: InContext
+    written: InContext | None
+
+
+def read_by_halves(pipeline: Pipeline, public: PublicText) -> ByHalves:
+    """Attack one half of a public text with the other half.
+
+    About 50,000 words are read, drawn with a fixed seed.
+    """
+    halves = Halves(public.records)
+    model, words = pairs_of(pipeline, public, partial(halves.texts, 0))
     reader = SameKindReader.strongest(pipeline.channel, model)
-    reading = _read(pipeline, reader, public, sample(second))
-    return InContext(public.name, "", (reading,), PUBLIC_TEXT, words)
+    records = sample(partial(halves.records, 1))
+    attack = _attacked(pipeline, reader, public, records)
+    readers = InContext(public.name, "", attack.result(), PUBLIC_TEXT, words)
+    written = attack.written()
+    if written is None:
+        return ByHalves(readers, None)
+    return ByHalves(readers, InContext(public.name, "", (written,), PUBLIC_TEXT))
 
 
-def _read(
-    ready: Pipeline, reader: Reader, public: PublicText, texts: Sequence[str]
-) -> Reading:
+def _attacked(
+    ready: Pipeline,
+    reader: Reader,
+    public: PublicText,
+    records: Sequence[tuple[str, ...]],
+) -> ContextAttack:
+    """Let a reader attack records. Raises InputError where they have no words."""
     # Public texts: a fixed seed, so that a search can be repeated.
     randomness = ready.randomness(RunKey.from_seed(0))
-    readings = context_risk.measure(ready, [reader], [texts], randomness)
-    if not readings:
+    attack = context_risk.attacked(ready, [reader], [records], randomness)
+    if not attack.result():
         raise public.none()
-    return readings[0]
+    return attack
 
 
 def calibrated(
@@ -187,15 +245,19 @@ def calibrated(
             f"{public.name}; leave the option out, which divides the text into halves"
         )
     ready = pipeline.build(recipe, lexicon)
-    first, second = halves(public.texts)
-    model = pairs_of(ready, public, first)[0] if reader == SAME_KIND else None
-    texts = sample(public.texts if model is None else second)
+    if reader == SAME_KIND:
+        halves = Halves(public.records)
+        model, _ = pairs_of(ready, public, partial(halves.texts, 0))
+        chosen = sample(partial(halves.records, 1))
+    else:
+        model, chosen = None, sample(public.records)
 
     def read(epsilon: float) -> Reading:
         budget = Part("uniform", uniform.Params(epsilon=epsilon))
         ready = pipeline.build(replace(recipe, budget=budget), lexicon)
         one = model and SameKindReader.strongest(ready.channel, model)
-        reading = _read(ready, one or context_risk.named(ready, reader), public, texts)
+        attacker = one or context_risk.named(ready, reader)
+        (reading,) = _attacked(ready, attacker, public, chosen).result()
         progress.say(
             f"epsilon {epsilon:.4g}: {reader} finds {reading.success:.1%} of words "
             f"(95% interval: up to {reading.high:.1%})"

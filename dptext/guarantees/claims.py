@@ -82,8 +82,8 @@ class SubjectLimit:
     """What a ledger lets each value of a field lose, by all releases it records."""
 
     field: str
-    nats: float
-    delta: float
+    nats: Nats
+    delta: Annotated[float, Meta(ge=0, le=1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +94,7 @@ class RunTerms:
     the lexicon, and adapted, the public text that it was made of, "" where of none;
     identified, whether records are named by an id field; fields, the names of the text
     fields, None where the whole input is text; finder, what chose the spans of texts
-    that are private, "" where texts are; detected, whether the field was taken because
-    it alone holds text; subjects, what a ledger limits.
+    that are private, "" where texts are; subjects, what a ledger limits.
     """
 
     key: str = "system"
@@ -104,7 +103,6 @@ class RunTerms:
     identified: bool = False
     fields: tuple[str, ...] | None = None
     finder: str = ""
-    detected: bool = False
     subjects: SubjectLimit | None = None
 
 

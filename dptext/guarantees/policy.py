@@ -7,12 +7,13 @@ out, and a list of one may be a plain word:
     max_epsilon: 12              # nats, as LDP; of metric DP at the farthest words
     max_loss: 20                 # nats between any two words
     max_delta: 1e-5              # of notion eps-delta, where it is accepted
-    max_risk: 15%                # best possible guess of a word
+    max_risk: 15%                # best possible guess of a word from one draw
+    max_written: 30%             # written words that are the original, as measured
     allow: [punctuation]         # what need not be protected: see Unprotected
     lexicons: [DIGEST, ...]      # accepted lexicons; absent: any
     fields: [text]               # fields that must be private wherever they occur
     copy: [id, stars]            # fields that may be copied; absent: any
-    third_parties: []            # hosts that draws may be sent to; absent: any
+    third_parties: []            # addresses that draws may be sent to, and "proxy"
     unverified: [lexicon]        # what need not be recomputed: see Unverified
     verify_key: [team.pub]       # files of keys, one of which must have signed
     include: ["*.json"]          # files that are exports, beside those of other formats
@@ -36,8 +37,8 @@ class Unverified(StrEnum):
     """Why a report may not be recomputed here.
 
     LEXICON: its lexicon is not on the machine; VERSION: another version of dptext wrote
-    it and words its sentences otherwise; PARTS: a file, model or component of another
-    package that its settings name is not on the machine.
+    it, whose sentences have other words for the same figures; PARTS: a file, model or
+    component of another package that its settings name is not on the machine.
     """
 
     LEXICON = "lexicon"
@@ -58,6 +59,7 @@ class ExportPolicy:
     max_loss: Limit | None = None
     max_delta: Limit | None = None
     max_risk: float | None = None
+    max_written: float | None = None
     allow: tuple[Unprotected, ...] = (Unprotected.PUNCTUATION,)
     lexicons: tuple[str, ...] | None = None
     fields: tuple[str, ...] = ()
@@ -69,7 +71,8 @@ class ExportPolicy:
     exclude: tuple[str, ...] = ()
 
 
-_LIMITS = ("max_epsilon", "max_loss", "max_delta", "max_risk")
+_SHARES = ("max_risk", "max_written")
+_LIMITS = ("max_epsilon", "max_loss", "max_delta", *_SHARES)
 
 
 def of(section: Mapping[str, object] | None, location: str) -> ExportPolicy:
@@ -85,6 +88,7 @@ def parse(
         key: [value] if isinstance(value, str) and key not in _LIMITS else value
         for key, value in data.items()
     }
-    if plain.get("max_risk") is not None:
-        plain["max_risk"] = share(plain["max_risk"], f"{name}: max_risk")
+    for key in _SHARES:
+        if plain.get(key) is not None:
+            plain[key] = share(plain[key], f"{name}: {key}")
     return convert(plain, ExportPolicy, name, beside)

@@ -36,7 +36,7 @@ def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
         "lexicon": run.lexicon_is_custom and not run.adapted,
         "adapted": bool(run.adapted),
         "lists": terms.policy.listed,
-        "model": terms.brings_model and not sent,
+        "model": terms.brings_model,
         "third_party": sent,
         "identified": run.identified,
         "ledger": run.subjects is not None,
@@ -147,6 +147,7 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
         conditions=() if nothing else conditions(promise, terms),
         not_covered=(
             *sentences.shown(terms.policy),
+            sentences.original_row(claim.text_loss.total),
             *sentences.uncovered(promise.notion if nothing else claim.notion, terms),
         ),
         source=promise.source,

@@ -20,20 +20,24 @@ risks at which readers were measured with them.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from dptext import cache
-from dptext.errors import UsageError
+from dptext.errors import LexiconError, UsageError
 from dptext.lexicons import store
 from dptext.measures import bayes_risk, sampled_risk
 from dptext.measures.sampled_risk import Wins, sampled_games, wins_of_points
 from dptext.mechanisms import Mechanism, RiskEstimate
+from dptext.readers import ngrams
 from dptext.types import Floats, Ints, Lexicon
 
 Success = Callable[[float], float]
@@ -361,12 +365,20 @@ def _by_estimate(
     return point
 
 
-# Figures of readers on public corpora lie in JSON: `readers` by all that decides them
-# (dptext.measures.context_risk), and `ladders`, which say for the settings of a
-# profile, all but its budget and decoder, at which risks there are such figures. Those
-# of the built-in lexicon ship (python -m tools.readers), an adapted one has its own
-# beside it.
+# Figures of readers on public corpora lie in JSON: `readers` and `written` by all that
+# decides them (dptext.measures.context_risk), and `ladders`, which say for the settings
+# of a profile, all but its budget and decoder, at which risks there are such figures.
+# Those of the built-in lexicon ship (python -m tools.readers), an adapted one has its
+# own beside it.
 READERS_FILE = "readers.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """A measured risk of a ladder: its epsilon, and the key of its `readers`."""
+
+    epsilon: float
+    readers: str
 
 
 def shipped_readers() -> Path:
@@ -375,12 +387,28 @@ def shipped_readers() -> Path:
 
 
 def reader_figures(lexicon: Lexicon, part: str, key: str) -> Any:
-    """Look a key up in the figures that ship, then in those beside the lexicon."""
-    for path in (shipped_readers(), store.user_folder() / lexicon.name / READERS_FILE):
+    """Look a key up in the figures that ship, then in those beside the lexicon.
+
+    The latter are of the lexicon together with the pairs of words it was made with, and
+    of no others that may bear their names.
+    """
+    for path in (shipped_readers(), *_beside(lexicon)):
         known = (cache.shipped_entry(path, part) or {}).get(key)
         if known is not None:
             return known
     return None
+
+
+def _beside(lexicon: Lexicon) -> Iterator[Path]:
+    """Give the files of figures beside a lexicon, whatever it is called here."""
+    folder = store.user_folder()
+    for each in sorted(folder.iterdir()) if folder.is_dir() else ():
+        path = each / READERS_FILE
+        if path.is_file() and store.is_name(each.name):
+            with contextlib.suppress(LexiconError):
+                if store.read_meta(each).digest == lexicon.digest:
+                    if ngrams.has_own(lexicon):
+                        yield path
 
 
 def ladder_key(settings: Mapping[str, object], lexicon: Lexicon) -> str:
@@ -389,19 +417,30 @@ def ladder_key(settings: Mapping[str, object], lexicon: Lexicon) -> str:
     return cache.key_of("ladder", 2, lexicon.digest, rest)
 
 
+def rungs(lexicon: Lexicon, key: str) -> dict[float, Rung]:
+    """Return the measured risks of a ladder; none where nothing was measured.
+
+    Figures that another version of dptext kept beside a lexicon count as not measured.
+    """
+    found = reader_figures(lexicon, "ladders", key) or {}
+    try:
+        return msgspec.convert(found, dict[float, Rung], strict=False)
+    except msgspec.ValidationError:
+        return {}
+
+
 def risk_for(settings: Mapping[str, object], lexicon: Lexicon, target: float) -> float:
     """Return the largest measured risk at which readers find at most target.
 
     The strongest one counts, by the upper limit, over all kinds of text. Raises
     UsageError where nothing was measured with these settings, or it finds more.
     """
-    rungs = reader_figures(lexicon, "ladders", ladder_key(settings, lexicon)) or {}
     measured = {}
-    for risk, key in rungs.items():
-        corpora = reader_figures(lexicon, "readers", key) or []
+    for risk, rung in rungs(lexicon, ladder_key(settings, lexicon)).items():
+        corpora = reader_figures(lexicon, "readers", rung.readers) or []
         highs = [r["classes"][0]["high"] for each in corpora for r in each["readings"]]
         if highs:
-            measured[float(risk)] = max(highs)
+            measured[risk] = max(highs)
     if not measured:
         raise UsageError(
             "reader-risk: no reader was measured with these settings and lexicon "

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Generic, NamedTuple, TypeVar
 from urllib.parse import SplitResult, urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import msgspec
 from msgspec import Meta
@@ -171,6 +172,21 @@ def _is_local(parts: SplitResult) -> bool:
         return host == "localhost"
 
 
+def proxy_of(parts: SplitResult) -> str | None:
+    """Return the proxy that the environment names for an address, None for none.
+
+    A proxy does not reach this machine.
+    """
+    host = str(parts.hostname)
+    if _is_local(parts) or proxy_bypass(parts.netloc) or proxy_bypass(host):
+        return None
+    proxies = getproxies()
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    if not proxy:
+        return None
+    return proxy if "://" in proxy else f"http://{proxy}"
+
+
 def _key(parts: SplitResult, setting: str) -> str:
     """Return the key for a server, "" for none.
 
@@ -204,11 +220,17 @@ class Server:
         self._url = url.rstrip("/").removesuffix("/chat/completions")
         self._url += "/chat/completions"
         self.model, self._timeout = model, timeout
+        self._proxy = proxy_of(self._parts)
         self._concurrency = concurrency
         self._dialect: _Dialect | None = None
         self._known: dict[str, Any] = {}
         self._failures, self._resume = 0, 0.0
         self.traffic = Traffic()
+
+    @property
+    def has_proxy(self) -> bool:
+        """Tell whether requests go through a proxy."""
+        return self._proxy is not None
 
     def ask(self, questions: Sequence[Question[T]]) -> list[T | None]:
         """Return an answer to each question, None where there was none to be had.
@@ -228,7 +250,6 @@ class Server:
         return [fresh.get(name, self._known.get(name)) for name in named]
 
     async def _all(self, questions: list[Question[T]]) -> list[T | None]:
-        import httpx
 
         answers: list[T | None] = [None] * len(questions)
         queue = iter(enumerate(questions))
@@ -237,13 +258,15 @@ class Server:
         headers = {"Accept-Encoding": "identity", "User-Agent": "dptext"}
         if key:
             headers["Authorization"] = f"Bearer {key}"
-        async with httpx.AsyncClient(
+        async with _opened(
             headers=headers,
             timeout=self._timeout,
             follow_redirects=False,
             verify=_tls(),
-            # A proxy does not reach this machine.
-            trust_env=not _is_local(self._parts),
+            # The proxy is known, so that a report can say that there was one; a login
+            # from a .netrc file is for other programs.
+            proxy=self._proxy,
+            trust_env=False,
         ) as client:
             if self._dialect is None:
                 self._dialect = await self._detected(client)
@@ -394,6 +417,19 @@ class Server:
             return _SLOW, None, b""
         except (httpx.HTTPError, httpx.InvalidURL, OSError):
             return _CLOSED, None, b""
+
+
+def _opened(**settings: Any) -> httpx.AsyncClient:
+    """Return a client. Raises UsageError for a proxy that httpx does not take."""
+    import httpx
+
+    try:
+        return httpx.AsyncClient(**settings)
+    except (ImportError, ValueError, httpx.InvalidURL):
+        raise UsageError(
+            "the proxy that the environment names cannot be used; unset HTTPS_PROXY, "
+            "HTTP_PROXY and ALL_PROXY, or set NO_PROXY to the server's host"
+        ) from None
 
 
 @cache

@@ -22,7 +22,9 @@ import numpy as np
 
 from dptext import cache, lexicons
 from dptext.errors import UsageError
+from dptext.lexicons import word_classes
 from dptext.mechanisms import Mechanism
+from dptext.tokens import language_data
 from dptext.tokens.policy import Policy
 from dptext.types import (
     BudgetDescription,
@@ -50,9 +52,10 @@ class Candidates(NamedTuple):
     """The likeliest inputs x of each output y, by falling prior(x) P(y|x).
 
     rows (O, c) int32, V for the unknown word; log_probs (O, c) float64, ln P(y|x), -inf
-    where there are no more inputs; writable (O, c), which of them may be drawn and are
-    not vulgar. O is V, or the number of words that may be drawn where these are the
-    first of the vocabulary.
+    where there are no more inputs; writable (O, c), which of them may be drawn, are not
+    vulgar, and are no delicate word (dptext.lexicons.word_classes) unless they are y
+    itself. O is V, or the number of words that may be drawn where these are the first
+    of the vocabulary.
     """
 
     rows: Ids
@@ -84,6 +87,20 @@ class Channel:
                 "(--decode none), or a mechanism that has one, such as rank"
             )
             raise UsageError(msg)
+
+    @property
+    def lists(self) -> dict[str, str]:
+        """Return the digest of the lists that decide what may be written, if any."""
+        if not self.delicate_words:
+            return {}
+        language = word_classes.language_of_lists(self.lexicon)
+        return {"word_classes": word_classes.digest(language)}
+
+    @property
+    def delicate_words(self) -> frozenset[str]:
+        """Return the words, as keys, that are written only where they were drawn."""
+        language = word_classes.language_of_lists(self.lexicon)
+        return language_data.delicate_words(language)
 
     @property
     def inputs(self) -> Floats:
@@ -152,7 +169,13 @@ class Channel:
         drawn = np.zeros(len(prior), bool)
         drawn[: len(rows)] = possible[:, 0]
         drawn &= ~lexicons.vulgar_rows(self.lexicon)
-        return Candidates(rows, kept["log_probs"], drawn[rows] & possible)
+        # A delicate word is written where it was drawn and nowhere else: what a model
+        # infers from the words around it would make a guess at it visible to anybody.
+        delicate = word_classes.classes_of_lexicon(self.lexicon).delicate
+        delicate = np.append(delicate, False)
+        itself = rows == np.arange(len(rows))[:, None]
+        writable = drawn[rows] & possible & (itself | ~delicate[rows])
+        return Candidates(rows, kept["log_probs"], writable)
 
 
 class ChannelReader:
@@ -166,7 +189,7 @@ class ChannelReader:
     def evidence(self, released: Released) -> tuple[Ids, Floats, Mask]:
         """Return inputs (c, n), ln P(y|x) of each, -inf for none, and which to write.
 
-        Those may be written that may be drawn and are not vulgar.
+        Those may be written that `Candidates` calls writable.
         """
         shape = (self._count, len(released.drawn))
         rows, evidence = np.zeros(shape, np.int32), np.full(shape, -np.inf)

@@ -87,7 +87,10 @@ class Chooser:
         self, server: Server, channel: Channel, model: ngrams.Ngrams | None, words: int
     ) -> None:
         self._server, self._words = server, words
-        self._pairs = None if model is None else PairReader.strongest(channel, model)
+        self._pairs = None
+        if model is not None:
+            # The server weighs what pairs only put in order.
+            self._pairs = PairReader.strongest(channel, model, whole=False)
         self._inputs = self._pairs or ChannelReader(channel, 2 * MANY)
         self.examples: tuple[tuple[str, str], ...] = ()
         self.texts = self.unanswered = 0

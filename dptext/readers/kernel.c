@@ -36,14 +36,25 @@ Nothing is allocated, and nothing is kept from one call to the next. */
 
 /* ---- Gains of pairs of words (dptext.readers.ngrams) ---- */
 
+/* A square of codes; or with ends, for each row of a model the words that follow it, in
+order, and their codes. */
 typedef struct {
     const int8_t *codes;
     int64_t width;
+    const int64_t *ends;
+    const int32_t *following;
 } Table;
 
 INLINE int8_t code_of(Table table, int32_t first, int32_t second)
 {
-    return table.codes[first * table.width + second];
+    if (!table.ends) return table.codes[first * table.width + second];
+    int64_t at = first ? table.ends[first - 1] : 0, count = table.ends[first] - at;
+    while (count > 1) {
+        int64_t half = count / 2;
+        if (table.following[at + half] <= second) at += half;
+        count -= half;
+    }
+    return count && table.following[at] == second ? table.codes[at] : 0;
 }
 
 INLINE float gain_of(int8_t code)
@@ -122,13 +133,11 @@ INLINE int64_t end_of(const int32_t *before, int64_t begin, int64_t n)
     return end;
 }
 
-/* before, after (n,) slots; codes (longest, c, c) is scratch -> posterior (n, c). */
-EXPORT void marginals(int64_t n, int64_t c, const int32_t *before, const int32_t *after,
-                      const int32_t *slots, const float *weights, const float *backoff,
-                      const int8_t *table, int64_t width, int8_t *codes,
-                      float *posterior)
+INLINE void chain_posteriors(int64_t n, int64_t c, const int32_t *before,
+                             const int32_t *after, const int32_t *slots,
+                             const float *weights, const float *backoff, Table gains,
+                             int8_t *codes, float *posterior)
 {
-    Table gains = {table, width};
     for (int64_t begin = 0, end; begin < n; begin = end) {
         end = end_of(before, begin, n);
         int64_t at = begin * c;
@@ -143,6 +152,29 @@ EXPORT void marginals(int64_t n, int64_t c, const int32_t *before, const int32_t
             chain_posterior(end - begin, c, before[begin], after[end - 1], slots + at,
                             weights + at, backoff + at, gains, codes, posterior + at);
     }
+}
+
+/* before, after (n,) slots; codes (longest, c, c) is scratch -> posterior (n, c). */
+EXPORT void marginals(int64_t n, int64_t c, const int32_t *before, const int32_t *after,
+                      const int32_t *slots, const float *weights, const float *backoff,
+                      const int8_t *table, int64_t width, int8_t *codes,
+                      float *posterior)
+{
+    Table gains = {table, width, 0, 0};
+    chain_posteriors(n, c, before, after, slots, weights, backoff, gains, codes,
+                     posterior);
+}
+
+/* The same with all pairs of a model of rows: ends (rows,), following and pairs (m,). */
+EXPORT void marginals_of_all(int64_t n, int64_t c, const int32_t *before,
+                             const int32_t *after, const int32_t *slots,
+                             const float *weights, const float *backoff,
+                             const int64_t *ends, const int32_t *following,
+                             const int8_t *pairs, int8_t *codes, float *posterior)
+{
+    Table gains = {pairs, 0, ends, following};
+    chain_posteriors(n, c, before, after, slots, weights, backoff, gains, codes,
+                     posterior);
 }
 
 /* ---- The best path ---- */
@@ -203,7 +235,7 @@ EXPORT void viterbi(int64_t n, int64_t c, const int32_t *before, const int32_t *
                     const int32_t *logs, const int8_t *table, int64_t width,
                     uint8_t *origins, int64_t *chosen)
 {
-    Table gains = {table, width};
+    Table gains = {table, width, 0, 0};
     for (int64_t begin = 0, end; begin < n; begin = end) {
         end = end_of(before, begin, n);
         int64_t at = begin * c;

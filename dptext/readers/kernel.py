@@ -30,6 +30,7 @@ def path() -> Path:
 _SCALARS = {"N": ctypes.c_int64, "F": ctypes.c_float, "D": ctypes.c_double}
 _ARGUMENTS = {
     "marginals": "NN ii iff bN b f",
+    "marginals_of_all": "NN ii iff qib b f",
     "viterbi": "NN ii iii i bN B q",
     "topic_sums": "NN iq hf dq",
     "weigh": "NqiqNN i?f Nhfdq fNF fh if ii?iff",

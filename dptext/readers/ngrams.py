@@ -16,8 +16,10 @@ those parts that are looked at.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -151,6 +153,12 @@ def save(model: Ngrams, folder: Path) -> str:
     return digest
 
 
+def digest_of(model: Ngrams) -> str:
+    """Return the digest that a model has once it is saved."""
+    with tempfile.TemporaryDirectory() as folder:
+        return save(model, Path(folder))
+
+
 def load(folder: Path) -> Ngrams:
     """Open the model in a folder, once while that stays as it is.
 
@@ -188,6 +196,8 @@ def _digest(folder: Path) -> str:
 
 # The model that ships.
 ENGLISH = "english"
+# Keys of a lexicon's meta: the name of its own model, and the model's digest.
+PAIRS, PAIRS_DIGEST = "pairs", "pairs_digest"
 # A model that knows fewer of the words that are replaced is none for a lexicon.
 _LEAST_KNOWN = 0.5
 
@@ -227,6 +237,13 @@ def find_model(name_or_path: str, channel: Channel) -> Ngrams:
     Raises LexiconError where there is none, a damaged one, or none for this lexicon.
     """
     model, share = _opened(name_or_path, channel)
+    lexicon = channel.lexicon
+    if lexicon.meta.get(PAIRS) == name_or_path and not are_own(model, lexicon):
+        raise LexiconError(
+            f"n-gram model {name_or_path!r}: not the one that lexicon {lexicon.name!r} "
+            "was made with; make both again with dptext lexicon adapt, or name another "
+            "model"
+        )
     if model is None:
         msg = (
             f"n-gram model {name_or_path!r}: it knows {share:.0%} of the words of "
@@ -235,6 +252,28 @@ def find_model(name_or_path: str, channel: Channel) -> Ngrams:
         )
         raise LexiconError(msg)
     return model
+
+
+def are_own(model: Ngrams | None, lexicon: Lexicon) -> bool:
+    """Tell whether a model is the one that a lexicon was made with.
+
+    A lexicon of public text says by its digest which pairs of words belong to it: what
+    was measured of them, and what a statement says of their source, holds of no others.
+    """
+    return model is not None and model.digest == lexicon.meta.get(PAIRS_DIGEST)
+
+
+def has_own(lexicon: Lexicon) -> bool:
+    """Tell whether the pairs of words that a lexicon was made with are in the store.
+
+    True of a lexicon that brings none.
+    """
+    name = lexicon.meta.get(PAIRS)
+    if name is None:
+        return True
+    with contextlib.suppress(LexiconError, UsageError, OSError):
+        return are_own(load(folder_of(str(name))), lexicon)
+    return False
 
 
 def shipped(channel: Channel) -> Ngrams | None:
@@ -299,8 +338,11 @@ class Gains:
         if self.width < SLOTS:
             self.table = self._computed()
             return
-        parts = (model.digest, size, cache.digest(model.ends), power, SLOTS)
-        key = cache.key_of("gains", 1, *parts)
+        # A model that goes over to another lexicon keeps its digest: its pairs and its
+        # likeliest words are those of the lexicon.
+        over = (model.ends, model.following, model.gains, self._listed)
+        content = [cache.digest(np.asarray(each)) for each in over]
+        key = cache.key_of("gains", 2, model.digest, size, *content, power, SLOTS)
         self.table = cache.table(key, self._computed, self._holds, "weighing pairs")
 
     def _computed(self) -> NDArray[np.int8]:
@@ -335,3 +377,32 @@ class Gains:
         at = contexts.astype(np.int64) * self.width + following
         # Slots are never outside: what mode says is only the quickest way.
         return self.table.take(at, mode="wrap")
+
+
+class WholeGains:
+    """g(x, x') of all rows of a model, looked up pair by pair: for an attacker.
+
+    `Gains` is a table of the likeliest rows, which a decoder reads fast; who attacks
+    has time, and pairs of rare words tell most. slot_of (V + 2,) int32 are the rows;
+    ends (V + 2,), following and gains (m,) those of the model, each context in order.
+    """
+
+    def __init__(self, model: Ngrams) -> None:
+        rows = model.size + 2
+        self.slot_of = np.arange(rows, dtype=np.int32)
+        keys = model.contexts * rows + np.asarray(model.following, np.int64)
+        order = np.argsort(keys, kind="stable")
+        self._keys, self._rows = keys[order], rows
+        self.ends = np.ascontiguousarray(model.ends, np.int64)
+        self.following = np.asarray(model.following, np.int32)[order]
+        self.gains = np.asarray(model.gains, np.int8)[order]
+
+    def of(self, contexts: Ids, following: Ids) -> NDArray[np.int8]:
+        """Return the codes of the gains of pairs of rows, arrays that broadcast."""
+        keys = contexts.astype(np.int64) * self._rows + following
+        if not len(self._keys):
+            return np.zeros(keys.shape, np.int8)
+        found = np.searchsorted(self._keys, keys)
+        np.minimum(found, len(self._keys) - 1, out=found)
+        seen = self._keys[found] == keys
+        return np.where(seen, self.gains[found], np.int8(0))

@@ -22,7 +22,7 @@ import numpy as np
 from dptext.noise import unit
 from dptext.readers import kernel, posterior
 from dptext.readers.channel import TABLES, Channel
-from dptext.readers.ngrams import Gains, Ngrams
+from dptext.readers.ngrams import Gains, Ngrams, WholeGains
 from dptext.readers.posterior import Chains, PathCandidates, WordCandidates
 from dptext.tokens import language_data
 from dptext.types import (
@@ -153,7 +153,7 @@ class CandidateTable(NamedTuple):
     """The candidates of each output at one epsilon: rows (O, c), V the unknown word.
 
     weights (O, c) as in `posterior.Words`; a padding weighs 0. writable (O, c) tells
-    which candidates may be drawn themselves and are not vulgar.
+    which candidates may be written (dptext.readers.channel.Candidates).
     """
 
     rows: Ids
@@ -177,6 +177,7 @@ class Weighed(NamedTuple):
 
 # The tables of a model and a lexicon are large, and pipelines share them.
 _gains = lru_cache(maxsize=2)(Gains)
+_whole_gains = lru_cache(maxsize=2)(WholeGains)
 _topic = lru_cache(maxsize=2)(Topic)
 
 
@@ -185,7 +186,9 @@ class PairReader:
 
     count, candidates of each word; kept, how many of them the words around it are
     asked about, all if not given: those that weigh most; weight, the power of the
-    language model; topic, that of what the text is about, 0 to leave that out.
+    language model; topic, that of what the text is about, 0 to leave that out; whole,
+    whether pairs of all words count: an attacker's way, for a power of 1, which chooses
+    no path.
     """
 
     name = "ngram"
@@ -202,13 +205,16 @@ class PairReader:
         weight: float = 1.0,
         topic: float = 0.0,
         kept: int | None = None,
+        *,
+        whole: bool = False,
     ) -> None:
         channel.check()
         self.channel = channel
         # There are no more inputs than words and the unknown word.
         self._model, self._count = model, min(count, model.size + 1)
         self._kept, self._weight = min(kept or self._count, self._count), weight
-        self._gains = _gains(model, weight)
+        assert weight == 1.0 or not whole
+        self._gains = _whole_gains(model) if whole else _gains(model, weight)
         size = model.size + 1
         backoff = weight * model.backoff[:size].astype(np.float64)
         self._backoff = np.exp(backoff).astype(np.float32)
@@ -223,9 +229,12 @@ class PairReader:
         return PairReader.strongest(self.channel, self._model)
 
     @classmethod
-    def strongest(cls, channel: Channel, model: Ngrams) -> Self:
-        """Return the reader that finds most with a model of pairs alone."""
-        return cls(channel, model, topic=POWER)
+    def strongest(cls, channel: Channel, model: Ngrams, *, whole: bool = True) -> Self:
+        """Return the reader that finds most with a model of pairs alone.
+
+        whole: with the pairs of all words, which takes several times as long.
+        """
+        return cls(channel, model, topic=POWER, whole=whole)
 
     def posterior(self, released: Released) -> tuple[Ids, Singles]:
         """Return the candidates of each drawn word, and how likely each is: (k, n)."""
@@ -309,6 +318,7 @@ class PairReader:
         return closest.T, PathCandidates(*(each.T for each in scored))
 
     def _path(self, chains: Chains, rows: Ids, candidates: PathCandidates) -> Ids:
+        assert isinstance(self._gains, Gains)
         chosen = posterior.viterbi(chains, candidates, self._gains)
         return np.asarray(rows[chosen, np.arange(len(chosen))])
 

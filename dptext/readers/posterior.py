@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.readers import kernel
-from dptext.readers.ngrams import Gains, decoded
+from dptext.readers.ngrams import Gains, WholeGains, decoded
 from dptext.tokens import kinds
 from dptext.tokens.regex import key_of
 from dptext.types import NUMBER, Ints, Lexicon, Released, Singles, Vectors
@@ -38,6 +38,7 @@ _CHAINS, _WORDS = 384, 2**14
 
 
 Slots = NDArray[np.int32]
+AnyGains = Gains | WholeGains
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class Chains:
         begins = np.append(np.flatnonzero(self.before >= 0), len(self.before))
         return int(np.diff(begins).max(initial=0))
 
-    def slots(self, gains: Gains) -> tuple[Slots, Slots]:
+    def slots(self, gains: AnyGains) -> tuple[Slots, Slots]:
         """Return before and after as slots in the table of gains."""
         rows = np.stack((self.before, self.after))
         before, after = np.where(rows >= 0, gains.slot_of[rows], np.int32(-1))
@@ -137,7 +138,7 @@ class BigramLookup:
     """
 
     def __init__(
-        self, chains: Chains, slots: Slots, gains: Gains, block: ChainBlock
+        self, chains: Chains, slots: Slots, gains: AnyGains, block: ChainBlock
     ) -> None:
         """Look up; slots (c, m) of candidates in the table, in the block's order."""
         first = block.steps[0]
@@ -173,7 +174,7 @@ class WordCandidates(NamedTuple):
     backoff: Singles
 
 
-def marginals(chains: Chains, words: WordCandidates, gains: Gains) -> Singles:
+def marginals(chains: Chains, words: WordCandidates, gains: AnyGains) -> Singles:
     """Return the posterior probability of each candidate: (c, n), columns sum to 1.
 
     Exact for these candidates and gains, except that sums are rounded to single
@@ -183,12 +184,14 @@ def marginals(chains: Chains, words: WordCandidates, gains: Gains) -> Singles:
         return _marginals(chains, words, gains)
     slots, weights, backoff = map(by_word, words)
     posterior = np.empty(weights.shape, np.float32)
-    width = weights.shape[1]
-    kernel.library.marginals(
-        *(*weights.shape, *chains.slots(gains), slots, weights, backoff),
-        *(gains.table, gains.width),
-        *(np.empty(chains.longest * width**2, np.int8), posterior),
-    )
+    before, after = chains.slots(gains)
+    given = (*weights.shape, before, after, slots, weights, backoff)
+    results = np.empty(chains.longest * weights.shape[1] ** 2, np.int8), posterior
+    if isinstance(gains, WholeGains):
+        pairs = gains.ends, gains.following, gains.gains
+        kernel.library.marginals_of_all(*given, *pairs, *results)
+    else:
+        kernel.library.marginals(*given, gains.table, gains.width, *results)
     return posterior.T
 
 
@@ -197,7 +200,7 @@ def by_word(candidates: NDArray[Number]) -> NDArray[Number]:
     return np.ascontiguousarray(candidates.T)
 
 
-def _marginals(chains: Chains, words: WordCandidates, gains: Gains) -> Singles:
+def _marginals(chains: Chains, words: WordCandidates, gains: AnyGains) -> Singles:
     posterior = np.empty_like(words.weights)
     for block in chains.blocks():
         weights = np.take(words.weights, block.words, axis=1)

@@ -19,6 +19,7 @@ from dptext.guarantees.statement import Statement
 from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import ALGORITHM, RunKey
+from dptext.report import names
 from dptext.report.document import (
     VERSION,
     Document,
@@ -78,12 +79,18 @@ def stated(
         identified=layout.id_field is not None,
         fields=layout.fields,
         finder=finder,
-        detected=layout.detected,
         subjects=None if recorded is None else recorded.limits,
     )
     words = WordSection.of(pipeline, measures.seeded() if key == "seed" else measures)
-    names = recipe.name, lexicon.name, lexicon.digest
-    run = _run(recipe.settings(), *names, key, layout, recorded)
+    run = _run(
+        settings=recipe.settings(),
+        profile=names.profile_name(recipe),
+        lexicon=names.lexicon_name(lexicon),
+        lexicon_digest=lexicon.digest,
+        key=key,
+        layout=layout,
+        recorded=recorded,
+    )
     parts = run, promise, words, None, None, None, None
     return Document("dptext", VERSION, "public", True, *parts)
 
@@ -108,13 +115,22 @@ def stated_vectors(
     measured = None if key == "seed" else measures or vector_statement.measured(release)
     section = VectorSection.of(release, measured)
     settings = release.settings
-    names = settings.recipe.name, release.lexicon.name, release.base_digest
-    run = _run(settings.plain(), *names, key, layout)
+    # The table of vectors has a digest of its own, the lexicon that of its words.
+    lexicon = replace(release.lexicon, digest=release.base_digest)
+    run = _run(
+        settings=settings.plain(),
+        profile="embed",
+        lexicon=names.lexicon_name(lexicon),
+        lexicon_digest=release.base_digest,
+        key=key,
+        layout=layout,
+    )
     parts = run, promise, None, section, None, None, None
     return Document("dptext", VERSION, "public", True, *parts)
 
 
 def _run(
+    *,
     settings: dict[str, Any],
     profile: str,
     lexicon: str,
@@ -152,7 +168,8 @@ def finished(
     if len(written) == 1:
         (one,) = written
         name = Path(job.output).name if job.output else None
-        output = Output(name, one.bytes, one.sha256, one.copied, used=one.used)
+        asked = None if one.used is None else one.used.asked
+        output = Output(name, one.bytes, one.sha256, one.copied, used=asked)
     document = stated(pipeline, key.origin, layout, measures, recorded)
     words = WordCounts.of(pipeline, tally)
     return _internal(document, Private.of(job.inputs, tally, words), output)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass, replace
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
@@ -24,12 +24,12 @@ from dptext.errors import UsageError
 from dptext.guarantees.claims import SubjectLimit
 from dptext.guarantees.statement import Statement
 from dptext.measures.bayes_risk import Risk, Share
-from dptext.measures.context_risk import ALL, CONTENT, RARE, SAME_KIND, InContext
 from dptext.measures.public import Deniability, NoRisk, PublicMeasures
+from dptext.report.attackers import ReaderFigures
 from dptext.report.signatures import Signature
 from dptext.tokens import kinds, lists
 from dptext.tokens.policy import Policy
-from dptext.types import JsonObject, Selection, ServerUse
+from dptext.types import JsonObject, Selection, ServerAsked, ServerUse
 from dptext.vectors import Measures
 
 if TYPE_CHECKING:
@@ -38,9 +38,16 @@ if TYPE_CHECKING:
     from dptext.vectors.job import Counts
     from dptext.vectors.release import VectorRelease
 
-VERSION: Final = 5
-Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+VERSION: Final = 1
+# In patterns, `$` alone would let a line end follow.
+Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
 Count = Annotated[int, Meta(ge=0)]
+# A version of dptext as packages write it: no words, so that a report claims nothing.
+Release = Annotated[
+    str, Meta(pattern=r"^[0-9]{1,4}(\.[0-9]{1,6}){1,3}((a|b|rc)[0-9]{1,3})?$(?!\n)")
+]
+_Encoding = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,32}$(?!\n)")]
+_Hex = Annotated[str, Meta(pattern=r"^[0-9a-f]{1,128}$(?!\n)")]
 _WIDEST = 240  # characters of a line of JSON that holds several values
 _Key = Literal["system", "key-file", "seed"]
 # What a layout has from a selection as it is.
@@ -55,19 +62,17 @@ class Layout:
     null where the whole input is text, as strings of JSON may be, too; id_field names
     records and is copied; delimiter, null where the header tells it; encoding, null
     for UTF-8; escapes, what a backslash in a table is, null where no private field of
-    one has any; detected, whether nobody named the private field, so that it is the
-    only one with text.
+    one has any.
     """
 
     format: str | None
     fields: tuple[str, ...] | None
     id_field: str | None = None
     missing: Literal["fail", "pass"] = "fail"
-    delimiter: str | None = None
+    delimiter: Annotated[str, Meta(max_length=1)] | None = None
     quoting: bool = True
     header: bool = True
-    detected: bool = False
-    encoding: str | None = None
+    encoding: _Encoding | None = None
     escapes: Literal["backslash", "none"] | None = None
 
     @classmethod
@@ -95,8 +100,8 @@ class Recorded:
     entry is null where a report is of several outputs.
     """
 
-    ledger: str
-    entry: str | None
+    ledger: _Hex
+    entry: _Hex | None
     limits: SubjectLimit
 
 
@@ -109,7 +114,7 @@ class Run:
     recorded, in which ledger, if in one.
     """
 
-    dptext: str
+    dptext: Release
     algorithm: str
     profile: str
     settings: dict[str, Any]
@@ -122,54 +127,14 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class ReaderFigures:
-    """What the strongest reader finds in draws of a public corpus, to four digits.
-
-    success, the share of all words, lies between low and high at 95%; content, of words
-    that are no stop words, and rare, of those beyond the thousand most frequent; null
-    where there are none. kind says what texts these are; counted, of how many other
-    words of that kind the reader knows the pairs.
-    """
-
-    reader: str
-    corpus: str
-    words: Count
-    success: Share
-    low: Share
-    high: Share
-    content: Share | None = None
-    rare: Share | None = None
-    kind: str = ""
-    counted: Count = 0
-
-    @classmethod
-    def of(cls, measured: Sequence[InContext]) -> tuple[ReaderFigures, ...]:
-        """Return a row for each corpus, the largest share first."""
-        rows = []
-        for corpus in measured:
-            if not corpus.readings:
-                continue
-            best = max(corpus.readings, key=lambda reading: reading.success)
-            shares = {each.name: round(each.success, 4) for each in best.classes}
-            (every,) = (each for each in best.classes if each.name == ALL)
-            row = cls(
-                *(best.reader, corpus.corpus, every.words, shares[ALL]),
-                *(round(every.low, 4), round(every.high, 4)),
-                content=shares.get(CONTENT),
-                rare=shares.get(RARE),
-                kind=corpus.kind,
-                counted=corpus.counted if best.reader == SAME_KIND else 0,
-            )
-            rows.append(row)
-        return tuple(sorted(rows, key=lambda row: -row.success))
-
-
-@dataclass(frozen=True, slots=True)
 class WordSection:
     """What a reader of the released words finds, and what they are drawn from.
 
     no_risk says why there is no risk; a public report leaves out the frequency bands of
-    the risk. readers, what readers of whole texts find in draws of public ones.
+    the risk. written, how many written words of public texts are the original under
+    these settings; readers, what readers of whole texts find in draws of public ones,
+    at the smaller risk readers_risk (a lower limit) or, where that is null, under these
+    settings. Both are of texts in `language`, that of the lexicon.
     vocabulary and dimensions are those of the lexicon, prior the source of its word
     frequencies; decoder_files, by setting, and list_files, by path, are the digests of
     what the decoder and the lists read.
@@ -183,6 +148,9 @@ class WordSection:
     no_risk: NoRisk | None = None
     deniability: Deniability | None = None
     readers: tuple[ReaderFigures, ...] = ()
+    written: tuple[ReaderFigures, ...] = ()
+    readers_risk: Share | None = None
+    language: str = ""
     decoder_files: dict[str, str] = field(default_factory=dict)
     list_files: dict[str, str] = field(default_factory=dict)
 
@@ -199,6 +167,9 @@ class WordSection:
             no_risk=measures.no_risk,
             deniability=measures.deniability,
             readers=ReaderFigures.of(measures.in_context),
+            written=ReaderFigures.of(measures.written),
+            readers_risk=measures.readers_risk,
+            language=lexicon.language,
             decoder_files=dict(pipeline.decoder.content),
             list_files=lists.digests(pipeline.profile.tokens),
         )
@@ -231,6 +202,8 @@ class VectorSection:
         )
 
 
+# Texts with more words that the lexicon lacks are in another language.
+_UNKNOWN = 1 / 3
 # By the codes of treatments (dptext.tokens.policy).
 _TREATED = (
     *("replaced", "copied", "masked", "left out", "random digits"),
@@ -264,6 +237,13 @@ class WordCounts:
     words_per_second: float
     fields: dict[str, int] = field(default_factory=dict)
     used: ServerUse | None = None
+
+    @property
+    def other_language(self) -> bool:
+        """Tell whether over a third of the words are not in the lexicon."""
+        known = self.tokens.get("word", 0) + self.tokens.get("stop_word", 0)
+        unknown = self.tokens.get("unknown", 0)
+        return unknown > _UNKNOWN * (known + unknown)
 
     @classmethod
     def of(cls, pipeline: Pipeline, tally: Tally) -> WordCounts:
@@ -344,7 +324,7 @@ class Output:
 
     copied names its fields that are copied unchanged, where it names all of its fields
     in one place (a header, a schema); else null. columns and rows are those of a file
-    of vectors, else null. used, the third party that was sent draws of it, if one was.
+    of vectors, else null. used, whom the run asked to decode draws, if anybody.
     """
 
     file: str | None
@@ -353,7 +333,7 @@ class Output:
     copied: tuple[str, ...] | None = None
     columns: tuple[str, ...] | None = None
     rows: Count | None = None
-    used: ServerUse | None = None
+    used: ServerAsked | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,7 +344,7 @@ class Document:
     """
 
     report: Literal["dptext"]
-    version: Literal[5]
+    version: Literal[1]
     audience: Literal["internal", "public"]
     success: bool
     run: Run
@@ -380,6 +360,15 @@ class Document:
         """Return how often the best guess of one word is right, None if not known."""
         risk = None if self.words is None else self.words.risk
         return None if risk is None else risk.success
+
+    @property
+    def written(self) -> float | None:
+        """Return how many written words are the original, None if not measured.
+
+        Of the kinds of text the one where most are.
+        """
+        rows = () if self.words is None else self.words.written
+        return max((row.success for row in rows), default=None)
 
     @property
     def policy(self) -> Policy | None:
@@ -455,15 +444,10 @@ def _in_lines(value: object, pad: str = "\n") -> str:
 
 
 def decode(data: bytes, location: str) -> Document:
-    """Read a document of this version or an older one.
-
-    Raises UsageError when it does not follow the schema of its version.
-    """
+    """Decode a report. Raises UsageError unless it follows the schema."""
     try:
-        plain, older = plain_of(data)
-        _check_version(plain, location)
-        known = msgspec.json.encode(plain) if older else data
-        document = msgspec.json.decode(known, type=Document)
+        _check_version(data, location)
+        document = msgspec.json.decode(data, type=Document)
         private = document.private or document
         for section in (document, private):
             if (section.words is None) == (section.vectors is None):
@@ -485,103 +469,23 @@ def decode(data: bytes, location: str) -> Document:
         ) from None
 
 
-def plain_of(data: bytes) -> tuple[Any, bool]:
-    """Return JSON with an older report brought to this version; whether it was one.
+class _Head(msgspec.Struct):
+    """The part of a report that names its schema."""
 
-    Keys that its version does not know stay where they are. Raises ValidationError and
-    DecodeError.
-    """
-    plain = msgspec.json.decode(data)
-    older = _version(plain) in _UPGRADES
-    while (known := _version(plain)) in _UPGRADES:
-        _UPGRADES[known](plain)
-    return plain, older
+    report: Literal["dptext"]
+    version: Annotated[int, Meta(ge=0, le=9999)]
 
 
-def _version(plain: object) -> tuple[str, int] | None:
-    """Return the kind and the version that a report names."""
-    head = plain if isinstance(plain, dict) else {}
-    name, version = head.get("report"), head.get("version")
-    if name in ("dptext", "dptext-embed") and type(version) is int:
-        return name, version
-    return None
-
-
-def _check_version(plain: object, location: str) -> None:
-    """Refuse a report of a version that is not read, by its number."""
-    name, version = _version(plain) or ("dptext", VERSION)
-    if (name, version) == ("dptext", VERSION):
+def _check_version(data: bytes, location: str) -> None:
+    """Raise UsageError for a report of another version of the schema."""
+    version = msgspec.json.decode(data, type=_Head).version
+    if version == VERSION:
         return
-    which = "the older" if version < VERSION else "a newer"
-    command = "sanitize" if name == "dptext" else "embed"
     raise UsageError(
-        f"{location}: a dptext report of version {version:d}, and this dptext "
-        f"reads version {VERSION}: run dptext {command} again, or read it with {which} "
-        "dptext"
+        f"{location}: a dptext report of version {version}, and this dptext reads "
+        f"version {VERSION}: make the file and its report again, or use a dptext that "
+        f"reads version {version}"
     )
-
-
-def _from_words_3(report: dict[str, Any]) -> None:
-    """Put what is of words alone into sections."""
-    run, output, private = (_part(report, key) for key in ("run", "output", "private"))
-    section = _taken(report, WordSection, "in_context") | _taken(run, WordSection)
-    counts = _taken(private, WordCounts)
-    report["version"] = 4
-    _add(report, words=section, vectors=None)
-    _add(output, columns=None, rows=None)
-    _add(private, words=counts, vectors=None)
-
-
-def _from_vectors_1(report: dict[str, Any]) -> None:
-    """Put what is of vectors alone into sections; names are those of words."""
-    run, output, private = (_part(report, key) for key in ("run", "output", "private"))
-    section = _taken(report, VectorSection) | _taken(run, VectorSection)
-    counts = _taken(private, VectorCounts)
-    report.update(report="dptext", version=4)
-    _add(report, success=True, words=None, vectors=section)
-    _add(run, profile="embed", lexicon=run.pop("table", None), recorded=None)
-    _add(output, copied=None)
-    _add(private, words=None, vectors=counts)
-
-
-def _from_4(report: dict[str, Any]) -> None:
-    """Take what readers find, without the bands of most frequent words."""
-    words = _part(report, "words")
-    if "translation" not in _part(report, "guarantee"):
-        # Older versions wrote defaults, too: this is one of this version.
-        raise ValidationError("missing - at `$.guarantee.translation`")
-    report["version"] = VERSION
-    report.setdefault("signature", None)
-    if "in_context" in words:
-        known = msgspec.convert(words.pop("in_context"), tuple[InContext, ...])
-        _add(words, readers=[asdict(each) for each in ReaderFigures.of(known)])
-
-
-_UPGRADES = {
-    ("dptext-embed", 1): _from_vectors_1,
-    ("dptext", 3): _from_words_3,
-    ("dptext", 4): _from_4,
-}
-
-
-def _part(of: dict[str, Any], name: str) -> dict[str, Any]:
-    """Return a part to change in its place; an empty one where there is none."""
-    part = of.get(name)
-    return part if isinstance(part, dict) else {}
-
-
-def _taken(of: dict[str, Any], section: type, *more: str) -> dict[str, Any]:
-    """Take the keys of a section out of a part."""
-    names = (*(each.name for each in fields(section)), *more)
-    return {name: of.pop(name) for name in names if name in of}
-
-
-def _add(to: dict[str, Any], **new: Any) -> None:
-    """Add keys that an older version does not have. Raises ValidationError."""
-    for name, value in new.items():
-        if name in to:
-            raise ValidationError(f"unknown to its version - at `$..{name}`")
-        to[name] = value
 
 
 def schema() -> JsonObject:

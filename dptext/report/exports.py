@@ -18,7 +18,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePath, PurePosixPath
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import msgspec
 
@@ -27,6 +27,7 @@ from dptext.errors import DptextError, InputError, UsageError
 from dptext.formats import Format
 from dptext.guarantees.policy import ExportPolicy
 from dptext.settings import digest_of_bytes
+from dptext.streams import outputs
 from dptext.types import Fault, Record, Selection
 
 if TYPE_CHECKING:
@@ -38,6 +39,14 @@ DOCUMENTS = (
     *("README*", "LICENSE*", "CHANGELOG*", "*.md", "*.rst", "*.adoc", ".git*"),
     *(".dptext.yaml", ".pre-commit-config.yaml"),
 )
+# Why a file is not checked.
+NO_EXPORT = "its name is not that of an export"
+EXCLUDED = "the policy excludes it"
+ORPHAN = "a report without its file"
+# As the internal report of a run begins, which holds counts of private texts.
+_INTERNAL = re.compile(rb'^\{\s*"report": "dptext",.{0,40}"audience": "internal"', re.S)
+# What programs add to a name for a part or a copy.
+_LEFT = re.compile(r"(~|\.(part|partial|tmp|temp|bak|backup|orig|old|save|swp|\d))+$")
 # Links and submodules hold no content.
 _GIT_FILE = "100"
 # What git keeps of a file that Git LFS stores elsewhere names the file's digest.
@@ -80,19 +89,71 @@ def beside(path: Path) -> Path:
     return path.parent / f"{path.name}{SIDECAR}"
 
 
-def inside(folder: Path, policy: ExportPolicy) -> Iterator[Path]:
-    """Give the exports in a folder at any depth, and folders that cannot be read."""
+class Entry(NamedTuple):
+    """What lies in a folder: an export, or else why it is not checked.
+
+    fails: nobody knows what it holds, and it leaves with the folder.
+    """
+
+    path: Path
+    unchecked: str = ""
+    fails: bool = False
+
+
+def inside(folder: Path, policy: ExportPolicy) -> Iterator[Entry]:
+    """Account for everything in a folder at any depth.
+
+    Folders that cannot be read are given as if they were exports, which fail then.
+    """
     failed: list[OSError] = []
+    root = folder.resolve()
     for inner, folders, names in os.walk(folder, onerror=failed.append):
-        folders[:] = sorted(each for each in folders if each != ".git")
-        yield from (Path(error.filename) for error in failed)
+        yield from (Entry(Path(error.filename)) for error in failed)
         failed.clear()
-        for name in sorted(names):
+        for name in sorted(folders):
             path = Path(inner, name)
-            reported = name + SIDECAR in names
-            if is_export(path, policy, reported, partial(_beginning, path)):
-                yield path
-    yield from (Path(error.filename) for error in failed)
+            if name == ".git":
+                yield Entry(path, "git's own folder")
+            elif path.is_symlink() and path.resolve().is_relative_to(root):
+                yield Entry(path, "a link to a folder that is checked itself")
+            elif path.is_symlink():
+                yield Entry(path, "a link to a folder; check that folder", fails=True)
+        folders[:] = sorted(name for name in folders if name != ".git")
+        together = {*names}
+        for name in sorted(names):
+            yield from _in_folder(Path(inner, name), together, policy)
+    yield from (Entry(Path(error.filename)) for error in failed)
+
+
+def _in_folder(path: Path, together: set[str], policy: ExportPolicy) -> Iterator[Entry]:
+    """Account for a file, a link to one, or a device; together, the names beside it.
+
+    Nothing for the report of an export, which is checked with it.
+    """
+    name, head = path.name, partial(_beginning, path)
+    if name.endswith(SIDECAR):
+        if name.removesuffix(SIDECAR) not in together:
+            yield Entry(path, ORPHAN, fails=True)
+    elif excluded(path, policy):
+        yield Entry(path, EXCLUDED)
+    elif outputs.is_part(name):
+        yield Entry(path, "a part of an output that no run completed", fails=True)
+    elif (whole := _LEFT.sub("", name)) != name and formats.by_suffix(whole):
+        yield Entry(path, "a part or copy of a data file", fails=True)
+    elif path.is_symlink() and not path.exists():
+        yield Entry(path, "a link to nothing", fails=True)
+    elif not path.is_file():
+        yield Entry(path, "no file: a device or a pipe", fails=True)
+    elif _INTERNAL.search(head()):
+        yield Entry(path, "an internal report, which must not be released", fails=True)
+    else:
+        reported = name + SIDECAR in together
+        # A link leaves as the file that it names, whatever its own name is.
+        names = {path, path.resolve()} if path.is_symlink() else {path}
+        if any(is_export(each, policy, reported, head) for each in names):
+            yield Entry(path)
+        else:
+            yield Entry(path, NO_EXPORT)
 
 
 def on_disk(path: Path) -> Export:

@@ -10,10 +10,10 @@ import math
 from collections.abc import Iterator, Mapping
 
 from dptext.guarantees import claims
-from dptext.types import ServerUse
+from dptext.types import ServerAsked, ServerUse
 
 MEANINGS = {
-    "risk": "how often the best possible guess of a word from its output is right",
+    "risk": "how often the best possible guess of a word from one draw is right",
     "N_w": "how often the mechanism draws a word as itself, before decoding",
     "S_w": "how many different words come out when one word is drawn 100 times, before "
     "decoding",
@@ -133,12 +133,17 @@ def legend(*names: str) -> tuple[str, ...]:
     return tuple(f"{name}: {MEANINGS[name]}." for name in names)
 
 
-def of_third_party(used: ServerUse) -> str:
-    """Say to whom draws were sent, and how much was written without an answer."""
-    texts = f"{count(used.texts)} text" + "s" * (used.texts != 1)
+def of_third_party(used: ServerAsked | ServerUse) -> str:
+    """Say to which address draws went and, where it is known, what came of it."""
+    which, after = "draws were", ""
+    if isinstance(used, ServerUse):
+        texts = f"{count(used.texts)} text" + ("" if used.texts == 1 else "s")
+        which = f"draws of {texts} were"
+        after = f"; {count(used.unanswered)} decoded by dptext, in part or in all"
+    way = "through a proxy" if used.proxy else "through no proxy that dptext knows"
     return (
-        f"draws of {texts} sent to {used.host} (model {used.model}); "
-        f"{count(used.unanswered)} of them decoded by dptext, in part or in all"
+        f"{which} sent to the address {used.host} (model {used.model}), {way}; who "
+        f"answers there is not known{after}"
     )
 
 

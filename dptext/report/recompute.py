@@ -4,32 +4,52 @@ from __future__ import annotations
 
 import contextlib
 import math
+import re
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeGuard
 
 import msgspec
 
-from dptext import lexicons, pipeline, profile, progress, registry
+from dptext import __version__, lexicons, pipeline, profile, progress, registry
 from dptext.errors import DptextError, UnprovenError, UsageError
 from dptext.guarantees.policy import Unverified
 from dptext.measures.public import NoRisk, PublicMeasures
 from dptext.report import build
 from dptext.report.document import Document, Run, public
 from dptext.settings import digest_of_path
-from dptext.types import Lexicon, Notion
+from dptext.types import Lexicon
 from dptext.vectors import Pool, release, statement
 
 # Draws up the public report of a run, whose settings were made ready.
 _Stated = Callable[[Run], Document]
 # Parts of a report in the order in which they are compared.
 _PARTS = ("guarantee", "words", "vectors", "run")
-# Sentences and names, which another version may word otherwise; never figures.
-_WORDED = (
-    *("sentence", "text_level", "conditions", "not_covered", "adjacency", "covered"),
-    *("translation", "source", "distance", "name", "unit", "risk_note", "method"),
-    *("algorithm", "prior", "dptext", "readers", "decoding", "subjects"),
+# Sentences of a report, which another version of dptext may word otherwise. No part
+# that holds figures of its own is among them, and figures within a sentence count.
+_WORDED = frozenset(
+    f"{part}.{name}"
+    for part, names in {
+        "guarantee": (
+            *("sentence", "text_level", "conditions", "not_covered", "adjacency"),
+            *("covered", "translation", "source", "distance", "decoding", "subjects"),
+        ),
+        "words": ("risk_note", "risk.method", "deniability.method"),
+    }.items()
+    for name in names
 )
+# Figures that are measured, not computed from settings: those of attackers lie in
+# tables that ship, and each version of dptext may ship others.
+_MEASURED = (
+    "words.readers",
+    "words.written",
+    "words.readers_risk",
+    "vectors.measures",
+)
+# Measured where they are sampled: another version may draw other samples.
+_SAMPLES = ("words.risk", "words.deniability")
+_FIGURE = re.compile(r"\d+")
 # Machines round differently. Draws are the same everywhere, but where rounding decides
 # who wins one: of 20,000 draws 40 may differ, of 25 words 100 times 10. Other figures
 # have no room. Where an interval is stated the room is a part of it, too small to
@@ -44,18 +64,26 @@ SAMPLED = {
 }
 
 
-Gap = tuple[Unverified, str]  # why a report was not recomputed, and in words
+class Gap(NamedTuple):
+    """Why a report was not recomputed: the kind that a policy may accept, and in words.
+
+    kind is None where no policy accepts it.
+    """
+
+    kind: Unverified | None
+    reason: str
 
 
 class Outcome(NamedTuple):
     """The first difference from what the settings give, if any; else a gap, if any.
 
-    risk is the risk as it was recomputed, if it was.
+    risk is the risk as it was recomputed, if it was; wanted, the whole report.
     """
 
     difference: str = ""
     gap: Gap | None = None
     risk: float | None = None
+    wanted: Document | None = None
 
 
 class _EndedError(Exception):
@@ -73,34 +101,23 @@ class Recomputer:
         self._lexicons.update({lexicon.digest: lexicon for lexicon in others})
         self._done: dict[bytes, _Stated | _EndedError] = {}
 
-    def compare(
-        self, document: Document, *, same_version: bool, older: bool = False
-    ) -> Outcome:
+    def compare(self, document: Document) -> Outcome:
         """Compare a report with what settings, lexicon and layout give.
 
-        same_version: this version wrote it; the sentences of another may differ, which
-        is a gap while no figure does. older: its document is of an older version, and
-        holds what public reports leave out.
+        All that settings determine counts, whatever version of dptext the report names.
         """
         try:
             _check_parts(document)
-            state = self._stated(document, same_version)
+            state = self._stated(document)
             with _carried_out():
-                wanted = state(document.run)
+                wanted = public(state(document.run))
         except _EndedError as ended:
             return Outcome(*ended.args)
-        if not older:
-            wanted = public(wanted)
-        outcome = _compared(wanted, document, same_version, older)
+        outcome = _compared(wanted, document)
         difference = outcome.difference or _chosen(document)
-        # The name of a metric of vectors says how often epsilon counts the distance.
-        mine, theirs = wanted.guarantee, document.guarantee
-        counted = wanted.vectors is not None and mine.notion is Notion.METRIC
-        if counted and mine.metric.name != theirs.metric.name and not difference:
-            difference = "guarantee.metric does not follow from the settings"
-        return Outcome(difference, outcome.gap, risk_of(wanted))
+        return Outcome(difference, outcome.gap, risk_of(wanted), wanted)
 
-    def _stated(self, document: Document, same_version: bool) -> _Stated:
+    def _stated(self, document: Document) -> _Stated:
         """Return what draws up the report of settings. Raises _EndedError."""
         run, words = document.run, document.words
         measured = run.key != "seed"
@@ -108,12 +125,12 @@ class Recomputer:
             measured = measured and words.no_risk is not NoRisk.SWITCHED_OFF
         make = self._of_vectors if words is None else self._of_words
         what = run.settings, run.profile, run.lexicon, run.lexicon_digest
-        parts = (words is None, *what, measured, same_version)
+        parts = (words is None, *what, measured, run.dptext)
         key = msgspec.json.encode(parts, order="deterministic")
         if key not in self._done:
             try:
                 with progress.step("recomputing a report"):
-                    self._done[key] = make(run, measured, same_version)
+                    self._done[key] = make(run, measured)
             except _EndedError as ended:
                 self._done[key] = ended
         done = self._done[key]
@@ -121,8 +138,8 @@ class Recomputer:
             raise done
         return done
 
-    def _of_words(self, run: Run, measured: bool, same_version: bool) -> _Stated:
-        with _taken(same_version):
+    def _of_words(self, run: Run, measured: bool) -> _Stated:
+        with _taken(run):
             recipe = profile.resolved(run.settings, run.profile, run.lexicon)
         lexicon = self._lexicon(run)
         with _carried_out():
@@ -132,8 +149,8 @@ class Recomputer:
             ready, run.key, run.layout, figures, run.recorded
         )
 
-    def _of_vectors(self, run: Run, measured: bool, same_version: bool) -> _Stated:
-        with _taken(same_version):
+    def _of_vectors(self, run: Run, measured: bool) -> _Stated:
+        with _taken(run):
             chosen = release.of_plain(run.settings, run.profile, run.lexicon)
         sentence = chosen.options.pool is Pool.SENTENCE
         lexicon = None if sentence else self._lexicon(run)
@@ -155,7 +172,7 @@ class Recomputer:
                 f"its lexicon (digest {digest[:12]}...) is not on this machine; import "
                 "it (dptext lexicon import) or name it with --lexicon"
             )
-            raise _EndedError("", (Unverified.LEXICON, reason))
+            raise _EndedError("", Gap(Unverified.LEXICON, reason))
         if digest == lexicons.builtin_digest():
             return lexicon
         # The digest covers the content; the name is whatever it was imported as.
@@ -171,54 +188,76 @@ def risk_of(document: Document) -> float | None:
     return document.risk if stated is None else stated.ruler.high
 
 
-def _compared(
-    wanted: Document, actual: Document, same_version: bool, older: bool
-) -> Outcome:
+def _compared(wanted: Document, actual: Document) -> Outcome:
     """Compare the parts of a report with what they must be, in order."""
     mine, theirs = _plain(wanted), _plain(actual)
-    if older or not same_version:
-        for part in ("words", "vectors"):  # figures; a guarantee is always whole
-            mine[part] = _known(mine[part], theirs[part])
-    others = []
+    other_version = actual.run.dptext != __version__
+    measured: list[str] = []
+    worded: list[str] = []
     for part in _PARTS:
         for path, value in differences(mine[part], theirs[part], part):
-            worded = _last(path) in _WORDED and not path.startswith("run.settings")
-            if worded and not same_version:
-                others.append(path)
+            if other_version and path == "run.dptext":
                 continue
-            # The value comes from here, never from the report.
-            line = f"{path} does not follow from the settings"
-            named = path in ("guarantee.notion", "guarantee.level")
-            if value is None or named or isinstance(value, bool | int | float):
-                line += f": they give {'nothing' if value is None else value}"
-            return Outcome(line)
-    others = [path for path in others if path != "run.dptext"]
-    return Outcome(gap=_of_version(others[0]) if others else None)
+            if other_version and _is_measured(path, mine):
+                measured.append(path)
+            elif other_version and path in _WORDED:
+                told = _at(mine, path), _at(theirs, path)
+                alike = _figures(told[0]) == _figures(told[1])
+                (worded if alike else measured).append(path)
+            else:
+                return Outcome(_differs(path, value))
+    if measured:
+        return Outcome(gap=_not_recomputed(measured[0], actual.run))
+    if worded:
+        return Outcome(gap=_reworded(worded[0], actual.run))
+    return Outcome()
 
 
-def _known(wanted: Any, actual: Any) -> Any:
-    """Leave out figures that are null in a report of another version.
+def _differs(path: str, value: object) -> str:
+    """Say what does not follow; the value comes from here, never from the report."""
+    line = f"{path} does not follow from the settings"
+    named = path in ("guarantee.notion", "guarantee.level")
+    if value is None or named or isinstance(value, bool | int | float):
+        line += f": they give {'nothing' if value is None else value}"
+    return line
 
-    It claims none of them. Names of settings and files are not left out.
-    """
-    if isinstance(wanted, dict) and isinstance(actual, dict):
-        lacking = {key for key, each in actual.items() if each is None}
-        kept = (key for key in wanted if key not in lacking)
-        return {key: _known(wanted[key], actual.get(key)) for key in kept}
-    return wanted
+
+def _is_measured(path: str, wanted: dict[str, Any]) -> bool:
+    """Tell whether a figure may honestly differ in a report of another version."""
+    if path == "run.algorithm" or path.startswith(_MEASURED):
+        return True
+    words = wanted["words"] or {}
+    risk, deniability = words.get("risk") or {}, words.get("deniability") or {}
+    sampled = risk.get("low") is not None, deniability.get("sampled") is True
+    prefixes = [name for name, drawn in zip(_SAMPLES, sampled, strict=True) if drawn]
+    return path.startswith(tuple(prefixes))
+
+
+def _at(document: object, path: str) -> object:
+    """Return what stands at a path, None where nothing does."""
+    for key in path.split("."):
+        document = document.get(key) if isinstance(document, dict) else None
+    return document
+
+
+def _figures(told: object) -> list[str]:
+    """Return all figures in sentences, sorted; digits of any script as in ASCII."""
+    sentences = told if isinstance(told, list) else [told]
+    plain = unicodedata.normalize("NFKC", " ".join(map(str, sentences)))
+    return sorted(_FIGURE.findall(plain))
 
 
 @contextlib.contextmanager
-def _taken(same_version: bool) -> Iterator[None]:
+def _taken(run: Run) -> Iterator[None]:
     """Raise _EndedError where dptext does not take the settings that a report names."""
     try:
         yield
     except ImportError:
         reason = "a component that its settings name does not load"
-        raise _EndedError("", (Unverified.PARTS, reason)) from None
+        raise _EndedError("", Gap(Unverified.PARTS, reason)) from None
     except (UsageError, TypeError):
-        if not same_version:
-            raise _EndedError("", _of_version("run.settings")) from None
+        if run.dptext != __version__:
+            raise _EndedError("", _not_recomputed("run.settings", run)) from None
         line = "its settings are not valid settings of dptext"
         raise _EndedError(line) from None
 
@@ -231,7 +270,7 @@ def _carried_out() -> Iterator[None]:
     except UnprovenError as error:
         raise _EndedError(f"it claims too much: {error}") from None
     except DptextError as error:
-        raise _EndedError("", (Unverified.PARTS, str(error))) from None
+        raise _EndedError("", Gap(Unverified.PARTS, str(error))) from None
     except (ArithmeticError, ValueError, TypeError, AssertionError, MemoryError):
         raise _EndedError("its settings cannot be carried out") from None
 
@@ -255,15 +294,24 @@ def _check_parts(document: Document) -> None:
             absent.append(f"file of a list ({path}, digest {digest[:12]}...)")
     if absent:
         reason = f"the {absent[0]} that it names is not on this machine"
-        raise _EndedError("", (Unverified.PARTS, reason))
+        raise _EndedError("", Gap(Unverified.PARTS, reason))
 
 
-def _of_version(path: str) -> Gap:
+def _not_recomputed(path: str, run: Run) -> Gap:
+    """Return the gap of a figure that only the version that wrote it can verify."""
     reason = (
-        f"another version of dptext wrote it, with other content of {path}; check "
-        "with that version, or make the file again"
+        f"check with dptext=={run.dptext}, which wrote another {path}, or make the "
+        "file again"
     )
-    return Unverified.VERSION, reason
+    return Gap(None, reason)
+
+
+def _reworded(path: str, run: Run) -> Gap:
+    reason = (
+        f"check with dptext=={run.dptext}, which wrote other words in {path}, or make "
+        "the file again"
+    )
+    return Gap(Unverified.VERSION, reason)
 
 
 def _chosen(document: Document) -> str:

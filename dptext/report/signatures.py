@@ -2,8 +2,7 @@
 
 Ed25519 (RFC 8032), whose public half verifies only. Signed are all bytes of a report
 but the hexadecimal digits of the signature's value: whoever takes these out has what
-was signed. Earlier versions also signed with a shared secret (HMAC-SHA256): such
-reports can be read, but their signatures are not verified.
+was signed.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import msgspec
 from msgspec import Meta
@@ -27,14 +26,10 @@ if TYPE_CHECKING:
         Ed25519PublicKey,
     )
 
-Algorithm = Literal["HMAC-SHA256", "Ed25519"]
-_ALGORITHM = "Ed25519"
-_PUBLIC = b"-----BEGIN PUBLIC KEY"
+_ALGORITHM: Final = "Ed25519"
+_BEGINS, _PUBLIC = b"-----BEGIN", b"-----BEGIN PUBLIC KEY"
 _UNSIGNED = b'"signature": null'
 UNSIGNED = "not signed"
-_NO_LONGER = (
-    "signed with a shared secret (HMAC-SHA256), which dptext no longer verifies"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +39,9 @@ class Signature:
     key is 16 digits that follow from the key and tell nothing else of it.
     """
 
-    algorithm: Algorithm
-    key: Annotated[str, Meta(pattern="^[0-9a-f]{16}$")]
-    value: Annotated[str, Meta(pattern="^([0-9a-f]{64}|[0-9a-f]{128})$")]
+    algorithm: Literal["Ed25519"]
+    key: Annotated[str, Meta(pattern=r"^[0-9a-f]{16}$(?!\n)")]
+    value: Annotated[str, Meta(pattern=r"^[0-9a-f]{128}$(?!\n)")]
 
 
 class Key:
@@ -91,6 +86,8 @@ def of(data: bytes, name: str) -> Key:
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import ed25519
 
+    if data.count(_BEGINS) > 1:
+        raise UsageError(f"{name}: it holds several keys; give each a file of its own")
     key: object = None
     with contextlib.suppress(TypeError, ValueError, UnsupportedAlgorithm):
         if is_public(data):
@@ -133,8 +130,6 @@ def problem(report: bytes, keys: Sequence[Key]) -> str:
     signature = _signature(report)
     if signature is None:
         return "its report is not signed"
-    if signature.algorithm != _ALGORITHM:
-        return f"its report is {_NO_LONGER}; sign a new one with an Ed25519 key"
     mine = [key for key in keys if key.id == signature.key]
     if not mine:
         return "its report is signed with another key"
@@ -151,8 +146,6 @@ def shown(report: bytes, keys: Sequence[Key]) -> str:
     signature = _signature(report)
     if signature is None:
         return UNSIGNED
-    if signature.algorithm != _ALGORITHM:
-        return _NO_LONGER
     named = f"by key {signature.key} ({_ALGORITHM})"
     if not problem(report, keys):
         return f"{named}, verified"

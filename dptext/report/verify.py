@@ -17,10 +17,10 @@ from dptext import __version__, registry
 from dptext.errors import InputError, MissingExtra, UsageError
 from dptext.guarantees import claims
 from dptext.guarantees.claims import Unprotected, above
-from dptext.guarantees.policy import ExportPolicy
+from dptext.guarantees.policy import ExportPolicy, Unverified
 from dptext.guarantees.statement import Statement
 from dptext.models import endpoint
-from dptext.report import document, exports, figures
+from dptext.report import document, exports, figures, names
 from dptext.report.document import Document, Run, encode
 from dptext.report.exports import SIDECAR, Export
 from dptext.report.recompute import Recomputer, risk_of
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from dptext.types import JsonObject
 
 
+# What a policy writes among third parties to accept a proxy, whichever it is.
+PROXY = "proxy"
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
@@ -48,6 +50,7 @@ class Rule(StrEnum):
     NOT_RECOMPUTED = "not-recomputed"
     POLICY = "policy"
     FIELDS = "copied-fields"
+    NOT_CHECKED = "not-checked"
 
 
 MEANINGS = {
@@ -60,6 +63,7 @@ MEANINGS = {
     Rule.NOT_RECOMPUTED: "The report can be recomputed on this machine.",
     Rule.POLICY: "The guarantee meets the policy.",
     Rule.FIELDS: "Only fields that the policy allows are copied.",
+    Rule.NOT_CHECKED: "What lies in a folder is checked, or no export.",
 }
 
 
@@ -73,12 +77,20 @@ class Finding(NamedTuple):
 class Verdict(NamedTuple):
     """Why an export does not pass; notes on what was not checked; its path.
 
-    No line holds anything of the file's content but names of fields.
+    No line holds anything of the file's content but names of fields. unchecked says why
+    something in a folder was not checked at all, "" for an export.
     """
 
     findings: tuple[Finding, ...]
     notes: tuple[str, ...] = ()
     name: str = ""
+    unchecked: str = ""
+
+
+def unchecked(name: str, reason: str, *, fails: bool) -> Verdict:
+    """Return the verdict on something in a folder that is no export."""
+    found = of_rule(Rule.NOT_CHECKED, [f"not checked: {reason}"] if fails else [])
+    return Verdict(tuple(found), name=name, unchecked=reason)
 
 
 def of_rule(rule: Rule, lines: Iterable[str]) -> list[Finding]:
@@ -86,8 +98,17 @@ def of_rule(rule: Rule, lines: Iterable[str]) -> list[Finding]:
     return [Finding(rule, line) for line in lines]
 
 
-def verdict(export: Export, policy: ExportPolicy, recomputer: Recomputer) -> Verdict:
+def verdict(
+    export: Export,
+    policy: ExportPolicy,
+    recomputer: Recomputer,
+    *,
+    signed: bool = False,
+) -> Verdict:
     """Judge an export: is the report of this file, untouched, and within the policy.
+
+    signed: keys verify who wrote it. Without them anybody may say that another version
+    of dptext did, and word its sentences at will.
 
     The report follows the schema, has each key once and no other; its output section is
     that of the file, by digest, size, name, columns, types and rows; its figures and
@@ -100,26 +121,27 @@ def verdict(export: Export, policy: ExportPolicy, recomputer: Recomputer) -> Ver
         report = document.decode(data, export.name + SIDECAR)
     except UsageError as error:
         return failed(Rule.INVALID, str(error))
-    plain, older = document.plain_of(data)
-    same_version = report.run.dptext == __version__ and not older
     findings = [
         *of_rule(Rule.OTHER_FILE, _identity(report, export)),
-        *of_rule(Rule.CHANGED, _edited(report, data, plain, same_version)),
+        *of_rule(Rule.CHANGED, _edited(report, data)),
     ]
     if findings:
         return Verdict(tuple(findings))
-    outcome = recomputer.compare(report, same_version=same_version, older=older)
+    outcome = recomputer.compare(report)
     if outcome.difference:
         return failed(Rule.CHANGED, f"its report was changed: {outcome.difference}")
     used = None if report.output is None else report.output.used
     notes = [] if used is None else [figures.of_third_party(used)]
     if outcome.gap is not None:
         kind, reason = outcome.gap
-        line = f"its report cannot be recomputed: {reason}"
-        if kind in policy.unverified:
+        line = f"its report is not recomputed: {reason}"
+        forgeable = kind is Unverified.VERSION and not signed
+        if kind in policy.unverified and not forgeable:
             notes.append(line)
         else:
-            line += f", or accept that with unverified: [{kind}]"
+            also = " and a signature that --verify-key verifies" if forgeable else ""
+            if kind is not None:
+                line += f", or accept that with unverified: [{kind}]{also}"
             findings.append(Finding(Rule.NOT_RECOMPUTED, line))
     differing, unread = _of_file(report, export)
     risk = risk_of(report)
@@ -129,6 +151,7 @@ def verdict(export: Export, policy: ExportPolicy, recomputer: Recomputer) -> Ver
         *of_rule(Rule.CHANGED, _contradictions(report)),
         *of_rule(Rule.CHANGED, differing),
         *of_rule(Rule.POLICY, _terms(report, risk, policy)),
+        *of_rule(Rule.POLICY, _written(outcome.wanted or report, policy)),
         *of_rule(Rule.POLICY, _classes(report.guarantee, policy)),
         *of_rule(Rule.FIELDS, _fields(report, export, policy)),
     ]
@@ -249,40 +272,15 @@ def _fields(report: Document, export: Export, policy: ExportPolicy) -> Iterator[
         yield from exports.against_policy(copied, policy)
 
 
-def _edited(
-    report: Document, data: bytes, plain: object, same_version: bool
-) -> Iterator[str]:
-    """Yield what shows that the report was not written as it is.
-
-    plain is the report as this version has it.
-    """
-    if same_version:
-        complete = plain == msgspec.json.decode(encode(report))
-    else:
-        complete = written(plain, report)
+def _edited(report: Document, data: bytes) -> Iterator[str]:
+    """Yield the signs that dptext did not write the report in this form."""
     if _has_twice(data):
         yield "its report holds a key twice"
-    elif not complete:
+    elif msgspec.json.decode(data) != msgspec.json.decode(encode(report)):
         yield "its report holds keys that dptext does not write, or lacks some"
     run = report.run
     if digest_of_data(run.settings) != run.settings_digest:
         yield "its report was changed: the settings do not match their digest"
-
-
-def written(plain: object, report: Document) -> bool:
-    """Tell whether a report that was read holds nothing but what is known of it.
-
-    A key that has a default may be absent, or stand there with it.
-    """
-    return _within(plain, msgspec.json.decode(msgspec.json.encode(report)))
-
-
-def _within(part: object, full: object) -> bool:
-    if isinstance(part, dict) and isinstance(full, dict):
-        return all(key in full and _within(part[key], full[key]) for key in part)
-    if isinstance(part, list) and isinstance(full, list):
-        return len(part) == len(full) and all(map(_within, part, full))
-    return part == full
 
 
 def _contradictions(report: Document) -> Iterator[str]:
@@ -293,6 +291,8 @@ def _contradictions(report: Document) -> Iterator[str]:
         yield "its report was changed: its strength does not follow from its figures"
     if _unprotected(report) != promise.unprotected:
         yield "its report was changed: unprotected does not follow from the settings"
+    if not all(map(names.is_written, (report.run.profile, report.run.lexicon))):
+        yield "its report was changed: dptext writes no such profile or lexicon name"
     if _party(report) != _asked(report):
         yield "its report was changed: the third party is not that of the settings"
 
@@ -308,7 +308,7 @@ def _party(report: Document) -> tuple[str, str] | None:
     decoder = report.run.settings.get("decoder")
     if isinstance(decoder, dict) and decoder.get("name") == "endpoint":
         with contextlib.suppress(UsageError):
-            host = endpoint.host_of(str(decoder["url"]), "decoder.url")
+            host = endpoint.host_of(str(decoder.get("url")), "decoder.url")
             return host, str(decoder.get("model"))
     return None
 
@@ -367,6 +367,23 @@ def _terms(report: Document, risk: float | None, policy: ExportPolicy) -> Iterat
     party, hosts = _party(report) or _asked(report), policy.third_parties
     if party is not None and hosts is not None and party[0] not in hosts:
         yield f"draws were sent to {party[0]}, which the policy does not name"
+    used = None if report.output is None else report.output.used
+    if used is not None and used.proxy and hosts is not None and PROXY not in hosts:
+        yield "draws were sent through a proxy, which the policy does not name"
+
+
+def _written(report: Document, policy: ExportPolicy) -> Iterator[str]:
+    """Yield where more written words are the original than a policy allows.
+
+    report is as it was recomputed, if it was: figures of this version count.
+    """
+    found, most = report.written, policy.max_written
+    if most is not None and (found is None or found > most):
+        shown = "not measured for its settings" if found is None else f"{found:.2%}"
+        yield (
+            f"share of written words that are the original is {shown}, the policy "
+            f"allows {most:.2%}"
+        )
 
 
 def _classes(promise: Statement, policy: ExportPolicy) -> Iterator[str]:
@@ -392,6 +409,16 @@ def as_json(judged: Sequence[Verdict], trust: str) -> JsonObject:
                 "notes": list(each.notes),
             }
             for each in judged
+            if not each.unchecked
+        ],
+        "not_checked": [
+            {
+                "file": each.name,
+                "success": not each.findings,
+                "reason": each.unchecked,
+            }
+            for each in judged
+            if each.unchecked
         ],
     }
 

@@ -39,6 +39,7 @@ except ImportError:  # no such locks on this system
     fcntl = None
 
 _BUFFER = 2**18
+_PART = re.compile(r"\..*\.[0-9a-f]{8}\.part")
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 
@@ -252,6 +253,11 @@ def _beside(target: Path) -> Path:
 
 def _prefix(target: Path) -> str:
     return f".{target.name[:50]}."
+
+
+def is_part(name: str) -> bool:
+    """Tell whether a name is that of an output that no run has completed."""
+    return _PART.fullmatch(name) is not None
 
 
 def _lock(file: BinaryIO) -> None:

@@ -308,6 +308,9 @@ class Inflector:
         self._rows = lexicon.row_of
         self._outputs = int(lexicon.meta.get("outputs", size))
         self._inflections = inflections_of(lexicon)
+        listed = language_data.delicate_words(lexicon.language)
+        keys = lexicon.row_of.keys()
+        self._delicate = np.fromiter((key in listed for key in keys), bool, size)
         self._step = cache(self._forms)  # classes share their rules
         self._empty = not self._inflections.forms.any()
         # The part of speech of words; of none but in English.
@@ -399,5 +402,8 @@ class Inflector:
             which &= ~self._inflections.are(new_form)
             other = self._inflections.others[:, new_form]
             target = np.where(other >= 0, other, target)
-        here = np.flatnonzero(which & (target >= 0)).astype(np.int32)
+        which &= target >= 0
+        # A form never makes a delicate word of a plain one ("burn" into "burns").
+        which &= self._delicate | ~self._delicate[target]
+        here = np.flatnonzero(which).astype(np.int32)
         return here, target[here]

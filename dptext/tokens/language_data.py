@@ -7,10 +7,15 @@ with white space between them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from dptext.types import ENGLISH
+
 _FOLDER = Path(__file__).parents[1] / "data" / "words"
+# The files of classes of words, by language.
+_CLASSES = {ENGLISH: "english_classes"}
 
 
 def sections(name: str, folder: Path = _FOLDER) -> list[tuple[str, list[str]]]:
@@ -47,3 +52,48 @@ def vulgar_words(language: str) -> frozenset[str]:
 @cache
 def _by_language(name: str) -> Mapping[str, frozenset[str]]:
     return {language: frozenset(words) for language, words in sections(name)}
+
+
+@dataclass(frozen=True, slots=True)
+class WordClass:
+    """A public class of delicate words, with its flags."""
+
+    name: str
+    words: frozenset[str]
+    """Keys (dptext.tokens.regex.key_of)."""
+    special: str
+    """The special category of personal data that a word tells of, "" for none."""
+    never: bool
+    """Whether its words should never be written in the place of other words."""
+    news: bool
+    """Whether its words are the stuff of news: written only where they were drawn."""
+
+
+@cache
+def word_classes(language: str) -> tuple[WordClass, ...]:
+    """Return the delicate words of a language by class, () where none are listed."""
+    name = _CLASSES.get(language)
+    return tuple(_word_class(*part) for part in sections(name)) if name else ()
+
+
+@cache
+def special_words(language: str) -> frozenset[str]:
+    """Return the words of a language that tell of special categories of data."""
+    classes = word_classes(language)
+    return frozenset().union(*(each.words for each in classes if each.special))
+
+
+@cache
+def delicate_words(language: str) -> frozenset[str]:
+    """Return the words of all classes of a language."""
+    return frozenset().union(*(each.words for each in word_classes(language)))
+
+
+def _word_class(heading: str, words: list[str]) -> WordClass:
+    name, _, rest = heading.partition(": ")
+    special, never, news = "", False, False
+    for flag in rest.split(", "):
+        if flag.startswith("special "):
+            special = flag.removeprefix("special ")
+        never, news = never or flag == "never", news or flag == "news"
+    return WordClass(name, frozenset(words), special, never, news)

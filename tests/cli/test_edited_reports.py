@@ -47,8 +47,8 @@ RUNS = {
 # Edits that an unsigned report may have, with the reason.
 FREE = {
     "run.dptext": "another version may have said all of it in the same words",
-    "run.profile": "a name",
-    "run.lexicon": "a name: the digest beside it is what counts",
+    "run.profile": "a plain name, which is no figure",
+    "run.lexicon": "a plain name: the digest beside it is what counts",
     "run.layout.missing": "a file without such records says nothing of it",
     "run.layout.quoting": "without quotes a file reads alike with both",
     "signature": "without a key that verifies it nothing is known of a signature",
@@ -61,7 +61,14 @@ COUNTED = tuple(
 )
 # How the input was read: vectors do not show it, and what is promised rests on whether
 # there is an id alone.
-OF_INPUT = ("id_field", "fields", "delimiter", "header", "detected")
+OF_INPUT = ("id_field", "fields", "delimiter", "header")
+# Names that hold a figure, or are those of settings that they are not.
+NO_NAMES = (
+    *("balanced with epsilon=1", "epsilon-1", "ε1", "1%", "risk of 1 percent", "x "),
+    *("strict", "balanced", "english", "builtin", "custom, from epsilon=1", "a" * 99),
+    *("", "custom, from strict with epsilon=1", "../x", "/tmp/x", "low-risk", "x\n"),
+)
+_LEXICONS = ("english", "builtin")
 # JSON lines have no delimiter and no header.
 OF_TABLES = ("run.layout.delimiter", "run.layout.header")
 
@@ -120,7 +127,7 @@ def others(value: Any) -> Iterator[Any]:
     elif isinstance(value, float):
         yield from (value - 0.0045, value * 0.99, value + 0.5)
     elif isinstance(value, str):
-        yield from (f"{value} ", "", "x")
+        yield from (f"{value} ", "", "x", "epsilon=1")
     elif value is None:
         yield from ("x", 0.5, {})
     elif isinstance(value, list):
@@ -181,11 +188,12 @@ def is_free(name: str, before: Any, after: str) -> bool:
             if key not in now:
                 return False
             now = now[key]
-        return True
+        return now not in NO_NAMES and now != "epsilon=1"
     format = before["run"]["layout"]["format"]
     if of_words and name in OF_TABLES:
         key = name.rpartition(".")[2]
-        return format == "jsonl" and key in json.loads(after)["run"]["layout"]
+        now = json.loads(after)["run"]["layout"].get(key, "none")
+        return (format == "jsonl" and len(str(now)) < 2) or now in (None, True, False)
     part = name.removeprefix("run.layout.").split(".")[0]
     return not of_words and part in OF_INPUT and name.startswith("run.layout.")
 
@@ -203,6 +211,23 @@ def test_every_edit_fails(honest: Path, recomputer: Recomputer) -> None:
             passed.append((name, edited))
     side.write_text(text)
     assert [name for name, _ in passed] == []
+
+
+def test_names_hold_no_figures(honest: Path, recomputer: Recomputer) -> None:
+    """Nor do they promise anything, or stand for other settings than these."""
+    side = honest.with_name(honest.name + SIDECAR)
+    text = side.read_text()
+    report = json.loads(text)
+    passed = []
+    for key in ("profile", "lexicon"):
+        for name in NO_NAMES:
+            shipped = ("strict", "balanced") if key == "profile" else _LEXICONS
+            if name in ("strict", "balanced", *_LEXICONS) and name not in shipped:
+                continue
+            side.write_text(json.dumps(put(report, ("run", key), name)))
+            passed += [] if judged(honest, recomputer) else [(key, name)]
+    side.write_text(text)
+    assert passed == []
 
 
 def test_every_edit_of_a_signed_report_fails(

@@ -68,7 +68,7 @@ def test_settings_and_content_change_what_is_written(
     written = {tuple(each.decode(batch).tolist()) for each in decoders}
     assert len(written) == len(decoders)
     assert decoders[0].content == decoders[1].content
-    assert set(decoders[2].content) == {"model", "ngrams"}
+    assert set(decoders[2].content) == {"model", "ngrams", "word_classes"}
     assert decoders[0].content["model"] != decoders[3].content["model"]
     assert decoders[0].note
     assert decoders[0].reader.name == "causal-lm"

@@ -25,6 +25,7 @@ from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.readers import ngrams
 from dptext.readers.endpoint import EndpointReader
+from dptext.report import build
 from dptext.tokens import joining
 from dptext.tokens.numbers import example
 from dptext.tokens.policy import Policy
@@ -223,6 +224,14 @@ FREE = {
     "control characters": "The cat\x1b[31m \x07sat on the mat as they do.",
     "text from right to left": "The cat \u202esat on the mat as cats do.",
     "surrogates": "The cat sat \ud800 on the mat as cats do.",
+    "variation selectors": "The cat\ufe01 sat on the mat as cats do.",
+    "other variation selectors": "The cat\U000e0101 sat on the mat as cats do.",
+    "a Hangul filler": "The cat\u3164sat on the mat as cats do.",
+    "another Hangul filler": "The cat\u115fsat on the mat as cats do.",
+    "joiners in a row": "The cat\u200d\u200c\u200d sat on the mat as cats do.",
+    "a joiner within a word": "The c\u200dat sat on the mat as cats do.",
+    "a heap of marks": "The cat" + "\u0301" * 9 + " sat on the mat as cats do.",
+    "private use": "The cat\ue000 sat on the mat as cats do.",
     "empty": "",
     "spaces": " \n\t ",
     "overlong": "The cat sat on the mat. " * 500,
@@ -568,7 +577,8 @@ def test_commands_that_release_nothing_send_nothing(tmp_path: Path) -> None:
         sent = len(server.requests)
         checked = here("check", str(tmp_path / "out.txt"))
         assert checked.code == 0, checked.err
-        assert f"sent to {server.url[7:-3]} (model tiny)" in checked.err
+        said = f"sent to the address {server.url[7:-3]} (model tiny), through no proxy"
+        assert said in checked.err
         assert len(server.requests) == sent
 
 
@@ -592,12 +602,107 @@ def test_a_policy_names_who_may_receive_draws(tmp_path: Path) -> None:
         checked = here("check", str(out), "--policy", str(policy))
         assert checked.code == code, checked.out
     report = json.loads(sidecar.read_text())
-    assert report["output"]["used"]["texts"] == 1
+    assert report["output"]["used"] == {"host": host, "model": "tiny"}
     report["output"]["used"]["host"] = "example.org"
     sidecar.write_text(json.dumps(report, indent=2) + "\n")
     edited = here("check", str(out))
     assert edited.code == 1
     assert b"third party" in edited.out
+    del report["output"]["used"], report["run"]["settings"]["decoder"]["url"]
+    sidecar.write_text(json.dumps(report, indent=2) + "\n")
+    assert here("check", str(out)).code == 1
+
+
+@pytest.mark.parametrize("mode", ["choose", "rewrite"])
+def test_a_report_says_whether_there_was_a_proxy(
+    mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A host in an address is a setting; the way there is a fact, and policies ask."""
+    out = tmp_path / "out.txt"
+    for name in ("NO_PROXY", "no_proxy", "HTTP_PROXY", "ALL_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    address = "http://example.invalid/v1"
+    with serving() as server:
+        monkeypatch.setenv("http_proxy", server.url.removesuffix("/v1"))
+        base = (*small(tmp_path), *options(address, f"mode={mode}", "ngrams=''"))
+        ran = here("sanitize", *base, "-o", str(out), given=b"the film was good\n")
+        assert ran.code == 0, ran.err
+        assert server.asked
+    assert "through a proxy" in " ".join(ran.err.split())
+    report = json.loads((tmp_path / "out.txt.dptext.json").read_text())
+    asked = {"host": "example.invalid", "model": "tiny", "proxy": True}
+    assert report["output"]["used"] == asked
+    for hosts, code in (
+        ("example.invalid", 1),
+        ("[example.invalid, proxy]", 0),
+        ("proxy", 1),
+    ):
+        ran = here("check", str(out), "--set", f"third_parties={hosts}")
+        assert ran.code == code, ran.out
+        assert "sent to the address example.invalid" in ran.err
+        assert "through a proxy" in ran.err
+
+
+def test_the_way_to_an_address_is_that_of_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """By scheme, for all, or none; never to this machine, nor against NO_PROXY."""
+    for name in ("http", "https", "all", "no"):
+        monkeypatch.delenv(f"{name}_proxy", raising=False)
+        monkeypatch.delenv(f"{name}_proxy".upper(), raising=False)
+
+    def proxy(url: str) -> str | None:
+        return client.proxy_of(client.address(url, "decoder.url"))
+
+    assert proxy("https://example.org/v1") is None
+    monkeypatch.setenv("all_proxy", "one.example:8080")
+    assert proxy("https://example.org/v1") == "http://one.example:8080"
+    monkeypatch.setenv("HTTPS_PROXY", "http://two.example")
+    assert proxy("https://example.org/v1") == "http://two.example"
+    assert proxy("http://example.org/v1") == "http://one.example:8080"
+    assert proxy("https://localhost:1/v1") is None
+    monkeypatch.setenv("NO_PROXY", "example.org")
+    assert proxy("https://example.org/v1") is None
+
+
+def test_whom_a_run_asked_does_not_depend_on_the_text(tmp_path: Path) -> None:
+    """In the public report: counts of texts and tokens are in the internal one."""
+    outputs = []
+    with serving() as server:
+        for number, text in enumerate(
+            (b"the film was good\n", b"!\n", b"zzz\n\nbad\n")
+        ):
+            out = tmp_path / f"{number}.txt"
+            base = (*small(tmp_path), *options(server.url, "ngrams=''"))
+            ran = here("sanitize", *base, "-o", str(out), "-q", given=text)
+            assert ran.code == 0, ran.err
+            side = json.loads(out.with_name(f"{out.name}.dptext.json").read_text())
+            for name in ("file", "bytes", "sha256"):
+                side["output"].pop(name)
+            outputs.append(side)
+    assert outputs[0] == outputs[1] == outputs[2]
+    assert outputs[0]["output"] == {"used": {"host": server.url[7:-3], "model": "tiny"}}
+
+
+def test_a_model_of_pairs_is_a_condition_beside_a_server() -> None:
+    """Words that the server does not choose are decoded by the user's own model."""
+    told = "The model by which words are decoded is public"
+    with serving() as server:
+        for model, holds in ((PAIRS, True), ("", False), (ngrams.ENGLISH, False)):
+            promise = build.promised(ready(server.url, ngrams=model))
+            assert any(told in line for line in promise.conditions) is holds
+            assert any(
+                "except what dptext sends" in each for each in promise.conditions
+            )
+
+
+@pytest.mark.parametrize(
+    "name", ["", "a model", "epsilon=1", "m%", "m\n", "m" * 201, "é", "with,comma"]
+)
+def test_the_name_of_a_model_is_no_sentence(name: str) -> None:
+    """It stands in reports and statements."""
+    with pytest.raises(UsageError, match=r"decoder\.model: give the name of a model"):
+        endpoint.Params(url="http://localhost:1/v1", model=name).server()
 
 
 def test_draws_are_charged_before_they_leave(tmp_path: Path) -> None:

@@ -63,16 +63,36 @@ def evaluated(files: tuple[Path, Path, Path], *more: str) -> tuple[Any, str]:
 
 
 def test_halves_share_no_text() -> None:
-    """Every text is in one of them, equal ones in the same, however batches fall."""
-    texts = [str(n % 40) for n in range(100)]
+    """Every record is in one of them, equal ones in the same, however batches fall."""
+    names = "one two three four five six seven eight nine ten".split()
+    texts = [f"{names[n % 10]} {names[n % 40 // 10]}" for n in range(100)]
     for cuts in ((0, 100), (0, 7, 50, 100)):
-        batches = [texts[b:e] for b, e in itertools.pairwise(cuts)]
-        halves = readers.halves(lambda batches=batches: batches)  # type: ignore[misc]
-        one, other = ([t for batch in half() for t in batch] for half in halves)
+        batches = [[(t,) for t in texts[b:e]] for b, e in itertools.pairwise(cuts)]
+        halves = readers.Halves(lambda batches=batches: batches)  # type: ignore[misc]
+        one, other = ([t for b in halves.texts(half) for t in b] for half in (0, 1))
         assert sorted([*one, *other]) == sorted(texts)
         assert set(one) & set(other) == set()
         assert one
         assert other
+        assert sum(halves.units) == 40
+
+
+def test_fields_of_a_record_and_near_duplicates_are_in_one_half() -> None:
+    """A reader never reads what it has counted in other words or another field."""
+    texts = rows(60, 1)
+    batch = [(text, f"{text} Thanks, {n}") for n, text in enumerate(texts)]
+    batch += [(f"{text} Sent from my phone", "") for text in texts]
+    halves = readers.Halves(lambda: [batch])
+    one, other = ([r for b in halves.records(half) for r in b] for half in (0, 1))
+    assert len(one) + len(other) == len(batch)
+    assert min(len(one), len(other)) > 20
+    seen = [
+        {text for text in texts if any(text in record[0] for record in half)}
+        for half in (one, other)
+    ]
+    assert not seen[0] & seen[1]
+    # Of a small vocabulary two texts may be near each other by chance.
+    assert 55 <= sum(halves.units) <= 60
 
 
 def test_a_text_is_known_whatever_its_capitals_and_spaces(tmp_path: Path) -> None:

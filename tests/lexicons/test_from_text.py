@@ -6,7 +6,9 @@ import gzip
 import hashlib
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from dptext.errors import InputError
 from dptext.lexicons import importing, store
 from dptext.lexicons.from_text import adapt, count_words, vectors_from_text
 from dptext.lexicons.sources import RawVectors
+from dptext.readers import ngrams
 from dptext.types import Lexicon
 from tests.cli.running import here
 
@@ -179,6 +182,33 @@ def test_an_adapted_lexicon_is_measured_and_stated(
     ran = here(*calibrate, "--public-text", str(public))
     assert (ran.code, ran.err.count("\n")) == (2, 1)
     assert "have counted tickets.txt" in ran.err
+    assert [row["corpus"] for row in found(private, output)] == ["tickets.txt"]
+    # Another model of pairs under the lexicon's name, whatever text it is of.
+    pairs = ("lexicon", "ngrams", str(private), "--lexicon", "mine", "--name")
+    ours = ngrams.folder_of("mine")
+    ours.rename(tmp_path / "kept")
+    assert here(*pairs, "mine").code == 0
+    ran = here("sanitize", str(private), "-o", str(output), "--lexicon", "mine")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "not the one that lexicon 'mine' was made with" in ran.err
+    assert not found(private, output)
+    ours.rename(tmp_path / "other")
+    assert not found(private, output)
+    (tmp_path / "kept").rename(ours)
+    assert found(private, output)
+    # Nor does another lexicon get the figures by its name.
+    store.save(replace(base, name="mine"), store.folder_of("mine"))
+    assert not found(private, output)
+
+
+def found(private: Path, output: Path) -> list[dict[str, Any]]:
+    """Return what attackers find by the report of drawn words."""
+    drawn = ("--lexicon", "mine", "--decode", "none", "--risk", "20%")
+    ran = here("sanitize", str(private), "-o", str(output), *drawn)
+    assert ran.code == 0, ran.err
+    report = json.loads(Path(f"{output}.dptext.json").read_bytes())
+    rows: list[dict[str, Any]] = report["words"].get("readers", [])
+    return rows
 
 
 @pytest.mark.slow

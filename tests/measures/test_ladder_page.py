@@ -16,7 +16,8 @@ def rows() -> list[str]:
     shipped = json.loads((ROOT / "dptext/data/readers.json").read_text())
     ladder = max(shipped["ladders"].values(), key=len)
     lines = []
-    for risk, key in sorted(ladder.items(), key=lambda each: float(each[0])):
+    for risk, rung in sorted(ladder.items(), key=lambda each: float(each[0])):
+        key = rung["readers"]
         measured = {each["corpus"]: each for each in shipped["readers"][key]}
         for band, name in _WORDS.items():
             cells = []
@@ -61,7 +62,8 @@ def of_profile(name: str) -> tuple[list[float], list[float], list[float], float]
     shipped = json.loads(calibrate.shipped_readers().read_text())
     rungs = shipped["ladders"][calibrate.ladder_key(settings, lexicon)]
     risk = settings["budget"]["risk"]
-    measured = {each["corpus"]: each for each in shipped["readers"][rungs[f"{risk:g}"]]}
+    key = rungs[f"{risk:g}"]["readers"]
+    measured = {each["corpus"]: each for each in shipped["readers"][key]}
     columns: list[list[float]] = []
     for reader, band in (("same-kind", 0), ("same-kind", -1), ("alone", 0)):
         columns.append(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -19,6 +21,7 @@ from dptext.randomness import RunKey
 from dptext.report import build, document, terminal, views
 from dptext.types import Selection
 from tests import small
+from tests.cli.running import here, lexicon
 from tests.report.pages import RECIPES, internal_report
 
 SCHEMA = Path(dptext.report.__file__).with_name("schema.json")
@@ -170,25 +173,68 @@ def test_losses_of_a_seeded_run_are_not_shown_as_bounds(tmp_path: Path) -> None:
     console.file.close()
 
 
-@pytest.mark.parametrize(
-    ("version", "said"),
-    [
-        (1, "of version 1, and this dptext reads version 5: run dptext sanitize again"),
-        (2, "of version 2, and this dptext reads version 5: run dptext sanitize again"),
-        (2, "or read it with the older dptext"),
-        (9, "or read it with a newer dptext"),
-    ],
-)
-def test_a_report_of_another_version_is_refused_by_name(
-    version: int, said: str, tmp_path: Path
+@pytest.mark.parametrize("version", [0, 2, 5, 99])
+def test_a_report_of_another_version_is_refused_by_its_number(
+    version: int, tmp_path: Path
 ) -> None:
-    """The message names the version and the remedy, for any other content."""
+    """The message names both versions and the remedy, for any other content."""
     data = json.loads(document.encode(internal_report("rank", tmp_path)))
     data["version"] = version
     data["guarantee"] = {"resolution": 1e-12}
+    said = f"of version {version}, and this dptext reads version 1: make the file"
     with pytest.raises(UsageError, match=said) as caught:
         document.decode(json.dumps(data).encode(), "file")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("sections", [(False, False), (True, True)])
+def test_a_document_has_one_section(
+    sections: tuple[bool, bool], tmp_path: Path
+) -> None:
+    """One of words or one of vectors, never both and never none."""
+    report = vectors(tmp_path)
+    words = json.loads(
+        document.encode(document.public(internal_report("rank", tmp_path)))
+    )
+    for name, part, wanted in zip(
+        ("words", "vectors"), (words, report), sections, strict=True
+    ):
+        report[name] = part[name] if wanted else None
+    with pytest.raises(UsageError, match=r"at \$\.words"):
+        document.decode(json.dumps(report).encode(), "report")
+
+
+def vectors(folder: Path, pool: str = "mean", suffix: str = "npy") -> dict[str, Any]:
+    """Embed two texts and return the public report."""
+    source, out = folder / "in.jsonl", folder / f"out.{suffix}"
+    source.write_text('{"text":"the film was good","who":"a"}\n')
+    words = ("--lexicon", lexicon(folder), "--epsilon", "2", "--pool", pool)
+    ran = here("embed", "-f", "text", str(source), *words, "-q", "-o", str(out))
+    assert ran.code == 0, ran.err
+    report: dict[str, Any] = json.loads(
+        (folder / f"{out.name}.dptext.json").read_bytes()
+    )
+    return report
+
+
+@pytest.mark.parametrize(("pool", "suffix"), [("mean", "npy"), ("word", "npz")])
+@pytest.mark.parametrize("settings", [{}, {"mechanism": None, "embed": 3}])
+def test_reports_of_vectors_are_shown_whatever_their_settings(
+    pool: str, suffix: str, settings: dict[str, Any], tmp_path: Path
+) -> None:
+    """An edited report is shown; ids alone are copied, into all files but .npy."""
+    plain = vectors(tmp_path, pool, suffix)
+    plain["run"] |= {"settings": settings}
+    plain["run"]["layout"] |= {"id_field": "who"}
+    plain["output"]["columns"] += ["id"] * (suffix == "npz")
+    console = Console(record=True, width=100, file=io.StringIO())
+    terminal.show(
+        [views.report(document.decode(json.dumps(plain).encode(), "x"))], console
+    )
+    shown = " ".join(console.export_text().split())
+    assert f"copied {'who' if suffix == 'npz' else 'no other field'} " in shown
+    assert "Mechanism not stated" in shown
+    assert ("any two texts" in shown) == (pool == "mean")
 
 
 def test_a_report_says_why_there_is_no_risk(tmp_path: Path) -> None:

@@ -1,0 +1,122 @@
+"""Classes of delicate words over the rows of any lexicon.
+
+The lists are public data (dptext/data/words/english_classes.txt): special categories
+of personal data, words that should never be outputs, and the words of news. A word
+belongs to a class by its spelling alone, whichever lexicon has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext.settings import digest_of_data
+from dptext.tokens.language_data import word_classes
+from dptext.tokens.regex import keys_of
+from dptext.types import ENGLISH, Lexicon, Mask
+
+# The special categories of personal data that classes name: those of articles 9 and 10
+# of the GDPR, and money.
+SPECIAL = (
+    "health",
+    "religion",
+    "origin",
+    "sexuality",
+    "politics",
+    "crime",
+    "money",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RowClasses:
+    """The classes of the rows of a lexicon, V words: arrays (V,)."""
+
+    names: tuple[str, ...]
+    """The names of the classes, in the order of the bits."""
+    bits: NDArray[np.uint32]
+    """The classes of each word: bit i is set in a word of names[i]."""
+    special: NDArray[np.uint8]
+    """The special categories of each word: bit i is set for SPECIAL[i]."""
+    never: Mask
+    """Whether a word should never be written in the place of another."""
+    news: Mask
+    """Whether a word belongs to a class of news."""
+
+    @property
+    def delicate(self) -> Mask:
+        """Tell which words a decoder writes only where they were drawn."""
+        return self.never | self.news | (self.special > 0)
+
+    def in_class(self, name: str) -> Mask:
+        """Tell which words belong to a class; none for a name that is not listed."""
+        if name not in self.names:
+            return np.zeros(len(self.bits), bool)
+        return (self.bits >> self.names.index(name) & 1).astype(bool)
+
+    def in_category(self, category: str) -> Mask:
+        """Tell which words tell of a special category, one of SPECIAL."""
+        return (self.special >> SPECIAL.index(category) & 1).astype(bool)
+
+
+def classes_of_words(words: Sequence[str], language: str = ENGLISH) -> RowClasses:
+    """Return the classes of words by their spelling in any case.
+
+    No word has a class in a language without lists. Words that stand for numbers
+    ("<number 1>") have none.
+    """
+    return _classes(tuple(words), language)
+
+
+def classes_of_lexicon(lexicon: Lexicon) -> RowClasses:
+    """Return the classes of the words of a lexicon, by the lists of its language.
+
+    A lexicon whose language nobody knows is read with the English lists.
+    """
+    return classes_of_words(lexicon.words, language_of_lists(lexicon))
+
+
+def language_of_lists(lexicon: Lexicon) -> str:
+    """Return the language whose lists a lexicon is read with."""
+    return ENGLISH if lexicon.language == "unknown" else lexicon.language
+
+
+@lru_cache(maxsize=8)
+def _classes(words: tuple[str, ...], language: str) -> RowClasses:
+    classes = word_classes(language)
+    keys = keys_of(words)
+    flags = {
+        word: index
+        for index, word in enumerate(set().union(*(c.words for c in classes)))
+    }
+    at = np.array([flags.get(key, -1) for key in keys], np.int64)
+    bits, special = (np.zeros(len(flags) + 1, np.uint32) for _ in range(2))
+    never, news = (np.zeros(len(flags) + 1, bool) for _ in range(2))
+    for index, each in enumerate(classes):
+        rows = [flags[word] for word in each.words]
+        bits[rows] |= np.uint32(1 << index)
+        if each.special:
+            special[rows] |= np.uint32(1 << SPECIAL.index(each.special))
+        never[rows] |= each.never
+        news[rows] |= each.news
+    # The last row, which -1 stands for, has no class.
+    arrays = bits[at], special[at].astype(np.uint8), never[at], news[at]
+    for array in arrays:
+        array.setflags(write=False)
+    names = tuple(each.name for each in classes)
+    return RowClasses(names, *arrays)
+
+
+@cache
+def digest(language: str = ENGLISH) -> str:
+    """Return the digest of the lists of a language: outputs depend on them."""
+    return digest_of_data(
+        [
+            (each.name, each.special, each.never, each.news, sorted(each.words))
+            for each in word_classes(language)
+        ]
+    )

@@ -1,0 +1,83 @@
+"""The names in a report: short, plain, and without anything that reads as a figure.
+
+Whoever makes a profile or a lexicon names it, and no setting says how. So a name must
+not tell what only figures may tell: "balanced with epsilon=1" beside an epsilon of 9. A
+name that is not plain is written as "custom"; `check` refuses a report with another.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from dptext import lexicons, profile
+from dptext.lexicons import store
+from dptext.profile import Profile
+from dptext.types import Lexicon
+
+CUSTOM = "custom"
+# ASCII alone: letters of other scripts look like these, other digits like figures.
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_DERIVED = re.compile(rf"{CUSTOM}, from (?P<base>.+)")
+# Words of a promise: a name that holds one would make it.
+_PROMISE = re.compile(
+    r"eps|delta|risk|loss|nats|perc|prob|privat|privac|guarant|anonym|safe|attack",
+    re.IGNORECASE,
+)
+
+
+def is_plain(name: str) -> bool:
+    """Tell whether a name is short, ASCII, and promises nothing."""
+    return _PLAIN.fullmatch(name) is not None and _PROMISE.search(name) is None
+
+
+def is_written(name: str) -> bool:
+    """Tell whether a report may have this name of a profile or lexicon."""
+    derived = _DERIVED.fullmatch(name)
+    shipped = profile.shipped()
+    return derived["base"] in shipped if derived else is_plain(name) or name in shipped
+
+
+def profile_name(recipe: Profile) -> str:
+    """Return the name of a profile as a report writes it.
+
+    The name of a profile that ships is written for its settings alone.
+    """
+    derived = _DERIVED.fullmatch(recipe.name)
+    base = derived["base"] if derived else recipe.name.partition(" with ")[0]
+    if base not in profile.shipped():
+        return base if is_plain(base) and base == recipe.name else CUSTOM
+    if base == recipe.name and _as_shipped(recipe):
+        return base
+    return f"{CUSTOM}, from {base}"
+
+
+def _as_shipped(recipe: Profile) -> bool:
+    """Tell whether settings are those of the profile that ships under this name.
+
+    Epsilon and parameters of the mechanism may follow from a risk, which `check`
+    compares with the one that was asked for.
+    """
+    wanted: dict[str, Any] = profile.load(recipe.name).settings()
+    actual: dict[str, Any] = recipe.settings()
+    if wanted["budget"].get("epsilon", 0) is None:
+        for settings in (wanted, actual):
+            settings["mechanism"] = settings["mechanism"]["name"]
+            settings["budget"]["epsilon"] = None
+    # A lexicon may bring its own pairs of words, or a language without any.
+    falls_back = wanted["decoder"].get("optional") and (
+        actual["decoder"]["name"] == "none"
+    )
+    for settings in (wanted, actual):
+        settings["decoder"].pop("model", None)
+        settings["tokens"].pop("agreement", None)
+        if falls_back:
+            del settings["decoder"]
+    return wanted == actual
+
+
+def lexicon_name(lexicon: Lexicon) -> str:
+    """Return the name of a lexicon as a report writes it."""
+    ships = lexicon.digest == lexicons.builtin_digest()
+    taken = lexicon.name in (store.BUILTIN, store.ENGLISH) and not ships
+    return lexicon.name if is_plain(lexicon.name) and not taken else CUSTOM
