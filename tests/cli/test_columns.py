@@ -167,7 +167,7 @@ def test_lines_of_text_have_no_fields_to_drop(
     Path("in.txt").write_text("the film was good\n")
     ran = here("sanitize", "in.txt", "--drop", "email", *options, "-o", "out.txt")
     assert (ran.code, ran.err.count("\n")) == (2, 1)
-    assert "--drop and --pseudonym are for files with fields" in ran.err
+    assert "--drop: the input is text, and plain text has no fields" in ran.err
 
 
 def test_both_are_keys_of_the_configuration(
