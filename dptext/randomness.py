@@ -13,6 +13,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import os
+import re
 import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -65,14 +66,19 @@ class RunKey:
         return cls(hashlib.blake2b(b"seed %d" % seed, digest_size=32).digest(), "seed")
 
     @classmethod
-    def from_file(cls, path: str | Path) -> RunKey:
+    def from_file(cls, path: str | Path, *, trusted: bool = False) -> RunKey:
         """Read a key of at least 32 random bytes, raw or as 64 hexadecimal digits.
 
-        Raises UsageError when the file cannot be read, is short, holds few distinct
-        bytes, may be read by other users, or is neither a regular file nor an open
-        pipe, such as `<(...)` of a shell.
+        trusted: nobody else can read it, whatever its mode. Raises UsageError when the
+        file cannot be read, is short, holds few distinct bytes, may be read by other
+        users, or is neither a regular file nor an open pipe, such as `<(...)` of a
+        shell.
         """
-        data = key_bytes(path)
+        data = key_bytes(
+            path,
+            lambda data: trusted,
+            ", or give --trust-key-file if nobody else can read it, as in a container",
+        )
         try:
             return cls.from_bytes(data)
         except UsageError as error:
@@ -98,12 +104,44 @@ class RunKey:
         return cls(hashlib.blake2b(data, digest_size=32).digest(), "key-file")
 
 
+# Where containers have their secrets, each on a mount of its own or on one of all.
+_SECRETS = "/run/secrets"
+_MOUNTS = "/proc/self/mountinfo"
+
+
+def is_mounted_secret(path: str, mounts: str) -> bool:
+    """Tell whether a file lies on a mount of secrets, which only one container sees.
+
+    path has no links in it; mounts is what Linux says in /proc/self/mountinfo. A file
+    of this folder on the disk of a whole machine is not meant, since all its users see
+    it.
+    """
+    points = (line.split()[4] for line in mounts.splitlines() if line.count(" ") > 4)
+    decoded = (re.sub(r"\\([0-7]{3})", lambda m: chr(int(m[1], 8)), p) for p in points)
+    return any(
+        f"{point}/".startswith(f"{_SECRETS}/") and f"{path}/".startswith(f"{point}/")
+        for point in decoded
+    )
+
+
+def _is_secret_by_mount(path: str | Path) -> bool:
+    try:
+        mounts = Path(_MOUNTS).read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:  # another system than Linux
+        return False
+    return is_mounted_secret(os.path.realpath(path), mounts)
+
+
 def key_bytes(
-    path: str | Path, is_public: Callable[[bytes], bool] = lambda data: False
+    path: str | Path,
+    is_public: Callable[[bytes], bool] = lambda data: False,
+    advice: str = "",
 ) -> bytes:
     """Return the content of a key file, for whatever key.
 
-    is_public says of a content that other users may read it. Raises UsageError.
+    is_public says of a content that other users may read it; advice is added to the
+    message for one that they may not. A secret of a container may have any mode, since
+    its mount keeps others out. Raises UsageError.
     """
     streams.check_file(path, "key file")
     try:
@@ -113,9 +151,10 @@ def key_bytes(
     except OSError as error:
         raise UsageError(f"key file {path}: {error.strerror}") from None
     others = stat.S_IRGRP | stat.S_IROTH | stat.S_IWGRP | stat.S_IWOTH
-    if mode & others and not is_public(data):
+    if mode & others and not (is_public(data) or _is_secret_by_mount(path)):
         raise UsageError(
-            f"key file {path}: other users may read it; run: chmod 600 {path}"
+            f"key file {path}: other users may read it; run: chmod 600 {path}, mount "
+            f"it below {_SECRETS}{advice}"
         )
     return data
 
@@ -191,13 +230,19 @@ class Randomness:
         return kept
 
     def nonce(self, record: Record) -> bytes:
-        """Return the record's 128-bit nonce, from its identity and its texts."""
+        """Return the record's 128-bit nonce, from its identity and its texts.
+
+        No two records of an output share one: those of equal identity and texts are
+        told apart by their count.
+        """
         hashed = hashlib.blake2b(key=self._nonce_key, digest_size=16)
         if record.identity is None:
             hashed.update(b"o%d" % record.ordinal)
         else:
             identity = record.identity.encode("utf-8", "surrogatepass")
             hashed.update(b"i%d:" % len(identity) + identity)
+        if record.repeat:
+            hashed.update(b"r%d" % record.repeat)
         for text in record.texts:
             encoded = text.encode("utf-8", "surrogatepass")
             hashed.update(b"|%d:" % len(encoded) + encoded)

@@ -135,7 +135,8 @@ class Record:
     values in file order; rest is what the format needs to write the row back and is
     opaque to everyone else; identity is the value of the id field, where one is named;
     present names the fields of texts that it has, null or not (None: the format has
-    none); subject is the value of the subject field, where one is named.
+    none); subject is the value of the subject field, where one is named; repeat counts
+    the earlier records of the same output with the same identity and the same texts.
     """
 
     ordinal: int
@@ -144,6 +145,7 @@ class Record:
     identity: str | None = None
     present: tuple[str, ...] | None = None
     subject: str | None = None
+    repeat: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,13 +167,15 @@ class Verbatim:
 class Fault:
     """A record that could not be read: where, why (never its text), and its bytes.
 
-    advice says what to do where that is not to leave the record out.
+    advice says what to do where that is not to leave the record out; is_absent, that
+    the record lacks a field which was named and has others.
     """
 
     location: str
     reason: str
     raw: bytes
     advice: str = ""
+    is_absent: bool = False
 
     def described(self, otherwise: str = "") -> str:
         """Say where, why and what to do; otherwise, where there is no better advice."""
@@ -195,10 +199,18 @@ class Selection:
     max_record_bytes: int = 16 * 2**20
     subject_field: str | None = None
     encoding: str | None = None  # of dptext.streams.known_encoding; None: UTF-8
+    skip_lines: int = 0  # before a table, which no output has
+    strings: bool = False  # every record of JSON is a string, which is its text
+    escapes: str | None = None  # backslash | none: what a backslash in a table is
     #: Fields that the output leaves out.
     dropped: tuple[str, ...] = ()
     #: Fields whose values become keyed tokens (dptext.pseudonyms).
     pseudonyms: tuple[str, ...] = ()
+
+    @property
+    def quotes(self) -> bool:
+        """Tell whether quotes enclose fields; where backslashes escape, none do."""
+        return self.quoting and self.escapes != "backslash"
 
     @property
     def named(self) -> tuple[str | None, ...]:
@@ -210,41 +222,29 @@ class Selection:
 
         Without a header, columns have other numbers where one before them is left out.
         """
-        numbers = {name for name in self.dropped if name.isdecimal()}
-        gone = set() if self.header else set(map(int, numbers))
+        decimal = () if self.header else filter(str.isdecimal, self.dropped)
+        gone = set(map(int, decimal))
 
         def renamed(name: str) -> str:
-            if not name.isdecimal():
+            if not (gone and name.isdecimal()):
                 return name
             return str(int(name) - sum(each < int(name) for each in gone))
 
-        def renumbered(names: tuple[str, ...]) -> tuple[str, ...]:
-            return tuple(map(renamed, names)) if gone else names
-
-        ids = () if self.id_field is None else (self.id_field,)
-        there = [
-            name
-            for name in ids
-            if not any(f"{name}.".startswith(f"{each}.") for each in self.dropped)
-        ]
+        name = self.id_field or ""
+        is_gone = any(f"{name}.".startswith(f"{each}.") for each in self.dropped)
         return replace(
             self,
-            fields=renumbered(self.fields),
-            pseudonyms=renumbered(self.pseudonyms),
+            fields=tuple(map(renamed, self.fields)),
+            pseudonyms=tuple(map(renamed, self.pseudonyms)),
             dropped=(),
-            id_field=next(iter(renumbered(tuple(there))), None),
+            skip_lines=0,
+            id_field=renamed(name) if name and not is_gone else None,
         )
 
     def without_fields(self) -> Selection:
         """Return how to read records of which no field is selected."""
-        return replace(
-            self,
-            fields=(),
-            id_field=None,
-            subject_field=None,
-            dropped=(),
-            pseudonyms=(),
-        )
+        without = replace(self, id_field=None, subject_field=None)
+        return replace(without, fields=(), dropped=(), pseudonyms=())
 
     @property
     def changed(self) -> tuple[str, ...]:

@@ -322,3 +322,46 @@ def test_the_bits_of_a_seed_never_change() -> None:
 
 
 GOLDEN = ["0xc12eed709ba8558f", "0xa24f9fb75f4f06bd"]
+
+
+MOUNTS = """\
+22 1 0:20 / / rw,relatime - overlay overlay rw
+31 22 0:31 / /run rw,nosuid - tmpfs tmpfs rw
+40 31 0:40 / /run/secrets ro,relatime - tmpfs tmpfs ro
+41 22 8:1 /x /srv/run/secrets ro - ext4 /dev/sda1 ro
+"""
+ONE = "50 22 8:1 /k /run/secrets/the\\040key ro - ext4 /dev/sda1 ro\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "mounts", "is_secret"),
+    [
+        ("/run/secrets/key", MOUNTS, True),
+        ("/run/secrets/..data/key", MOUNTS, True),
+        ("/run/secrets/key", MOUNTS.replace(" /run/secrets ", " /mnt "), False),
+        ("/run/secretsx/key", MOUNTS, False),
+        ("/srv/run/secrets/key", MOUNTS, False),
+        ("/home/a/key", MOUNTS, False),
+        ("/run/secrets/the key", ONE, True),
+        ("/run/secrets/the keys", ONE, False),
+        ("/run/secrets/key", "", False),
+    ],
+)
+def test_a_secret_of_a_container_is_known_by_its_mount(
+    path: str, mounts: str, is_secret: bool
+) -> None:
+    """A folder of this name on the disk of a machine is seen by all of its users."""
+    assert randomness.is_mounted_secret(path, mounts) == is_secret
+
+
+@pytest.mark.parametrize("mode", [0o440, 0o444, 0o644, 0o604])
+def test_a_key_that_others_may_read_is_refused_or_trusted(
+    mode: int, tmp_path: Path
+) -> None:
+    """The message says each way out; the key is the same by all of them."""
+    path = put(tmp_path / "key", bytes(range(32)), mode)
+    with pytest.raises(UsageError, match=r"chmod 600 .*/run/secrets.*--trust-key-file"):
+        RunKey.from_file(path)
+    trusted = RunKey.from_file(path, trusted=True)
+    path.chmod(0o400)
+    assert trusted == RunKey.from_file(path)

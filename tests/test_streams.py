@@ -647,3 +647,16 @@ def test_no_time_is_lost() -> None:
         for _ in range(200_000):
             output.stream.write(b"line\n")
     assert time.perf_counter() - begin < 5
+
+
+@pytest.mark.parametrize(("size", "is_whole"), [(0, True), (3, False), (8, True)])
+def test_padding_of_xz_is_of_four_bytes(size: int, is_whole: bool) -> None:
+    """As `xz -t` has it, between two streams and at the end."""
+    one, padding = lzma.compress(b"a\n"), bytes(size)
+    for data in (one + padding, one + padding + one):
+        stream = streams.unpacked(io.BytesIO(data), "in", suffix=".xz")
+        if is_whole:
+            assert stream.read() == b"a\n" * data.count(one)
+        else:
+            with pytest.raises(InputError, match="damaged"):
+                stream.read()

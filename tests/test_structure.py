@@ -29,7 +29,7 @@ LAYERS = (
     ),
     (
         *("tokens.kinds", "tokens.policy", "tokens.regex", "tokens.language_data"),
-        *("tokens.numbers", "tokens.forms", "tokens.names"),
+        *("tokens.numbers", "tokens.forms", "tokens.names", "tokens.symbols"),
     ),
     (
         *("tokens", "lexicons", "spaces", "budgets", "mechanisms", "mappings"),

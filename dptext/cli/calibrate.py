@@ -53,6 +53,11 @@ def command(
     every = mechanism == "all"
     if reader is not None and public_text is None:
         raise UsageError("--reader goes with --public-text: what it reads")
+    options.check_public_text(public_text, field)
+    if every and public_text is not None:
+        raise UsageError(
+            "--mechanism all: --public-text is read for one mechanism; name it"
+        )
     over = overrides(
         risk=risk,
         mechanism=None if every else mechanism,

@@ -154,11 +154,14 @@ def _keys() -> Iterator[Inspection]:
     from dptext.randomness import RunKey
     from dptext.report import signatures
 
-    read = {"key_file": RunKey.from_file, "sign_key": signatures.signing}
+    read: dict[str, Callable[[Path], object]] = {
+        "key_file": RunKey.from_file,
+        "sign_key": signatures.signing,
+    }
     for name, reader in read.items():
         variable = configuration.variable_of(name)
         if path := os.environ.get(variable):
-            seen = f"{path} is a key that only its owner can read"
+            seen = f"{path} is a key that other users cannot read"
             yield _read(variable, reader, Path(path), seen)
 
 

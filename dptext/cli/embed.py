@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Annotated
 
 import typer
 
-from dptext.cli import options, outputs, screen
+from dptext.cli import applying, options, outputs, screen
 from dptext.cli.options import HIDDEN, Number, Text, one_of
 from dptext.errors import UsageError
 
@@ -79,6 +79,7 @@ def command(
     release.check_text("--delimiter", records.delimiter)
     columns.find(output)
     task = records.job(files, output, pooled.subject, over, work)
+    task = replace(task, typed=context.meta[applying.TYPED])
     reports = reported.reports(keys.key_file)
     outputs.planned(task, reports, context.meta[outputs.READ])
     key = keys.key()

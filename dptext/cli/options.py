@@ -85,11 +85,18 @@ RARE = {
     "Input": {
         "delimiter": "Field delimiter of CSV or TSV.",
         "quoting": "Quotes enclose fields in CSV and TSV, or are ordinary characters.",
+        "skip_lines": "Lines before the header of CSV or TSV, left out of the output.",
+        "escapes": "Backslashes in CSV or TSV: backslash (they escape, as COPY and "
+        "mysqldump write) or none.",
         "header": "CSV and TSV begin with column names, or not: then --field 1 is the "
         "first column.",
+        "include": "Of a folder, read the files that fit this pattern, as in "
+        "'2026/*.csv'; repeatable.",
+        "exclude": "Of a folder, leave out files that fit this pattern; repeatable.",
         "encoding": "Encoding of text files, input and output, such as cp1252 or "
         "utf-16. Default: UTF-8.",
-        "id": "Field with a unique id per record. Default: its position.",
+        "id": "Field with an id per record, by which a key repeats its draws. Default: "
+        "its position.",
         "missing": "If a text field is absent or null: fail or pass.",
         "max_record_bytes": "Longest record to read, in bytes.",
         "on_error": "If a record cannot be read: fail, skip or quarantine.",
@@ -105,6 +112,8 @@ RARE = {
         "protection; repeatable.",
         "mask_list": "File of public words and phrases, one per line, to replace with "
         "a fixed symbol; repeatable.",
+        "trust_key_file": "Take a key file though its mode lets other users read it, "
+        "since none can, as in a container.",
         "seed": "For tests and papers: repeatable draws, without any privacy.",
         "ledger": "File that records the losses of each subject over all runs. Created "
         "if missing, with its key FILE.key beside it.",
@@ -264,6 +273,20 @@ def one_of(*values: str) -> Callable[[str], str]:
     return text
 
 
+_DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
+
+
+def known_delimiter(value: str) -> str:
+    """Read a delimiter, or its name. Raises BadValue."""
+    delimiter = _DELIMITERS.get(value.lower(), value)
+    if len(delimiter) != 1 or delimiter in '"\r\n':
+        raise BadValue(
+            f"{value}: give one character that is no quote and no line end, or "
+            f"{', '.join(name for name in _DELIMITERS if name.isalpha())}"
+        )
+    return delimiter
+
+
 def known_format(name: str) -> str:
     """Read the name of a format of records. Raises BadValue."""
     from dptext import registry
@@ -278,6 +301,15 @@ def cores() -> int:
     except AttributeError:  # no such call on this system
         number = os.cpu_count() or 1
     return min(number, MOST_JOBS)
+
+
+def check_public_text(public_text: str | None, field: Sequence[str] | None) -> None:
+    """Refuse fields of public text where none is read. Raises UsageError."""
+    if field and public_text is None:
+        raise UsageError(
+            "--field: no text is read; give --public-text, whose field it names, or "
+            "leave it out"
+        )
 
 
 Text = str | None
@@ -296,16 +328,21 @@ class LayoutOptions:
 
     field: Texts = None
     format: Format = None
-    delimiter: Text = None
+    delimiter: Annotated[Text, known_delimiter] = None
     quoting: bool = True
     header: bool = True
+    skip_lines: Annotated[int, Number(int, 0, 1_000_000)] = 0
+    escapes: Annotated[Text, one_of("backslash", "none")] = None
     encoding: Annotated[Text, streams.known_encoding] = None
 
     def selection(self, *usual: str, **others: Any) -> Selection:
         """Return which parts are texts; usual, the fields where none is named."""
         from dptext.types import Selection
 
-        alike = ("delimiter", "quoting", "header", "encoding")
+        alike = (
+            *("delimiter", "quoting", "header", "skip_lines", "escapes"),
+            "encoding",
+        )
         layout: dict[str, Any] = {name: getattr(self, name) for name in alike}
         return Selection(tuple(self.field or usual), **layout, **others)
 
@@ -425,6 +462,7 @@ class Keys:
     """Where the randomness of a run is from."""
 
     key_file: File = None
+    trust_key_file: bool = False
     seed: Annotated[int | None, Number(int)] = None
 
     def key(self) -> RunKey:
@@ -432,7 +470,7 @@ class Keys:
         from dptext.randomness import RunKey
 
         if self.key_file is not None:
-            return RunKey.from_file(self.key_file)
+            return RunKey.from_file(self.key_file, trusted=self.trust_key_file)
         return RunKey.fresh() if self.seed is None else RunKey.from_seed(self.seed)
 
 

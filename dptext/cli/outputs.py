@@ -10,8 +10,8 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from dptext import streams
@@ -35,6 +35,49 @@ _NO_FILES = (
 )
 # Words of --set that may be paths.
 _WORD = re.compile(r"[^=\[\]{},:\s]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Which files of folders are meant: by patterns of their paths in the folder."""
+
+    #: Only files that fit one of these; all where there is none.
+    include: tuple[str, ...] = ()
+    #: No file that fits one of these.
+    exclude: tuple[str, ...] = ()
+
+    def check(self, names: Iterable[str], out_dir: str) -> None:
+        """Refuse patterns that no file fits: they are most likely misspelt.
+
+        Raises UsageError, also where no input is a folder.
+        """
+        folders = list(filter(_is_folder, names))
+        paths = [
+            path.relative_to(folder)
+            for folder in folders
+            for path in _files(folder, out_dir)
+        ]
+        for option, patterns in (
+            ("--include", self.include),
+            ("--exclude", self.exclude),
+        ):
+            for each in patterns:
+                if not folders:
+                    raise UsageError(
+                        f"{option}: patterns are for the files of folders, and no "
+                        "input is a folder; leave it out"
+                    )
+                if not any(streams.matches(path, (each,)) for path in paths):
+                    shown = ", ".join(folders)
+                    raise UsageError(f"{option} {each}: no file of {shown} fits it")
+
+    def has(self, path: PurePath) -> bool:
+        """Tell whether a file is meant, by its path in its folder."""
+        is_included = streams.matches(path, self.include or ("*",))
+        return is_included and not streams.matches(path, self.exclude)
+
+
+EVERY = Chosen()
 
 
 def check_named(
@@ -82,22 +125,27 @@ def planned(
     *,
     out_dir: str | None = None,
     in_place: bool = False,
+    chosen: Chosen = EVERY,
     warn: Callable[[str], None] = lambda line: None,
 ) -> list[Job]:
     """Return one job for each output: the job itself, or one for each input file.
 
     read: files that the command reads beside its inputs. in_place: outputs take the
-    places of their inputs, those left out that are private. Raises UsageError where
-    formats, names or outputs do not go together.
+    places of their inputs, those left out that are private. chosen says which files of
+    folders are meant. Raises UsageError where formats, names or outputs do not go
+    together.
     """
     from dptext.engine import source
 
-    several = "--in-place" if in_place else "--out-dir" * (out_dir is not None)
-    if several and any(map(streams.is_standard, job.inputs)):
-        raise UsageError(f"{several}: standard input has no name; name the files")
+    is_several = in_place or out_dir is not None
+    if is_several and any(map(streams.is_standard, job.inputs)):
+        raise UsageError(
+            "standard input has no name, so that its output had none; name the files"
+        )
+    chosen.check(job.inputs, out_dir or "")
     jobs = [job]
     if out_dir is not None:
-        pairs = outputs_of(job.inputs, out_dir, job.format, warn)
+        pairs = outputs_of(job.inputs, out_dir, job.format, warn, chosen)
         jobs = [replace(job, inputs=(name,), output=path) for name, path in pairs]
     elif in_place:
         originals = [name for name in job.inputs if not _is_private(Path(name))]
@@ -186,7 +234,9 @@ def make_folder(folder: str, jobs: Sequence[Job], reports: Reports) -> None:
         for parent in {Path(folder), *(Path(job.output or "").parent for job in jobs)}:
             parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise OutputError(f"--out-dir {folder}: {error.strerror}") from None
+        raise OutputError(
+            f"{folder}: no folder of outputs can be made here: {error.strerror}"
+        ) from None
     for job in jobs:
         with Release() as release:
             Opened.of(job, reports, release)
@@ -218,19 +268,20 @@ def outputs_of(
     out_dir: str,
     format: str | None,
     warn: Callable[[str], None],
+    chosen: Chosen = EVERY,
 ) -> list[tuple[str, str]]:
     """Return each input file with its output below out_dir.
 
-    Of a folder these are the files of a known format, at any depth, by name; their
-    outputs have the same paths below out_dir. Raises UsageError for a folder without
-    any, and for two outputs of one name.
+    Of a folder these are the chosen files of a known format, at any depth, by name;
+    their outputs have the same paths below out_dir. Raises UsageError for a folder
+    without any, and for two outputs of one name.
     """
     pairs: list[tuple[str, str]] = []
     for name in names:
         if not _is_folder(name):
             pairs.append((name, str(Path(out_dir, Path(name).name))))
             continue
-        known, left_out = _known(name, out_dir, format)
+        known, left_out = _known(name, out_dir, format, chosen)
         if left_out:
             warn(f"{name}: skipped files of unknown format: {left_out}")
         pairs += [
@@ -240,19 +291,21 @@ def outputs_of(
         if inputs > 1:
             name = os.path.relpath(output, out_dir)
             raise UsageError(
-                f"--out-dir: two inputs are named {name}; run once for each"
+                f"two inputs are named {name}; run once for each, into two folders"
             )
     return pairs
 
 
-def files_of(names: Sequence[str], format: str | None = None) -> list[str]:
-    """Return files, with those of a known format in the place of a folder.
+def files_of(
+    names: Sequence[str], format: str | None = None, chosen: Chosen = EVERY
+) -> list[str]:
+    """Return files, with the chosen ones of a known format in the place of a folder.
 
     Raises UsageError for a folder without any, InputError for one that cannot be read.
     """
     files: list[str] = []
     for name in names:
-        known = _known(name, name, format)[0] if _is_folder(name) else [name]
+        known = _known(name, name, format, chosen)[0] if _is_folder(name) else [name]
         files += map(str, known)
     return files
 
@@ -261,13 +314,28 @@ def _is_folder(name: str) -> bool:
     return not streams.is_standard(name) and os.path.isdir(name)
 
 
-def _known(name: str, out_dir: str, format: str | None) -> tuple[list[Path], int]:
-    """Return the files of a known format in a folder, and how many others there are.
-
-    By name, without hidden ones, marks and outputs. Raises InputError for a folder that
-    cannot be read, and for a link to one, which is not followed.
-    """
+def _known(
+    name: str, out_dir: str, format: str | None, chosen: Chosen
+) -> tuple[list[Path], int]:
+    """Return the chosen files of a known format in a folder, and how many are not."""
     from dptext import formats
+
+    files = [
+        path for path in _files(name, out_dir) if chosen.has(path.relative_to(name))
+    ]
+    known = [path for path in files if format or formats.by_suffix(str(path))]
+    if not known:
+        which = " that fits the patterns" if chosen != EVERY else ""
+        raise UsageError(f"{name}: this folder has no file of a known format{which}")
+    return known, len(files) - len(known)
+
+
+def _files(name: str, out_dir: str) -> list[Path]:
+    """Return the files in a folder by name, without hidden ones, marks and outputs.
+
+    Raises InputError for a folder that cannot be read, and for a link to one, which is
+    not followed.
+    """
     from dptext.report.exports import SIDECAR
 
     def refuse(error: OSError) -> None:
@@ -285,10 +353,7 @@ def _known(name: str, out_dir: str, format: str | None) -> tuple[list[Path], int
     written = Path(out_dir).resolve()
     if written != Path(name).resolve():
         files = [path for path in files if written not in path.resolve().parents]
-    known = [path for path in files if format or formats.by_suffix(str(path))]
-    if not known:
-        raise UsageError(f"{name}: this folder has no file of a known format")
-    return known, len(files) - len(known)
+    return files
 
 
 def _is_shown(name: str) -> bool:

@@ -18,7 +18,7 @@ import re
 import sys
 import types
 import typing
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -71,12 +71,6 @@ REMOVED = {
         f"{_SOLVED}python -m tools.best_weights --help",
     ),
 }
-# Options that tables alone have: what each is where it is not given, and its name.
-_TABLE = {
-    "delimiter": (None, "--delimiter"),
-    "quoting": (True, "--no-quoting"),
-    "header": (True, "--no-header"),
-}
 # Options of which only one may be given, and others that do not go together.
 _EITHER = (
     *("key_file seed", "quiet verbose", "quiet json", "verbose json", "out_dir output"),
@@ -103,6 +97,8 @@ _CONFLICTS = {
     "'local[4]'",
     "engine quarantine": "--quarantine: tasks of several machines cannot add to one "
     f"file; use --on-error skip, or {_LOCAL}",
+    "batch_size line_buffered": "--line-buffered writes every record at once: leave "
+    "--batch-size out",
     "engine resume": f"--resume: the manifest is kept by one process; {_LOCAL}",
     "engine ledger": f"--ledger: a ledger is charged by one process; {_LOCAL}",
     "engine sign_key": f"--sign-key: the key stays on this machine; {_LOCAL}",
@@ -114,6 +110,7 @@ _NEEDS = {
         (*_OF_LEDGER, "limit_delta ledger"),
         "--ledger, --subject and --limit go together: give all",
     ),
+    "trust_key_file key_file": "--trust-key-file is about --key-file: give both",
     "master engine": "--master needs --engine spark: give both",
     **dict.fromkeys(
         ("engine files", "engine out_dir"),
@@ -169,11 +166,14 @@ class Command(_Fitted, TyperCommand):
 
     def invoke(self, ctx: Parsed) -> Parsed:
         """Run the command, none of whose outputs may be a file that it reads."""
-        from dptext.cli import outputs
+        from dptext.cli import applying, outputs
 
         set_ = ctx.meta.get(_SETTINGS, {})
         _check_together(self.params, ctx.params)
-        _check_layout(ctx.params, set_)
+        usual = {option.name: option.default for option in self.params}
+        typed = applying.typed_options(usual, ctx.params, set_)
+        applying.check(ctx.params, typed)
+        ctx.meta[applying.TYPED] = typed
         ctx.meta[outputs.READ] = outputs.check_named(ctx.params, ctx.meta.get(_FILE))
         # With --json a run writes nothing else on standard error.
         silent = ctx.params.get("json") and "verbose" in ctx.params
@@ -203,9 +203,17 @@ def _check_together(params: Sequence[Parsed], values: dict[str, Parsed]) -> None
 
     For folders, --output names the folder of their outputs.
     """
-    has_folder = any(map(os.path.isdir, values.get("files") or ()))
-    if has_folder and values.get("output") and not values.get("out_dir", "absent"):
-        values["out_dir"], values["output"] = values["output"], None
+    folder = next(filter(os.path.isdir, values.get("files") or ()), None)
+    output = values.get("output")
+    if folder and output and not values.get("out_dir", "absent"):
+        from dptext import formats
+
+        if os.path.isfile(output) or formats.by_suffix(output):
+            raise UsageError(
+                f"-o {output}: {folder} is a folder, whose files each get an output of "
+                "their own; give -o a folder, or name one file to read"
+            )
+        values["out_dir"], values["output"] = output, None
     usual = {option.name: option.default for option in params}
     used = {
         name
@@ -219,36 +227,6 @@ def _check_together(params: Sequence[Parsed], values: dict[str, Parsed]) -> None
         name, *others = names.split()
         if name in used and usual.keys() >= set(others) and not used & set(others):
             raise UsageError(problem)
-
-
-def _check_layout(values: Mapping[str, Parsed], set_: Mapping[str, Setting]) -> None:
-    """Refuse options of tables for files whose names are those of other formats.
-
-    What the environment and a file set is for the inputs that it goes with.
-    """
-    from dptext import formats
-
-    changed = [
-        option
-        for name, (usual, option) in _TABLE.items()
-        if name not in set_ and values.get(name, usual) != usual
-    ]
-    if not changed:
-        return
-    one = (values.get(name) for name in ("original", "private", "file"))
-    names = [*filter(None, one), *(values.get("files") or ())] or ["-"]
-    # The output says the format of standard input.
-    paths = [values.get("output") or "-" if name == "-" else name for name in names]
-    layouts = [formats.by_suffix(str(path)) for path in paths]
-    if values.get("format") is not None:
-        layouts = [formats.find(None, values["format"])]
-    elif None in layouts and set(paths) != {"-"}:
-        return  # the content of the files will say it
-    if not any(hasattr(each, "DELIMITER") for each in layouts):
-        raise UsageError(
-            f"{changed[0]}: this option is for CSV and TSV; leave it out, or give "
-            "--format csv, too"
-        )
 
 
 class Group(_Fitted, TyperGroup):

@@ -41,6 +41,7 @@ def command(
     from dptext.report import plan
 
     progress.on(not quiet)
+    options.check_public_text(public_text, field)
     total = _of_files(outputs.files_of(files)) if files else None
     pipeline = api.open_pipeline(profile, changes.overrides())
     kind = PublicText.named(public_text, field)

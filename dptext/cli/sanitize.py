@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext.cli import options, outputs, parser, screen
+from dptext.cli import applying, options, outputs, parser, screen
 from dptext.cli.options import Number, one_of
 from dptext.errors import UsageError
 
@@ -31,7 +31,14 @@ class Outputs:
     in_place: bool = False
     resume: bool = False
     line_buffered: bool = False
+    include: options.Texts = None
+    exclude: options.Texts = None
     fail_on: Annotated[str | None, one_of("identifying")] = None
+
+    @property
+    def chosen(self) -> outputs.Chosen:
+        """Return which files of folders are meant."""
+        return outputs.Chosen(tuple(self.include or ()), tuple(self.exclude or ()))
 
     def inspection(self, context: typer.Context, subject: str | None) -> Inspect | None:
         """Return what looks at outputs before they leave, None where nothing does."""
@@ -114,7 +121,13 @@ def command(
     job = records.job(files, outs.output, budget.subject, over, work)
     job = fields.added_to(job)
     size = 1 if outs.line_buffered else work.batch_size
-    job = replace(job, flush=outs.line_buffered, resume=outs.resume, batch_size=size)
+    job = replace(
+        job,
+        flush=outs.line_buffered,
+        resume=outs.resume,
+        batch_size=size,
+        typed=context.meta[applying.TYPED],
+    )
     reports = reported.reports(keys.key_file)
     recipe = profiles.load(profile, over)
     lists = *recipe.tokens.keep.files, *recipe.tokens.mask.files
@@ -122,6 +135,7 @@ def command(
         *(job, reports, [*context.meta[outputs.READ], *lists]),
         out_dir=outs.out_dir,
         in_place=outs.in_place,
+        chosen=outs.chosen,
         warn=warn,
     )
     key = keys.key()

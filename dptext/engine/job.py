@@ -36,7 +36,8 @@ class Job:
     output; format a name, or None to go by suffix; on_error "fail", "skip" or
     "quarantine", the last with the path that takes the bytes of faulty records. With
     resume, an output of a folder that is done by its manifest stays; with any_language,
-    nobody looks whether the lexicon knows the words of the texts.
+    nobody looks whether the lexicon knows the words of the texts. typed: options of the
+    command line, which the format of the input must be able to take.
     """
 
     inputs: tuple[str, ...]
@@ -50,6 +51,7 @@ class Job:
     jobs: int = 1
     resume: bool = False
     any_language: bool = False
+    typed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,13 @@ class Task(NamedTuple):
     def bare(self) -> Task:
         """Return it as another process needs it: what is only written back stays."""
         records = [
-            Record(record.ordinal, record.texts, None, record.identity)
+            Record(
+                record.ordinal,
+                record.texts,
+                None,
+                record.identity,
+                repeat=record.repeat,
+            )
             for record in self.records
         ]
         return self._replace(records=records)

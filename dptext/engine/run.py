@@ -34,7 +34,7 @@ from dptext.engine.job import (
     Written,
     token_of,
 )
-from dptext.engine.source import Source, subject_of
+from dptext.engine.source import Source, location, subject_of
 from dptext.engine.survey import Fields, HeldBack, Language
 from dptext.engine.tally import BEGIN, Start, Tally
 from dptext.errors import InputError, OutputError, RefusedError, UsageError
@@ -449,6 +449,8 @@ class Run:
             fields.check()
             language.close()
             writer.close()
+            if writer.note:
+                self._warn(f"{', '.join(map(location, job.inputs))}: {writer.note}")
             if held is not None:
                 held.release()
         output.complete()

@@ -21,9 +21,10 @@ from typing import BinaryIO, NamedTuple, cast
 from dptext import formats, streams
 from dptext import pipeline as pipelines
 from dptext.engine.job import FilePart, Job, Task, Warn
+from dptext.engine.repeats import Repeats
 from dptext.engine.survey import SAMPLE
 from dptext.engine.tally import Start
-from dptext.errors import InputError, UsageError
+from dptext.errors import InputError, UnknownFieldError, UsageError
 from dptext.formats import Format, Input
 from dptext.formats._fields import listed
 from dptext.metrics import FIRST_TEXTS
@@ -62,23 +63,32 @@ def check_files(jobs: Iterable[Job]) -> None:
 
 def check_fields(
     format: Format, selection: Selection, stream: io.BufferedReader, location: str
-) -> None:
+) -> tuple[Selection, io.BufferedReader]:
     """Refuse records with fields of which none is named, with those to choose from.
 
     They are those with text in the first records; none where the first record may stand
-    as their names.
+    as their names. Returns the selection, by which all records are strings if the first
+    ones are, and the stream unread.
     """
-    if selection.fields or format.name == _TEXT:
-        return
+    if selection.fields or not format.HAS_FIELDS:
+        return selection, stream
     source: BinaryIO = stream
     if format.IS_TEXT:
-        source = io.BytesIO(stream.read(streams.AHEAD))
+        head = stream.read(streams.AHEAD)
+        source, stream = io.BytesIO(head), streams.joined(head, stream)
     every = selection.without_fields()
     names: dict[str, bool] = {}
     with contextlib.suppress(InputError):
         items = format.read(Input(source, every, location))
         records = (item for item in items if isinstance(item, Record))
         for record in islice(records, _LOOKED_AT):
+            if record.texts:  # strings of JSON, which have no fields
+                if any(selection.named):
+                    raise UsageError(
+                        f"{location}: the records are strings, which have no fields; "
+                        "leave --id, --subject, --drop and --pseudonym out"
+                    )
+                return replace(selection, strings=True), stream
             for name, text in format.others(record, every):
                 names[name] = names.get(name, False) or bool(text)
     if not (format.HAS_NAMES or all(map(_IDENTIFIER.fullmatch, names))):
@@ -156,6 +166,8 @@ class Source:
         warn: Warn = lambda line: None,
     ) -> None:
         self._job = job
+        # Records of equal id and texts are counted, by one reader of them all.
+        self._repeats = None if job.selection.id_field is None else Repeats()
         self._aside = aside
         self._warn = warn
         self._next, self._records, self._texts = start, 0, texts
@@ -176,13 +188,15 @@ class Source:
         stream = stack.enter_context(streams.open_input(first, selection.encoding))
         name, stream = detect_format(self._job, stream)
         self._format = formats.find(None, name)
-        if selection.encoding is not None and not self._format.IS_TEXT:
-            raise UsageError(f"--encoding is for text files, not for {name}")
-        if selection.changed and not self._format.CHANGES_FIELDS:
-            raise UsageError(
-                f"{location(first)}: {name} has no fields to leave out or to give "
-                "pseudonyms; --drop and --pseudonym are for files with fields"
-            )
+        # Of files it is known before; nothing goes with any option.
+        if streams.is_standard(first) and stream.peek(1):
+            formats.check_options(self._job.typed, [self._format])
+        if self._format.HAS_FIELDS and not self._format.CHANGES_FIELDS:
+            if selection.changed:
+                raise UsageError(
+                    f"{location(first)}: the format {name} can neither leave fields "
+                    "out (--drop) nor write pseudonyms (--pseudonym)"
+                )
         is_known = self._job.format is not None or formats.by_suffix(first) is not None
         usual = "jsonl" if selection.fields else _TEXT
         if not (is_known or (streams.is_standard(first) and name == usual)):
@@ -190,7 +204,10 @@ class Source:
                 f"{location(first)}: read as {name}, judging by its content; --format "
                 "chooses another format"
             )
-        check_fields(self._format, selection, stream, location(first))
+        selection, stream = check_fields(
+            self._format, selection, stream, location(first)
+        )
+        self._job = replace(self._job, selection=selection)
         self._first = stream
         return self._format
 
@@ -261,7 +278,7 @@ class Source:
         self, stream: BinaryIO, name: str, parts: bool
     ) -> Iterator[Record | FilePart]:
         where, selection, module = location(name), self._job.selection, self._format
-        if not parts or module.regular(selection) is None:
+        if not parts or self._repeats or module.regular(selection) is None:
             for item in module.read(Input(stream, selection, where, self._next)):
                 yield from self._taken(item)
             return
@@ -276,7 +293,8 @@ class Source:
             if begun and not isinstance(item, Verbatim):
                 head = module.head(before)
                 line, start = counted.lines, self._next
-                part = FilePart(module.name, selection, where, head, line, start)
+                of_rest = replace(selection, skip_lines=0)
+                part = FilePart(module.name, of_rest, where, head, line, start)
                 yield from self._parts(stream, part)
                 return
 
@@ -320,11 +338,18 @@ class Source:
             return
         self._records += 1
         self._texts += len(item.texts)
+        if self._repeats is not None and (repeat := self._repeats.count(item)):
+            item = replace(item, repeat=repeat)
         yield item
 
     def fault(self, fault: Fault) -> None:
-        """Leave out a record. Raises InputError when on_error is "fail"."""
+        """Leave out a record. Raises InputError when on_error is "fail".
+
+        A field that the first record lacks is an UnknownFieldError.
+        """
         if self._job.on_error == "fail":
+            if fault.is_absent and not self._records:
+                raise UnknownFieldError(fault.described())
             raise InputError(
                 fault.described(" (go on with --on-error skip, or --quarantine FILE)")
             )
@@ -350,6 +375,12 @@ class Source:
             raise InputError(
                 "no record could be read, so there is no output; the first of "
                 f"{self.faults} is {self._first_fault.described()}"
+            )
+        if self._repeats is not None and (repeats := self._repeats.found):
+            self._warn(
+                f"--id {self._job.selection.id_field}: {repeats:,} of the records "
+                "repeat id and text of an earlier one, so it names no single record; "
+                "each was drawn anew"
             )
         if not records:
             names = ", ".join(map(location, self._job.inputs))

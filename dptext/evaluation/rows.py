@@ -67,7 +67,7 @@ def records(
         ]
         for first, *others in zip(*passes, strict=True):
             if isinstance(first, Fault):
-                raise InputError(f"{first.location}: {first.reason}")
+                raise InputError(first.described())
             if isinstance(first, Record):
                 read = tuple(map(_value, repeat(path), values, others))
                 key = selection.id_field

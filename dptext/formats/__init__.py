@@ -81,6 +81,11 @@ class Writer(ABC):
     def close(self) -> None:
         """Write what is held back; the stream stays open."""
 
+    @property
+    def note(self) -> str:
+        """Return a line for people about new texts that were changed, if any were."""
+        return ""
+
 
 class Input(NamedTuple):
     """An opened stream, the selected fields, and its name in messages.
@@ -103,8 +108,11 @@ class Format(ABC):
     name: str
     SUFFIXES: ClassVar[tuple[str, ...]]
     IS_TEXT: ClassVar = True  # of characters, which have an encoding
-    #: Whether fields can be left out or become pseudonyms.
-    CHANGES_FIELDS: ClassVar = False
+    HAS_FIELDS: ClassVar = True  # else a record is one text
+    CHANGES_FIELDS: ClassVar = False  # leaves fields out and writes pseudonyms
+    MAY_LACK: ClassVar = False  # a record may lack a field, or have a null in it
+    IS_TABLE: ClassVar = False  # of characters, with delimiters and perhaps a header
+    IS_STREAMED: ClassVar = True  # what is written can be read before the end is there
     HAS_NAMES: ClassVar = True  # else the first record may stand as names of fields
 
     @abstractmethod
@@ -182,6 +190,59 @@ class Format(ABC):
         A warning names those that repeat private text, the answer of a run all of them;
         the text of what holds none may be "". A format without fields gives none.
         """
+
+
+class Requirement(NamedTuple):
+    """What a format must have for an option, and the reason where it has not."""
+
+    is_met: Callable[[Format], bool]
+    reason: str
+    advice: str = ""
+
+
+_NO_FIELDS = (
+    "plain text has no fields: each line is a text",
+    ", or name the format of the fields, as in --format csv",
+)
+_FIELDS = Requirement(lambda format: format.HAS_FIELDS, *_NO_FIELDS)
+_CHANGES = Requirement(lambda format: format.CHANGES_FIELDS, *_NO_FIELDS)
+_TABLES = Requirement(
+    lambda format: format.IS_TABLE,
+    "this option is for CSV and TSV",
+    ", or give --format csv",
+)
+# By option, in the words of the parameters of commands.
+REQUIREMENTS = {
+    **dict.fromkeys(("field", "id", "subject", "label", "attribute"), _FIELDS),
+    **dict.fromkeys(("drop", "pseudonym"), _CHANGES),
+    **dict.fromkeys(("delimiter", "quoting", "header", "escapes"), _TABLES),
+    "skip_lines": _TABLES,
+    "encoding": Requirement(
+        lambda format: format.IS_TEXT, "this option is for text files"
+    ),
+    "missing": Requirement(
+        lambda format: format.MAY_LACK,
+        "every record has all fields; this option is for JSON and Parquet",
+    ),
+    "line_buffered": Requirement(
+        lambda format: format.IS_STREAMED,
+        "the file can be read only when it is complete",
+    ),
+}
+_SPELLED = {"quoting": "no-quoting", "header": "no-header"}
+
+
+def check_options(given: Iterable[str], inputs: Sequence[Format]) -> None:
+    """Refuse options that none of the formats of inputs can take. Raises UsageError."""
+    for option in given:
+        needed = REQUIREMENTS.get(option)
+        if needed is not None and not any(map(needed.is_met, inputs)):
+            names = " and ".join(sorted({format.name for format in inputs}))
+            shown = _SPELLED.get(option, option.replace("_", "-"))
+            raise UsageError(
+                f"--{shown}: the input is {names}, and {needed.reason}; leave it out"
+                f"{needed.advice}"
+            )
 
 
 def find(path: str | None, name: str | None = None) -> Format:
@@ -278,17 +339,21 @@ def sniff(head: bytes) -> str | None:
         return "json"
     if not text.startswith(b"{"):
         return None
-    first, end, _ = text.partition(b"\n")
+    end = b"\n" in text
     import msgspec
 
-    try:
-        msgspec.json.decode(first, type=msgspec.Raw)
-    except msgspec.DecodeError:
-        return "json" if end else "jsonl"
-    return "jsonl"
+    def is_whole(line: bytes) -> bool:
+        try:
+            msgspec.json.decode(line, type=msgspec.Raw)
+        except msgspec.DecodeError:
+            return False
+        return line.startswith(b"{")
+
+    # A line of several may be cut off; those of one object are no objects themselves.
+    return "json" if end and not any(map(is_whole, text.split(b"\n"))) else "jsonl"
 
 
-_CHUNK = 2**16  # bytes read at once while a record that is too long is skipped
+CHUNK = 2**16  # bytes read at once while a record that is too long is skipped
 SKIPPED = 2**30  # bytes of one record that are passed over: a device never ends
 
 # Turns a line into a record with an ordinal; raises Unreadable.
@@ -298,12 +363,20 @@ Parse = Callable[[str, int], Record]
 class Unreadable(Exception):
     """A record has to become a Fault; the reason is without its text.
 
-    advice says what to do where that is not to leave the record out.
+    advice says what to do where that is not to leave the record out; is_absent, that
+    the record lacks a field which was named and has others.
     """
 
-    def __init__(self, reason: str, advice: str = "") -> None:
+    def __init__(
+        self, reason: str, advice: str = "", *, is_absent: bool = False
+    ) -> None:
         super().__init__(reason)
         self.advice = advice
+        self.is_absent = is_absent
+
+    def fault(self, location: str, raw: bytes) -> Fault:
+        """Return the record as a fault."""
+        return Fault(location, str(self), raw, self.advice, self.is_absent)
 
 
 def too_long(limit: int) -> str:
@@ -335,7 +408,7 @@ def skip_line(stream: BinaryIO, location: str) -> None:
     Raises InputError for one that does not end within a gibibyte.
     """
     size = 0
-    while (part := stream.readline(_CHUNK)) and not part.endswith(b"\n"):
+    while (part := stream.readline(CHUNK)) and not part.endswith(b"\n"):
         size += len(part)
         if size > SKIPPED:
             raise endless(location)
@@ -377,7 +450,7 @@ def read_lines(
         try:
             yield parse(decode(raw), ordinal)
         except Unreadable as error:
-            yield Fault(where, str(error), raw, error.advice)
+            yield error.fault(where, raw)
         ordinal += 1
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from dptext.errors import InputError
+from dptext.errors import InputError, UnknownFieldError
 from dptext.formats import Unreadable, _fields, too_long
 from dptext.types import Record, Selection
 
@@ -58,11 +58,13 @@ def column(
     def number(names: list[str], name: str) -> int:
         if names.count(name) == 1:
             return names.index(name)
-        texts = (leaf.path for leaf, kind in leaves(schema) if holds_text(kind))
-        problem = f"no field {path!r}{_fields.listed(texts)}"
         if name in names:
-            problem = f"the name {name!r} of field {path!r} occurs twice"
-        raise InputError(f"{location}: {problem}")
+            raise InputError(
+                f"{location}: the name {name!r} of field {path!r} occurs twice"
+            )
+        texts = [leaf.path for leaf, kind in leaves(schema) if holds_text(kind)]
+        meant = _fields.nearest(path, texts) + _fields.listed(texts)
+        raise UnknownFieldError(f"{location}: no field {path!r}{meant}")
 
     at = number(list(schema.names), first)
     kind, steps = inside(schema.field(at).type), []

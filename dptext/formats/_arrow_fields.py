@@ -95,7 +95,7 @@ def _found(
     found = []
     for path in paths:
         if not _is_there(schema, _fields.parse(path)):
-            raise _fields.unknown(path, _fields.use_of(path, selection), known)
+            raise _fields.unknown(path, _fields.option_of(path, selection), known)
         found.append(_arrow.column(schema, path, "the input", is_text=False))
     return found
 

@@ -19,7 +19,7 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from dptext.errors import InputError, UsageError
+from dptext.errors import InputError, UnknownFieldError, UsageError
 from dptext.formats import Unreadable
 from dptext.types import Record, Selection
 
@@ -58,6 +58,12 @@ class PathNode:
     def is_partly_dropped(self) -> bool:
         """Tell whether some of what is right below is left out."""
         return any(each.is_dropped for each in self.below.values())
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Return the paths of the texts that are selected here and below."""
+        below = (path for child in self.below.values() for path in child.texts)
+        return (self.path, *below) if self.is_text else tuple(below)
 
 
 def parse(path: str) -> tuple[str, ...]:
@@ -107,11 +113,7 @@ def _leaf(root: PathNode, path: str) -> PathNode:
 
 
 def _check(node: PathNode) -> None:
-    is_leaf = node.is_text or node.is_name or node.is_pseudonym
-    # The id and the subject are read before what holds them is left out.
-    only_names = not any(map(_is_changed, node.below.values()))
-    if node.below and (is_leaf or (node.is_dropped and not only_names)):
-        other = next(iter(node.below.values())).path
+    if node.below and (other := _conflict(node)) is not None:
         raise UsageError(
             f"field {node.path!r} contains the field {other!r}; select one of them"
         )
@@ -121,6 +123,24 @@ def _check(node: PathNode) -> None:
     check_uses(node.path, node.is_text, node.is_dropped, node.is_pseudonym)
     for child in node.below.values():
         _check(child)
+
+
+def _conflict(node: PathNode) -> str | None:
+    """Return the path of a field that cannot be selected inside of a selected one.
+
+    An element of a list may be a text where another holds texts, and what is left out
+    or a pseudonym beside them. The id and the subject are read before all that holds
+    them is left out.
+    """
+    below = list(node.below.values())
+    if node.is_name or node.is_pseudonym:
+        wrong = below
+    elif node.is_text:
+        holds_text = any(child.holds_text for child in below)
+        wrong = [child for child in below if child.holds_name or not holds_text]
+    else:
+        wrong = list(filter(_is_changed, below)) if node.is_dropped else []
+    return next((child.path for child in wrong), None)
 
 
 def _is_changed(node: PathNode) -> bool:
@@ -142,34 +162,39 @@ def check_uses(path: str, is_text: bool, is_dropped: bool, is_pseudonym: bool) -
         )
 
 
-def use_of(path: str, selection: Selection) -> str:
-    """Name the option that changes a field."""
-    return "drop" if path in selection.dropped else "pseudonym"
+def option_of(path: str, selection: Selection) -> str:
+    """Return the option that names a field."""
+    uses = {
+        "--field": path in selection.fields,
+        "--id": path == selection.id_field,
+        "--subject": path == selection.subject_field,
+        "--drop": path in selection.dropped,
+        "--pseudonym": path in selection.pseudonyms,
+    }
+    return next((option for option, is_used in uses.items() if is_used), "--field")
 
 
-def unknown(path: str, option: str, names: Iterable[str]) -> UsageError:
+def unknown(path: str, option: str, names: Iterable[str]) -> UnknownFieldError:
     """Return the error for a field to leave out, or of pseudonyms, that is not there.
 
     names are those that are there.
     """
-    known = tuple(name for name in dict.fromkeys(names) if _PLAIN.fullmatch(name))
-    near = difflib.get_close_matches(path, known, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    shown = f" It has: {_names(known)}" if known else ""
-    problem = f"{option} {path!r}: the input has no such field{hint}"
-    return UsageError(f"{problem}{'' if hint or not shown else '.'}{shown}")
-
-
-def _names(plain: Sequence[str]) -> str:
-    """Name fields, not too many."""
-    shown = ", ".join(f"'{name}'" for name in plain[:_LISTED])
-    more = f" and {len(plain) - _LISTED} more" if len(plain) > _LISTED else ""
-    return f"{shown}{more}"
+    known = list(filter(is_plain, dict.fromkeys(names)))
+    name = option.removeprefix("--")  # the interface of Python has no options
+    return UnknownFieldError(
+        f"{name} {path!r}: the input has no such field{nearest(path, known, option)}"
+        + listed(known, "fields")
+    )
 
 
 _LISTED = 12  # names in one message
 # What is no plain name may be data that stands as a name: it is not shown.
 _PLAIN = re.compile(r"[^\W\d][\w \\.-]{0,60}")
+
+
+def printable(text: str) -> str:
+    """Return a text with a sign in the place of each half of a surrogate pair."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 class _Pairs(list[tuple[str, object]]):
@@ -185,8 +210,10 @@ _decode = json.JSONDecoder(
 def leaves(line: str) -> Iterator[tuple[tuple[str, ...], object]]:
     """Give the path and the value of all in JSON that holds no others, through lists.
 
-    A number is bytes. Raises Unreadable for values nested too deeply.
+    A number is bytes. Raises Unreadable for values nested too deeply. Halves of
+    surrogate pairs, which no report can hold, are shown as a sign.
     """
+    is_escaped = "\\u" in line
     left: list[tuple[tuple[str, ...], object]] = []
     try:
         left.append(((), _decode(line)))
@@ -195,17 +222,47 @@ def leaves(line: str) -> Iterator[tuple[tuple[str, ...], object]]:
     while left:
         path, value = left.pop()
         if isinstance(value, _Pairs) and value:
-            left += [((*path, name), inner) for name, inner in reversed(value)]
+            left += [
+                ((*path, printable(name) if is_escaped else name), inner)
+                for name, inner in reversed(value)
+            ]
         elif isinstance(value, list) and value:
             left += [(path, inner) for inner in reversed(value)]
+        elif is_escaped and isinstance(value, str):
+            yield path, printable(value)
         else:
             yield path, value
 
 
-def listed(names: Iterable[str]) -> str:
+def is_plain(name: str) -> bool:
+    """Tell whether a name may be shown."""
+    return _PLAIN.fullmatch(name) is not None
+
+
+def listed(names: Iterable[str], what: str = "fields with strings") -> str:
     """Name the fields that may be chosen, as the end of a message."""
-    plain = [name for name in dict.fromkeys(names) if _PLAIN.fullmatch(name)]
-    return f"; fields with strings: {_names(plain)}" if plain else ""
+    plain = list(filter(is_plain, dict.fromkeys(names)))
+    shown = ", ".join(f"'{name}'" for name in plain[:_LISTED])
+    more = f" and {len(plain) - _LISTED} more" if len(plain) > _LISTED else ""
+    return f"; {what}: {shown}{more}" if plain else ""
+
+
+_IDENTIFIER = re.compile(r"[^\W\d]\w{0,39}(?:[.-]\w+)*")  # surely no text
+
+
+def nearest(name: str, names: Iterable[str], option: str = "--field") -> str:
+    """Say which name was meant, as the end of a message; nothing where none is near.
+
+    A near name was typed, all but some characters, so that it is no private text.
+    """
+    every = list(names)
+    parts = [part.strip() for part in name.split(",")]
+    if len(parts) > 1 and set(parts) & set(every):
+        each = " ".join(f"{option} {part}" for part in parts)
+        return f"; {option} is repeated, once for each: {each}"
+    by_case = {each.lower(): each for each in reversed(every)}
+    found = difflib.get_close_matches(name.lower(), by_case, 1)
+    return f"; did you mean {by_case[found[0]]!r}?" if found else ""
 
 
 Cell = TypeVar("Cell")
@@ -223,17 +280,22 @@ class Columns(NamedTuple):
 
     @classmethod
     def of(
-        cls, names: tuple[str, ...], selection: Selection, where: str, advice: str
+        cls,
+        names: tuple[str, ...],
+        selection: Selection,
+        where: str,
+        advice: Callable[[str], str] = lambda option: "",
     ) -> Columns:
-        """Find the selected fields; advice is for one that is absent.
+        """Find the selected fields.
 
-        Raises InputError for one that is absent or there twice, UsageError for one that
-        is selected as two things, or is to be left out or a pseudonym and is absent.
+        advice says what to do about one that is absent, by the option that names it.
+
+        Raises UnknownFieldError for one that is absent, InputError for one that is
+        there twice, UsageError for one that is selected as two things. Names that may
+        be data are not listed.
         """
         at = {name: index for index, name in enumerate(names)}
         for path in selection.changed:
-            if path not in names:
-                raise unknown(path, use_of(path, selection), names)
             check_uses(
                 path,
                 path in selection.fields,
@@ -246,7 +308,13 @@ class Columns(NamedTuple):
                     f"{where}: column {name!r} occurs more than once; rename one"
                 )
             if name not in names:
-                raise InputError(f"{where}: no column {name!r}{advice}")
+                is_header = all(map(_IDENTIFIER.fullmatch, filter(None, names)))
+                shown = listed(names, "columns")
+                option = option_of(name, selection)
+                raise UnknownFieldError(
+                    f"{where}: no column {name!r}{advice(option)}"
+                    f"{nearest(name, names, option)}{shown if is_header else ''}"
+                )
         named = (selection.id_field, selection.subject_field)
         for both in (each for each in named if each in selection.fields):
             raise UsageError(
@@ -303,7 +371,12 @@ _WHOLE = re.compile(r"(-?(?:0|[1-9][0-9]*))\.0+")
 def of_json(spelled: str, path: str) -> str:
     """Return the subject of a JSON string, number or boolean. Raises Unreadable."""
     if spelled.startswith('"'):
-        return of_text(msgspec.json.decode(spelled, type=str), path)
+        try:
+            return of_text(msgspec.json.decode(spelled, type=str), path)
+        except msgspec.DecodeError:
+            raise Unreadable(
+                f"subject field {path!r} holds half of a surrogate pair"
+            ) from None
     return of_text(_number(spelled), path)
 
 

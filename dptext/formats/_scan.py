@@ -12,14 +12,26 @@ from itertools import pairwise
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import NamedTuple
 
+import msgspec
+
 from dptext.formats import Unreadable
 from dptext.formats import _fields as subjects
-from dptext.formats._fields import PathNode, joined, leaves, listed, value_of_json
+from dptext.formats._fields import (
+    PathNode,
+    is_plain,
+    joined,
+    leaves,
+    listed,
+    nearest,
+    value_of_json,
+)
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _COLON = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")
 _KEY = re.compile(r'[ \t\r\n]*"([^"\\]*)"[ \t\r\n]*:[ \t\r\n]*')
 _LONGEST = 2**16  # characters of a record whose fields are listed
+HALF = re.compile("[\ud800-\udfff]")
+_OTHERS = "fields with strings"
 _BRACKET = re.compile(r'["{}\[\]]')
 _SCALAR = re.compile(r"[^,\]} \t\r\n]+")
 _ARRAY = "--format json reads an array of objects"
@@ -36,9 +48,15 @@ class Change(NamedTuple):
 
 
 class Scan:
-    """The selected values of one line: spans, texts, names, and which are there."""
+    """The selected values of one line: spans, texts, names, and which are there.
+
+    An element of a list may lack a field that another element of the record has.
+    """
 
     __slots__ = (
+        "_elements",
+        "_found",
+        "_lacking",
         "_line",
         "_pass_missing",
         "_present",
@@ -58,6 +76,11 @@ class Scan:
         self.identity: str | None = None
         self.subject: str | None = None
         self._present: list[str] = []
+        # The elements of lists that the scanner is in, from the outermost.
+        self._elements: list[tuple[str, int]] = []
+        # Fields that an element lacks: the paths of which one must be found elsewhere.
+        self._lacking: dict[str, tuple[str, tuple[str, ...]]] = {}
+        self._found: set[str] = set()
         at = _after_space(line, 0)
         if line[at] != "{":
             raise Unreadable(
@@ -65,6 +88,9 @@ class Scan:
                 _ARRAY if line[at] == "[" else "",
             )
         self._object(at, root)
+        for path, (reason, paths) in self._lacking.items():
+            if self._found.isdisjoint(paths):
+                raise _absent(reason, _absent_advice(line, path))
 
     @property
     def present(self) -> tuple[str, ...]:
@@ -107,7 +133,7 @@ class Scan:
     def _check_absent(self, node: PathNode, keys: set[str]) -> None:
         for key, child in node.below.items():
             if key not in keys:
-                self._check_may_lack(child, f"field {child.path!r} is absent")
+                self._check_may_lack(child, "is absent")
 
     def _value(self, at: int, node: PathNode) -> int:
         """Take the value at `at`, of the field of a node; return where it ends."""
@@ -125,15 +151,40 @@ class Scan:
         if node.is_pseudonym:
             return self._pseudonym(at, node)
         if first == "n":
-            self._check_may_lack(node, f"field {node.path!r} is null")
+            self._check_may_lack(node, "is null")
             return at + 4
-        if node.below:
-            if first == "{":
-                return self._object(at, node)
-            raise Unreadable(f"field {node.path!r} is a {kind(first)}, not an object")
+        if node.below and first == "{":
+            return self._object(at, node)
+        if not node.is_text:
+            advice = f"leave all of it out with --drop {node.path}"
+            if node.holds_text:
+                advice = f"name it with --field {node.path}, too, if it is private"
+            raise Unreadable(
+                f"{self._where(node)} is a {kind(first)}, not an object",
+                advice if first == '"' else "",
+            )
+        return self._text(at, node)
+
+    def _text(self, at: int, node: PathNode) -> int:
+        """Take the text at `at`, or refuse another value."""
+        line = self._line
+        first = line[at]
         if first != '"':
-            raise Unreadable(f"field {node.path!r} is a JSON {kind(first)}, not text")
+            inner = first == "{" and node.path
+            raise Unreadable(
+                f"{self._where(node)} is a JSON {kind(first)}, not text",
+                f"name the fields in it, as in --field {inner}.NAME" if inner else "",
+            )
+        if node.below:  # of texts: one of them is enough
+            self._present += node.texts
         text, end = scanstring(line, at + 1)
+        if line.find("\\u", at, end) >= 0 and HALF.search(text):
+            raise Unreadable(
+                f"{self._where(node)} holds half of a surrogate pair, which is no "
+                "character"
+            )
+        if self._elements:
+            self._found.add(node.path)
         self.spans.append((at, end))
         self.texts.append(text)
         return int(end)
@@ -142,7 +193,13 @@ class Scan:
         """Take a value that becomes a pseudonym; return where it ends."""
         line = self._line
         end = skip(line, at)
-        value = value_of_json(line[at:end])
+        try:
+            value = value_of_json(line[at:end])
+        except msgspec.DecodeError:
+            raise Unreadable(
+                f"{self._where(node)} holds half of a surrogate pair, which is no "
+                "character"
+            ) from None
         if (spelled := subjects.of_pseudonym(value, node.path)) is not None:
             self.changes.append(Change(at, end, spelled))
         return end
@@ -150,8 +207,12 @@ class Scan:
     def _array(self, at: int, node: PathNode) -> int:
         line = self._line
         at = _after_space(line, at + 1)
+        number = 0
         while line[at] != "]":
+            number += 1
+            self._elements.append((node.path, number))
             at = _after_space(line, self._value(at, node))
+            self._elements.pop()
             if line[at] == ",":
                 at = _after_space(line, at + 1)
         return at + 1
@@ -177,20 +238,32 @@ class Scan:
             self.subject = subjects.of_json(self._line[at:end], node.path)
         return end
 
-    def _check_may_lack(self, node: PathNode, reason: str) -> None:
-        """Refuse an absent text unless it may pass; id and subject never may."""
+    def _check_may_lack(self, node: PathNode, problem: str) -> None:
+        """Refuse an absent text unless it may pass; id and subject never may.
+
+        Whether it may in an element of a list is known at the end of the record.
+        """
+        reason = f"{self._where(node)} {problem}"
         if node.holds_name:
-            raise Unreadable(reason, _advice(self._line, "--id or --subject"))
-        if node.holds_text and not self._pass_missing:
-            passes = "; --missing pass lets it be absent, --on-error skip leaves it out"
-            raise Unreadable(reason, _advice(self._line, "--field") + passes)
+            advice = _advice(self._line, "--id or --subject", node.path)
+            raise _absent(reason, advice)
+        if self._pass_missing or not node.holds_text:
+            return
+        if not self._elements:
+            advice = _absent_advice(self._line, node.path)
+            raise _absent(reason, advice)
+        self._lacking.setdefault(node.path, (reason, node.texts))
+
+    def _where(self, node: PathNode) -> str:
+        """Name a field, and the elements of lists that it is in."""
+        inside = (f"element {number} of {path!r}" for path, number in self._elements)
+        places = ", ".join(inside)
+        return f"field {node.path!r}" + (f" ({places})" if places else "")
 
 
-def _advice(line: str, option: str) -> str:
-    """Say with which option another field is named, and which fields a record has."""
-    strings = (joined(path) for path, value in leaves(line) if isinstance(value, str))
-    names = listed(strings) if len(line) <= _LONGEST else ""
-    return f"choose another with {option}{names}"
+def _absent(reason: str, advice: str) -> Unreadable:
+    """Say that a field is absent; where the record has others, it may be misspelt."""
+    return Unreadable(reason, advice, is_absent=_OTHERS in advice)
 
 
 def _left_out(members: Sequence[tuple[int, int, bool]]) -> Iterator[Change]:
@@ -206,6 +279,23 @@ def _left_out(members: Sequence[tuple[int, int, bool]]) -> Iterator[Change]:
     if last + 1 < len(members):
         begin = members[last][1] if last >= 0 else members[0][0]
         yield Change(begin, members[-1][1])
+
+
+def _absent_advice(line: str, path: str) -> str:
+    """Say what to do about a text that is absent."""
+    passes = "; --missing pass lets it be absent, --on-error skip leaves it out"
+    return _advice(line, "--field", path) + passes
+
+
+def _advice(line: str, option: str, path: str) -> str:
+    """Say with which option another field is named, and which fields a record has."""
+    advice = f"choose another with {option}"
+    if len(line) > _LONGEST:
+        return advice
+    names = [joined(path) for path, value in leaves(line) if isinstance(value, str)]
+    return (
+        advice + nearest(path, filter(is_plain, names), option) + listed(names, _OTHERS)
+    )
 
 
 def kind(first: str) -> str:

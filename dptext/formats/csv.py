@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import BinaryIO, ClassVar, NamedTuple
 
 from dptext import formats
@@ -30,8 +31,8 @@ from dptext.formats import (
     no_token,
     too_long,
 )
-from dptext.formats._fields import Columns, of_pseudonym
-from dptext.types import Fault, Record, Selection, Verbatim
+from dptext.formats._fields import Columns, nearest, of_pseudonym
+from dptext.types import Record, Selection, Verbatim
 
 QUOTE = b'"'
 _ENDS = (b"", b"\r", b"\n", b"\r\n", b"\r\r\n")
@@ -40,11 +41,9 @@ _SEP = re.compile(rb"(?:\xef\xbb\xbf)?\"?sep=([^\"\r\n])\"?\r?\n?")  # of Excel
 _DELIMITERS = {";": "';'", "\t": "$'\\t'", "|": "'|'", ",": "','"}
 _BARE = "carriage return outside quotes; convert the line ends to line feeds"
 _NO_QUOTING = "read quotes as ordinary characters with --no-quoting"
-_ABSENT = (
-    " in the header; name one of it with --field, another delimiter with --delimiter "
-    "(a file without header needs --no-header)"
-)
 _NO_HEADER = "; without header, fields are the numbers of columns, from 1"
+_PREAMBLE = 50  # lines that are looked at for a header
+_LONGEST_HEADER = 2**16  # bytes of such a line
 
 
 class FileRow(NamedTuple):
@@ -67,7 +66,8 @@ class _Rows:
         self, source: Input, delimiter: bytes, line: int, first: bytes
     ) -> None:
         self._stream, selection, self._location = source[:3]
-        self._limit, self._quoting = selection.max_record_bytes, selection.quoting
+        self._limit, self._quoting = selection.max_record_bytes, selection.quotes
+        self._escapes = selection.escapes == "backslash"
         self._delimiter, self._line, self._first = delimiter, line, first
 
     def __iter__(self) -> Iterator[FileRow]:
@@ -93,7 +93,8 @@ class _Rows:
                 yield row
                 line += row.raw.count(b"\n", 0, -1)
             else:
-                fields = body.split(self._delimiter) if body else []
+                split = _divided if self._escapes else bytes.split
+                fields = split(body, self._delimiter) if body else []
                 trouble = _BARE if self._quoting and b"\r" in body else None
                 yield FileRow(line, fields, piece[len(body) :], piece, trouble)
             line += 1
@@ -181,6 +182,21 @@ def _regular_rows(delimiter: bytes, limit: int) -> Regular:
     return regular
 
 
+def _divided(body: bytes, delimiter: bytes) -> list[bytes]:
+    """Divide a line at delimiters behind which no backslash stands."""
+    field = re.compile(rb"(?:\\.|[^\\%b])*" % re.escape(delimiter), re.DOTALL)
+    fields, at = [], 0
+    while True:
+        match = field.match(body, at)
+        end = len(body) if match is None else match.end()
+        if body[end : end + 1] not in (b"", delimiter):  # a backslash at the end
+            end = len(body)
+        fields.append(body[at:end])
+        if end >= len(body):
+            return fields
+        at = end + 1
+
+
 class Header(NamedTuple):
     """The header row of one input, the names in it, and which of them are quoted.
 
@@ -194,6 +210,22 @@ class Header(NamedTuple):
     written: bytes = b""
 
 
+class TableBegin(NamedTuple):
+    """What stands before the rows of a table, and how they are read.
+
+    line is the number of the first row, first its first line, before Excel's line that
+    names the delimiter, bom whether a byte order mark stood before skipped lines, note
+    a line for people about a guess.
+    """
+
+    line: int
+    first: bytes
+    delimiter: str
+    before: bytes
+    bom: bool
+    note: str
+
+
 class RowRest(NamedTuple):
     """What is kept of a row to write it back."""
 
@@ -202,11 +234,32 @@ class RowRest(NamedTuple):
     end: bytes
 
 
-def text_of(field: bytes, quoting: bool) -> str:
-    """Return what a field says; its bytes are known to be UTF-8."""
-    if quoting and field.startswith(QUOTE):
+# What stands behind a backslash, as COPY of PostgreSQL writes it, and what it means.
+_ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+_ESCAPES = re.compile(r"\\(?:x([0-9A-Fa-f]{1,2})|([0-7]{1,3})|(.))", re.DOTALL)
+_SPELLED = {each: f"\\{name}" for name, each in _ESCAPED.items()} | {"\\": "\\\\"}
+_NULL = b"\\N"
+# What a text of a tab-separated file has if backslashes escape, and hardly otherwise.
+_LIKE_ESCAPES = re.compile(rb"\\[nrtN\\]")
+
+
+def text_of(field: bytes, selection: Selection) -> str:
+    """Return what a field says, nothing for a null; its bytes are known to be UTF-8."""
+    if selection.escapes == "backslash":
+        return "" if field == _NULL else _ESCAPES.sub(_meant, field.decode())
+    if selection.quoting and field.startswith(QUOTE):
         field = field[1:-1].replace(b'""', QUOTE)
     return field.decode()
+
+
+def _meant(match: re.Match[str]) -> str:
+    hexadecimal, octal, other = match.groups()
+    if other is not None:
+        return _ESCAPED.get(other, other)
+    point = int(hexadecimal, 16) if hexadecimal else int(octal, 8)
+    if point >= 0x80 or not point:
+        raise Unreadable("an escape of a byte that is no character by itself")
+    return chr(point)
 
 
 class Format(formats.Format):
@@ -215,45 +268,47 @@ class Format(formats.Format):
     SUFFIXES: ClassVar[tuple[str, ...]] = (".csv",)
     CHANGES_FIELDS: ClassVar = True
     HAS_NAMES: ClassVar = False
+    IS_TABLE: ClassVar = True
     DELIMITER: ClassVar = ","
 
     def read(self, source: Input) -> Iterator[Item]:
         """Read one record per row, after the header if there is one."""
-        stream, selection, location, ordinal, line = source
-        before, first = b"", stream.readline(selection.max_record_bytes + 2)
-        delimiter, note = self._delimiter(selection, first), ""
-        if _SEP.fullmatch(first):
-            before, first = first, stream.readline(selection.max_record_bytes + 2)
-            if not selection.header:
-                header = Header(before, delimiter.encode(), written=before)
-                yield Verbatim(header, header=True)
-        elif delimiter != (selection.delimiter or self.DELIMITER):
-            shown = _DELIMITERS[delimiter]
-            note = f"{location}: read with --delimiter {shown}, by its header"
+        selection, location, ordinal = source.selection, source.location, source.start
+        begin = self._begin(source)
+        delimiter, before = begin.delimiter, begin.before
+        mark = delimiter.encode()
+        if begin.bom:
+            yield Verbatim(BOM, header=True)
+        if before and not selection.header:
+            yield Verbatim(Header(before, mark, written=before), header=True)
         columns: Columns | None = None
-        for row in _Rows(source, delimiter.encode(), line + bool(before), first):
+        for row in _Rows(source, delimiter.encode(), begin.line, begin.first):
             where = f"{location}:{row.line}"
             if not row.fields and row.trouble is None:
                 yield Verbatim(row.raw, header=row.raw == BOM)
                 continue
             if columns is None and selection.header:
                 names = _names(row, selection, where)
-                columns = Columns.of(names, selection, where, _ABSENT)
+                advice = partial(self._absent, source, names, row.line)
+                columns = Columns.of(names, selection, where, advice)
                 quoted = tuple(field.startswith(QUOTE) for field in row.fields)
-                mark, raw = delimiter.encode(), before + row.raw
+                raw = before + row.raw
                 kept = before + mark.join(columns.kept(row.fields)) + row.end
                 header = Header(raw, mark, names, quoted, kept)
-                yield Verbatim(header, True, note, columns.copied)
+                yield Verbatim(header, True, begin.note, columns.copied)
                 continue
             try:
                 if row.trouble is not None:
                     raise Unreadable(row.trouble)
                 if columns is None:
                     numbers = tuple(map(str, range(1, len(row.fields) + 1)))
-                    columns = Columns.of(numbers, selection, where, _NO_HEADER)
+                    columns = Columns.of(
+                        numbers, selection, where, lambda option: _NO_HEADER
+                    )
+                _check_escapes(row, columns, selection, delimiter)
                 yield _record(row, columns, selection, ordinal)
             except Unreadable as error:
-                yield Fault(where, str(error), row.raw, error.advice)
+                yield error.fault(where, row.raw)
             ordinal += 1
 
     def writer(
@@ -268,7 +323,7 @@ class Format(formats.Format):
         delimiter = self._delimiter(selection, head).encode()
         if not selection.header or len(delimiter) > 1:
             return None
-        if not selection.quoting:
+        if not selection.quotes:
             return formats.regular_lines(b"\r\n")
         return _regular_rows(delimiter, selection.max_record_bytes)
 
@@ -280,7 +335,58 @@ class Format(formats.Format):
         """Give the columns of a record that are copied, with their names."""
         assert isinstance(record.rest, RowRest)
         fields, columns, _ = record.rest
-        return columns.others(lambda index: text_of(fields[index], selection.quoting))
+
+        def text(index: int) -> str:
+            try:
+                return text_of(fields[index], selection)
+            except Unreadable:  # what is copied need not be read, but is looked at
+                return fields[index].decode()
+
+        return columns.others(text)
+
+    def _begin(self, source: Input) -> TableBegin:
+        """Read up to the first row."""
+        stream, selection = source.stream, source.selection
+        line, bom = _skipped(source)
+        before, first = b"", stream.readline(selection.max_record_bytes + 2)
+        delimiter, note = self._delimiter(selection, first), ""
+        if _SEP.fullmatch(first):
+            before, first = first, stream.readline(selection.max_record_bytes + 2)
+            line += 1
+        elif delimiter != (selection.delimiter or self.DELIMITER):
+            shown = _DELIMITERS[delimiter]
+            note = f"{source.location}: read with --delimiter {shown}, by its header"
+        return TableBegin(line, first, delimiter, before, bom, note)
+
+    def _absent(
+        self, source: Input, names: tuple[str, ...], line: int, option: str
+    ) -> str:
+        """Say what to do about a field that the header lacks."""
+        return (
+            f" in the header; name one of it with {option}, another delimiter with "
+            "--delimiter (a file without header needs --no-header)"
+            + self._header_below(source, names, line)
+        )
+
+    def _header_below(self, source: Input, names: tuple[str, ...], line: int) -> str:
+        """Say where a header is that has the selected fields, as these lack one."""
+        stream, selection = source.stream, source.selection
+        named = set(filter(None, selection.named))
+        if len(names) == 1:
+            for delimiter in _DELIMITERS:
+                parts = names[0].split(delimiter)
+                meant = [nearest(each, parts) for each in sorted(named)]
+                if len(parts) > 1 and any(meant):
+                    shown = _DELIMITERS[delimiter]
+                    return f"; with --delimiter {shown}{next(filter(None, meant))}"
+        for number in range(_PREAMBLE):
+            below = stream.readline(_LONGEST_HEADER).decode("utf-8", "replace")
+            for delimiter in (selection.delimiter or "", *_DELIMITERS):
+                parts = below.strip().split(delimiter or None)
+                if len(parts) > 1 and named <= {part.strip('"') for part in parts}:
+                    lines = line + number - source.line + 1
+                    return f"; line {line + number + 1} has it: --skip-lines {lines}"
+        return ""
 
     def _delimiter(self, selection: Selection, head: bytes) -> str:
         """Return the delimiter; if none is named, by Excel's first line or the header.
@@ -304,16 +410,51 @@ class Format(formats.Format):
         return self.DELIMITER
 
 
+def _skipped(source: Input) -> tuple[int, bool]:
+    """Pass over the lines before a table; return the next one's number.
+
+    And whether a byte order mark stood before them, which the output needs.
+    """
+    line, bom = source.line, False
+    for number in range(source.selection.skip_lines):
+        head = source.stream.readline(formats.CHUNK)
+        bom = bom or (not number and head.startswith(BOM))
+        if not head.endswith(b"\n"):
+            formats.skip_line(source.stream, source.location)
+        line += 1
+    return line, bom
+
+
+def _check_escapes(
+    row: FileRow, columns: Columns, selection: Selection, delimiter: str
+) -> None:
+    """Refuse private fields in which backslashes look like escapes. Raises Unreadable.
+
+    Read as text, they would become others that mean nothing, or another thing; so
+    would a value that becomes a pseudonym.
+    """
+    if delimiter != "\t" or selection.escapes is not None:
+        return
+    changed = (*columns.texts, *columns.pseudonyms)
+    fields = [field for index in changed for field in row.fields[index : index + 1]]
+    if any(map(_LIKE_ESCAPES.search, fields)):
+        raise Unreadable(
+            "a private field has backslashes as in files that COPY or mysqldump write",
+            "give --escapes backslash if they stand for line ends, tabs and nulls, "
+            "else --escapes none",
+        )
+
+
 def _names(row: FileRow, selection: Selection, where: str) -> tuple[str, ...]:
     """Return the names of a header. Raises InputError where it cannot be read."""
     try:
         formats.decode(row.raw)
         if row.trouble is not None:
             raise Unreadable(row.trouble)
+        return tuple(text_of(field, selection) for field in row.fields)
     except Unreadable as error:
         advice = f"; {error.advice}" if error.advice else ""
         raise InputError(f"{where}: header: {error}{advice}") from None
-    return tuple(text_of(field, selection.quoting) for field in row.fields)
 
 
 def _record(
@@ -326,11 +467,20 @@ def _record(
             f"{len(fields)} fields where the {first} has {len(columns.names)}"
         )
     formats.decode(row.raw)
+    for index in columns.pseudonyms:  # the writer takes none that cannot be read
+        text_of(fields[index], selection)
     rest = RowRest(fields, columns, row.end)
     return columns.record(
-        lambda index: text_of(fields[index], selection.quoting),
-        *(selection, rest, ordinal),
+        lambda index: text_of(fields[index], selection), selection, rest, ordinal
     )
+
+
+def _escaped(text: str, delimiter: str) -> bytes:
+    """Spell a text with backslashes, so that it holds no delimiter and no line end."""
+    spelled = _SPELLED | (
+        {} if delimiter in _SPELLED else {delimiter: f"\\{delimiter}"}
+    )
+    return "".join(spelled.get(each, each) for each in text).encode()
 
 
 class Writer(LineWriter):
@@ -344,7 +494,9 @@ class Writer(LineWriter):
         token: Token = no_token,
     ) -> None:
         super().__init__(stream)
-        self._quoting, self._token = selection.quoting, token
+        self._selection, self._token = selection, token
+        self._quoting = selection.quotes
+        self._escapes = selection.escapes == "backslash"
         self._header: Header | None = None
         self._delimiter = delimiter
 
@@ -354,9 +506,10 @@ class Writer(LineWriter):
         fields, columns = record.rest.fields.copy(), record.rest.columns
         count = len(fields) - len(columns.dropped)
         for index, text in zip(columns.texts, texts, strict=True):
-            fields[index] = self._spell(text.encode(), index, count)
+            if not (self._escapes and fields[index] == _NULL):
+                fields[index] = self._spell(text.encode(), index, count)
         for index in columns.pseudonyms:
-            value = of_pseudonym(text_of(fields[index], self._quoting), "")
+            value = of_pseudonym(text_of(fields[index], self._selection), "")
             if value is not None:
                 token = self._token(value)
                 fields[index] = self._spell(token.encode(), index, count)
@@ -364,6 +517,8 @@ class Writer(LineWriter):
 
     def _spell(self, text: bytes, index: int, count: int) -> bytes:
         marks = (self._delimiter, b"\r\n", b"\r", b"\n")
+        if self._escapes:
+            return _escaped(text.decode(), self._delimiter.decode())
         if not self._quoting:
             for mark in marks:
                 text = text.replace(mark, b" ")

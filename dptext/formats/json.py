@@ -174,7 +174,7 @@ class Format(jsonl.Format):
                 try:
                     yield parse(formats.decode(value), ordinal, before.decode())
                 except Unreadable as error:
-                    yield Fault(where, str(error), value, error.advice)
+                    yield error.fault(where, value)
             ordinal += 1
         yield Verbatim(values.closing)
 

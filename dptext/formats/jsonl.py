@@ -1,7 +1,8 @@
 """JSON lines: one object per line; fields are dotted paths.
 
 A path goes through objects by name and through every element of a list on its way; a
-list of strings at its end gives one text each. All that is not a selected text is kept
+list of strings at its end gives one text each. Where no field is named, a record may be
+a string, which is its text. All that is not a selected text is kept
 as it was spelled: key order, spaces, numbers, escapes. Selected texts are spelled anew
 whether they changed or not, so that the spelling does not tell which did. A field that
 occurs twice in one object is a fault: the copy that is not read would leak.
@@ -13,6 +14,7 @@ import contextlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
+from json.decoder import scanstring  # type: ignore[attr-defined]
 from json.encoder import encode_basestring
 from typing import BinaryIO, ClassVar, NamedTuple
 
@@ -30,10 +32,11 @@ from dptext.formats import (
     _fields,
     no_token,
 )
-from dptext.formats._scan import Change, Scan
+from dptext.formats._scan import HALF, Change, Scan
 from dptext.types import Fault, Record, Selection, Verbatim
 
-_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+# An escape of half a surrogate pair, with the backslashes before it.
+_SURROGATE = re.compile(r"((?<!\\)(?:\\\\)*\\u)[dD][89a-fA-F][0-9a-fA-F]{2}")
 _LOOKED_AT = 1000  # values of a record
 
 
@@ -54,6 +57,7 @@ class Format(formats.Format):
 
     SUFFIXES: ClassVar[tuple[str, ...]] = (".jsonl", ".ndjson")
     CHANGES_FIELDS: ClassVar = True
+    MAY_LACK: ClassVar = True
 
     def read(self, source: Input) -> Iterator[Item]:
         """Read one record per line that is not blank."""
@@ -81,6 +85,8 @@ class Format(formats.Format):
         is_dropped = _fields.within(selection.dropped)
         yielded: set[tuple[str, ...]] = set()
         for path, value in self._leaves(stream, selection):
+            if not path:  # a text alone
+                continue
             empty = value is None or value == []
             selected = path in texts or (empty and path in above)
             if path not in yielded and not selected and not is_dropped(path):
@@ -93,7 +99,7 @@ class Format(formats.Format):
         """Give the strings and numbers of all paths that are not selected as texts."""
         texts = {_fields.parse(path) for path in selection.fields}
         for path, value in self._leaves(stream, selection):
-            if path in texts:
+            if not path or path in texts:
                 continue
             if isinstance(value, bytes):  # a number, as it is spelled
                 yield _fields.joined(path), (value.decode(),)
@@ -131,7 +137,7 @@ class Format(formats.Format):
         with contextlib.suppress(Unreadable):
             for names, value in islice(leaves, _LOOKED_AT):
                 path = _fields.joined(names)
-                if path not in texts and not is_dropped(names):
+                if names and path not in texts and not is_dropped(names):
                     yield path, value if isinstance(value, str) else ""
 
 
@@ -141,17 +147,34 @@ def parser(selection: Selection) -> Callable[..., Record]:
     It raises Unreadable.
     """
     root, pass_missing = _fields.tree(selection), selection.missing == "pass"
+    has_fields = any(selection.named)
     # Raw checks the grammar and builds nothing.
-    validate = msgspec.json.Decoder(msgspec.Raw).decode
+    decode = msgspec.json.Decoder(msgspec.Raw).decode
+
+    def validate(line: str) -> None:
+        try:
+            decode(line)
+        except msgspec.DecodeError:
+            # Half of a surrogate pair is copied where it is in no private field.
+            whole = _SURROGATE.sub(r"\1fffd", line)
+            if whole == line:
+                raise
+            decode(whole)
 
     def parse(line: str, ordinal: int, before: str = "") -> Record:
         try:
             validate(line)
+            if not has_fields and line.lstrip().startswith('"'):
+                return _string(line, ordinal, before)
+            if selection.strings:
+                raise Unreadable(
+                    "the record is no string, as the first ones are",
+                    "name the private fields of objects with --field",
+                )
             scan = Scan(line, root, pass_missing)
         except msgspec.DecodeError as error:
             # The library's messages hold offsets, never text.
-            lone = "; perhaps a lone surrogate escape" * bool(_SURROGATE.search(line))
-            raise Unreadable(f"not valid JSON: {error}{lone}") from None
+            raise Unreadable(f"not valid JSON: {error}") from None
         except RecursionError:
             raise Unreadable("nested too deeply") from None
         texts = tuple(scan.texts)
@@ -159,6 +182,15 @@ def parser(selection: Selection) -> Callable[..., Record]:
         return Record(ordinal, texts, rest, scan.identity, scan.present, scan.subject)
 
     return parse
+
+
+def _string(line: str, ordinal: int, before: str) -> Record:
+    """Return a record that is a text alone, where no field is named."""
+    begin, end = len(line) - len(line.lstrip()), len(line.rstrip())
+    text, _ = scanstring(line, begin + 1)
+    if HALF.search(text):
+        raise Unreadable("the text holds half of a surrogate pair, no character")
+    return Record(ordinal, (text,), LineRest(line, [(begin, end)], before))
 
 
 class Writer(LineWriter):

@@ -173,6 +173,8 @@ class Format(formats.Format):
     SUFFIXES: ClassVar = (".parquet", ".pq")
     IS_TEXT: ClassVar = False
     CHANGES_FIELDS: ClassVar = True
+    MAY_LACK: ClassVar = True
+    IS_STREAMED: ClassVar = False
 
     def read(self, source: Input) -> Iterator[Item]:
         """Read one record per row."""

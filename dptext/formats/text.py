@@ -17,6 +17,7 @@ class Format(formats.Format):
     """One text per line."""
 
     SUFFIXES: ClassVar = (".txt", ".text")
+    HAS_FIELDS: ClassVar = False
 
     def read(self, source: Input) -> Iterator[Item]:
         """Read one text per line."""

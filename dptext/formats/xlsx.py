@@ -30,7 +30,7 @@ from xml.sax.saxutils import escape, quoteattr
 from dptext import formats
 from dptext.errors import InputError, MissingExtra
 from dptext.formats import Input, Item, Token, Unreadable, no_token, too_long
-from dptext.formats._fields import Columns, listed, of_pseudonym
+from dptext.formats._fields import Columns, of_pseudonym
 from dptext.formats.parquet import IN_MEMORY, OpenStream, seekable
 from dptext.types import Fault, Record, Selection, Verbatim
 
@@ -70,6 +70,7 @@ class Format(formats.Format):
     SUFFIXES: ClassVar = (".xlsx",)
     CHANGES_FIELDS: ClassVar = True
     IS_TEXT: ClassVar = False
+    IS_STREAMED: ClassVar = False
 
     def read(self, source: Input) -> Iterator[Item]:
         """Read one record per row; rows in messages have Excel's numbers."""
@@ -79,13 +80,8 @@ class Format(formats.Format):
         head = next(rows, None)
         if head is None:
             return
-        if None in head[1]:
-            column = head[1].index(None) + 1
-            raise InputError(
-                f"{location}: column {column} has no name in the first row; name it"
-            )
-        names = tuple(map(_text, head[1]))
-        columns = Columns.of(names, selection, location, listed(names))
+        names = tuple(map(_text, head[1]))  # one without a name is ""
+        columns = Columns.of(names, selection, location)
         others = len(workbook.sheetnames) - 1
         note = f"{location}: the first sheet is read, others ({others}) are left out"
         yield Verbatim(columns, True, note * bool(others), columns.copied)
@@ -121,6 +117,7 @@ class Writer(formats.Writer):
         self._sheet: IO[bytes] | None = None
         self._row = 0
         self._styles = {_GENERAL: 0}
+        self._cut = 0
 
     def verbatim(self, item: Verbatim) -> None:
         """Write the names; those of a second input must be the same.
@@ -131,7 +128,8 @@ class Writer(formats.Writer):
         assert isinstance(columns, Columns)
         if self._names is None:
             self._names = columns.names
-            self._put([SheetCell(name) for name in columns.kept(columns.names)])
+            kept = columns.kept(columns.names)
+            self._put([SheetCell(name) if name else None for name in kept])
         elif columns.names != self._names:
             raise InputError(formats.DIFFERENT)
 
@@ -141,12 +139,24 @@ class Writer(formats.Writer):
         assert isinstance(row, Row)
         cells = list(row.cells)
         for index, text in zip(row.columns.texts, texts, strict=True):
-            cells[index] = SheetCell(text) if text else None
+            whole = _fitting(text)
+            self._cut += whole != text
+            cells[index] = SheetCell(whole) if whole else None
         for index in row.columns.pseudonyms:
             value = of_pseudonym(_value(cells[index]), "")
             if value is not None:
                 cells[index] = SheetCell(self._token(value))
         self._put(row.columns.kept(cells))
+
+    @property
+    def note(self) -> str:
+        """Say how many new texts were cut."""
+        if not self._cut:
+            return ""
+        return (
+            f"new texts that were cut to {_LONGEST:,} characters, the most that a cell "
+            f"holds: {self._cut}; CSV holds longer ones"
+        )
 
     def close(self) -> None:
         """Write the end of the sheet, and what a workbook needs beside it."""
@@ -185,11 +195,6 @@ class Writer(formats.Writer):
         if isinstance(value, str):
             if cell.is_error:
                 return f'{head} t="e"><v>{escape(value)}</v></c>'
-            if len(value) > _LONGEST:
-                raise InputError(
-                    f"row {self._row}: a text of over {_LONGEST:,} characters does not "
-                    "fit into a cell; save the sheet as CSV"
-                )
             text = escape(_ESCAPED.sub(lambda match: f"_x{ord(match[0]):04X}_", value))
             return (
                 f'{head} t="inlineStr"><is><t xml:space="preserve">{text}</t></is></c>'
@@ -197,6 +202,14 @@ class Writer(formats.Writer):
         if isinstance(value, bool):
             return f'{head} t="b"><v>{value:d}</v></c>'
         return f"{head}><v>{value!r}</v></c>"
+
+
+def _fitting(text: str) -> str:
+    """Return as much of a text as a cell holds, which Excel counts in UTF-16."""
+    if 2 * len(text) <= _LONGEST:
+        return text
+    units = text.encode("utf-16-le", "surrogatepass")[: 2 * _LONGEST]
+    return units.decode("utf-16-le", "ignore")
 
 
 def _entry(name: str) -> zipfile.ZipInfo:
@@ -210,7 +223,7 @@ def _entry(name: str) -> zipfile.ZipInfo:
 def _opened(stream: BinaryIO, location: str) -> Workbook:
     """Open a workbook for its values. Raises InputError and MissingExtra."""
     try:
-        import openpyxl
+        import openpyxl  # noqa: F401
     except ImportError:
         raise MissingExtra.of("a workbook (.xlsx)", "xlsx") from None
     # Its warnings are about parts that are left out, and may quote a cell; it prints
@@ -225,14 +238,43 @@ def _opened(stream: BinaryIO, location: str) -> Workbook:
                     f"{location}: over {IN_MEMORY >> 30} GiB of strings; save the "
                     "sheet as CSV"
                 )
-        workbook = openpyxl.load_workbook(
-            stream, read_only=True, data_only=True, keep_links=False
-        )
+        workbook = _workbook(stream)
     if not workbook.worksheets:
         raise InputError(
             f"{location}: no sheet of cells that can be read; save it as an Excel "
             "workbook (.xlsx), not as a strict one"
         )
+    return workbook
+
+
+def _workbook(stream: BinaryIO) -> Workbook:
+    """Read a workbook but for its rows.
+
+    A table of strings that is named and not there, or there and not named, is no
+    damage: other programs read such workbooks, which hold their strings in the cells.
+    """
+    from openpyxl.packaging.manifest import Override
+    from openpyxl.reader.excel import ExcelReader
+    from openpyxl.xml.constants import ARC_SHARED_STRINGS, SHARED_STRINGS
+
+    class Reader(ExcelReader):
+        def read_manifest(self) -> None:
+            super().read_manifest()
+            package: Any = self.package
+            package.Override = [
+                each
+                for each in package.Override
+                if each.ContentType != SHARED_STRINGS
+                or each.PartName.lstrip("/") in self.valid_files
+            ]
+            is_there = ARC_SHARED_STRINGS in self.valid_files
+            if is_there and package.find(SHARED_STRINGS) is None:
+                name = f"/{ARC_SHARED_STRINGS}"
+                package.Override.append(Override(name, SHARED_STRINGS))
+
+    reader = Reader(stream, read_only=True, data_only=True, keep_links=False)
+    reader.read()
+    workbook: Workbook = reader.wb
     return workbook
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from dptext import pipeline as pipelines
 from dptext.engine.identifying import FieldValues, Kind, identifying
 from dptext.engine.job import token_of
+from dptext.engine.repeats import Repeats
 from dptext.engine.survey import SAMPLE, Language
 from dptext.engine.tally import Tally
 from dptext.errors import InputError, MissingExtra, UsageError
@@ -35,7 +36,8 @@ class PrivateColumns:
     """Makes the columns of one run private; its tables are rows of one input.
 
     tally counts what is done, where there is one, and language looks at the first
-    records. rows, how many there were so far.
+    records. rows, how many there were so far. Rows of equal id and texts are counted
+    and drawn apart, but for partitions, of which nobody reads all.
     """
 
     def __init__(
@@ -45,6 +47,8 @@ class PrivateColumns:
         selection: Selection,
         tally: Tally | None = None,
         language: Language | None = None,
+        *,
+        is_whole: bool = True,
     ) -> None:
         try:
             import pyarrow  # noqa: F401
@@ -55,6 +59,8 @@ class PrivateColumns:
         self._selection, self._tally = selection, tally
         self._language = language or Language()
         self._token = token_of(selection, key)
+        counts = is_whole and selection.id_field is not None
+        self._repeats = Repeats() if counts else None
 
     def __call__(self, table: _arrow.Table, start: int = 0) -> _arrow.Table:
         """Return a table with new texts; start is the number of its first row.
@@ -143,7 +149,10 @@ class PrivateColumns:
     def _records(self, page: RowPage, start: int) -> Iterator[Record]:
         for row in range(page.batch.num_rows):
             try:
-                yield page.record(row, self._selection, start + row)
+                record = page.record(row, self._selection, start + row)
+                if self._repeats is not None:
+                    record = replace(record, repeat=self._repeats.count(record))
+                yield record
             except Unreadable as error:
                 is_id = str(error).startswith("id field")
                 advice = "" if is_id else "; missing='pass' leaves nulls unchanged"

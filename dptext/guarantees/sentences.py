@@ -28,6 +28,7 @@ from dptext.guarantees.claims import (
 )
 from dptext.tokens.forms import RULES
 from dptext.tokens.policy import Listed, Policy
+from dptext.tokens.symbols import names
 from dptext.types import BudgetKind, Guarantee, Level, Metric, Notion, Strategy
 
 # Tables of templates, by name and key, some by a value as well.
@@ -36,9 +37,12 @@ TEMPLATES: dict[str, dict[str, Any]] = tomllib.loads(
 )
 # Lists of a policy.
 _LISTS = ("keep", "mask")
-_LIMITS = {
+# What every template may name.
+_BLANKS = {
     "word_limit": f"{MAX_MEANINGFUL_LOSS:g}",
     "text_limit": f"{MAX_MEANINGFUL_TEXT_LOSS:g}",
+    "marks": ", ".join(names(marks=True)),
+    "symbols": ", ".join(names(marks=False)),
 }
 
 
@@ -47,7 +51,7 @@ def said(name: str, /, **parts: str) -> str:
     template: Any = TEMPLATES
     for key in name.split("."):
         template = template[key]
-    return str(template).format(**_LIMITS, **parts)
+    return str(template).format(**_BLANKS, **parts)
 
 
 def series(parts: tuple[str, ...]) -> str:

@@ -38,8 +38,7 @@ def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
         "lists": terms.policy.listed,
         "model": terms.brings_model,
         "third_party": sent,
-        "identified": run.identified and not sent,
-        "identified_for_third_party": run.identified and sent,
+        "identified": run.identified,
         "ledger": run.subjects is not None,
     }
     rests = [said(f"condition.{on}", source=run.adapted) for on in used if used[on]]

@@ -33,6 +33,7 @@ from dptext.lexicons.orders import inherited, measure, orders_of_others, unit
 from dptext.lexicons.sources import RawVectors
 from dptext.tokens import kinds, names, numbers
 from dptext.tokens.regex import is_elision, key_of, keys_of, kind_of, segment, split
+from dptext.tokens.symbols import visible
 from dptext.types import Floats, Ints, Lexicon, Mask, Rows, Singles, Vectors
 
 # Texts, read anew at each call, in batches.
@@ -87,7 +88,7 @@ def count_words(
     pieces: Counter[str] = Counter()
     for batch in texts():
         for text in batch:
-            pieces.update(piece.removeprefix(" ") for piece in split(text))
+            pieces.update(piece.removeprefix(" ") for piece in split(visible(text)))
     numbers = sum(n for piece, n in pieces.items() if kind_of(piece) == kinds.NUMBER)
     elided = _elisions(pieces) if elisions else {}
     parts = _parts(pieces, {**dict(known), **elided})

@@ -38,6 +38,7 @@ from dptext.lexicons.store import cached_folder, packaged_folder
 from dptext.tokens import kinds, names, numbers
 from dptext.tokens.numbers import NAMES
 from dptext.tokens.regex import is_elision, key_of, keys_of, kind_of, split
+from dptext.tokens.symbols import visible
 from dptext.types import ENGLISH, Floats, Ints, JsonObject, Lexicon, Mask, Rows, Vectors
 
 _BY_COSINE = (
@@ -144,7 +145,7 @@ def _kind(word: str) -> int:
     # The splitter gives a piece the space before it, so a text cannot begin with one.
     if is_elision(word):  # one word before another, two pieces alone
         return kinds.WORD
-    if word[:1] == " " or len(pieces := split(word)) != 1:
+    if word[:1] == " " or len(pieces := split(visible(word))) != 1:
         return kinds.PUNCTUATION
     return kind_of(pieces[0])
 

@@ -51,7 +51,9 @@ _Hex = Annotated[str, Meta(pattern=r"^[0-9a-f]{1,128}$(?!\n)")]
 _WIDEST = 240  # characters of a line of JSON that holds several values
 _Key = Literal["system", "key-file", "seed"]
 # What a layout has from a selection as it is.
-_LAID_OUT = "id_field missing delimiter quoting header encoding dropped pseudonyms"
+_LAID_OUT = (
+    "id_field missing delimiter quoting header encoding escapes dropped pseudonyms"
+)
 _OF_SELECTION = tuple(_LAID_OUT.split())
 
 
@@ -60,8 +62,10 @@ class Layout:
     """How records were read, as the settings of the run say; nothing of their content.
 
     format, null where outputs have several; fields, the names of the private fields,
-    null where the whole input is text; id_field names records and is copied; delimiter,
-    null where the header tells it; encoding, null for UTF-8.
+    null where the whole input is text, as strings of JSON may be, too; id_field names
+    records and is copied; delimiter, null where the header tells it; encoding, null
+    for UTF-8; escapes, what a backslash in a table is, null where no private field of
+    one has any.
     """
 
     format: str | None
@@ -72,6 +76,7 @@ class Layout:
     quoting: bool = True
     header: bool = True
     encoding: _Encoding | None = None
+    escapes: Literal["backslash", "none"] | None = None
     #: Fields of the input that the output leaves out.
     dropped: tuple[str, ...] = ()
     #: Fields whose values are keyed tokens, without differential privacy.
@@ -80,16 +85,23 @@ class Layout:
     @classmethod
     def of(cls, selection: Selection, formats: Collection[str]) -> Layout:
         """Say how the records of outputs in these formats were read."""
+        if set(formats) == {"text"}:  # without fields, whatever is named of others
+            selection = replace(selection, fields=(), dropped=(), pseudonyms=())
         return cls(
             format=next(iter(formats)) if len(formats) == 1 else None,
-            fields=None if set(formats) == {"text"} else selection.fields,
+            fields=selection.fields or None,
             **{name: getattr(selection, name) for name in _OF_SELECTION},
         )
 
     def selection(self, longest: int) -> Selection:
         """Return how to read such records, of at most so many bytes."""
         named = {name: getattr(self, name) for name in _OF_SELECTION}
-        there = Selection(self.fields or (), max_record_bytes=longest, **named)
+        there = Selection(
+            self.fields or (),
+            max_record_bytes=longest,
+            strings=self.fields is None and self.format != "text",
+            **named,
+        )
         return there.of_output()
 
 

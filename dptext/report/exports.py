@@ -204,7 +204,7 @@ def is_export(
     """
     if path.name.endswith(SIDECAR) or excluded(path, policy):
         return False
-    if reported or _matches(path, policy.include) or has_suffix(path.name):
+    if reported or streams.matches(path, policy.include) or has_suffix(path.name):
         return True
     is_json = formats.by_suffix(path.name) is not None
     return is_json and _RECORDS.match(head() or b"") is not None
@@ -212,12 +212,12 @@ def is_export(
 
 def excluded(path: PurePath, policy: ExportPolicy) -> bool:
     """Tell whether the policy says that a file is no export."""
-    return _matches(path, policy.exclude)
+    return streams.matches(path, policy.exclude)
 
 
 def is_document(path: PurePath) -> bool:
     """Tell whether a file is no export by its name alone, though it be named."""
-    return _matches(path, DOCUMENTS) and not has_suffix(path.name)
+    return streams.matches(path, DOCUMENTS) and not has_suffix(path.name)
 
 
 def has_suffix(name: str) -> bool:
@@ -228,12 +228,6 @@ def has_suffix(name: str) -> bool:
     format = formats.by_suffix(name)
     is_plain = streams.plain_name(name) == name
     return format is not None and not (is_plain and format.name == "json")
-
-
-def _matches(path: PurePath, patterns: Iterable[str]) -> bool:
-    """Match the path from any folder on; `*` also goes over folders."""
-    names = ["/".join(path.parts[begin:]) for begin in range(len(path.parts))]
-    return any(fnmatchcase(name, each) for name in names for each in patterns)
 
 
 class GitIndex:

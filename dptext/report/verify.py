@@ -195,7 +195,8 @@ def _identity(report: Document, export: Export) -> Iterator[str]:
     if report.audience != "public" or report.private is not None:
         yield "its report is the internal one, which must not be released"
     layout = report.run.layout
-    if layout.format is None or (layout.fields is None) != (layout.format == "text"):
+    whole = {None: (), "text": (True,), "json": (True, False), "jsonl": (True, False)}
+    if (layout.fields is None) not in whole.get(layout.format, (False,)):
         yield "its report was changed: its format does not fit its fields"
     if not report.success:
         yield "its report belongs to a run that did not succeed"

@@ -390,7 +390,9 @@ class Partitions:
                 start = Start(0, min(self._begin(part), FIRST_TEXTS))
                 tally = Tally.of(pipeline.lexicon, start)
                 key = self._shipped.recipe.key
-                columns = PrivateColumns(pipeline, key, self._selection, tally)
+                columns = PrivateColumns(
+                    pipeline, key, self._selection, tally, is_whole=False
+                )
             if columns is not None:
                 begin = self._begin(part) + columns.rows
                 rest = ArrowTable(rest).privatized(self._names, columns, begin)

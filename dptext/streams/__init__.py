@@ -18,9 +18,10 @@ import re
 import stat
 import sys
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from dptext.errors import InputError, MissingExtra, UsageError
@@ -91,6 +92,15 @@ def identity(name: str | None, *, written: bool) -> object:
     if not stat.S_ISREG(status.st_mode):
         return None
     return status.st_dev, status.st_ino
+
+
+def matches(path: PurePath, patterns: Iterable[str]) -> bool:
+    """Tell whether a path fits a glob pattern, from any folder on.
+
+    `*` also goes over folders: "*.csv" fits "2026/a.csv", and "old/*" all below "old".
+    """
+    names = ["/".join(path.parts[begin:]) for begin in range(len(path.parts))]
+    return any(fnmatchcase(name, each) for name in names for each in patterns)
 
 
 def check_distinct(reads: Sequence[str | None], *writes: str | None) -> None:
@@ -313,13 +323,17 @@ def decompressed(plain: BinaryIO, suffix: str) -> Iterator[bytes]:
         new, padding = library.ZstdDecompressor().decompressobj, b""
         damaged = (library.ZstdError,)
     frame: Any = None
-    ahead, is_first = b"", True
+    ahead, is_first, padded = b"", True, 0
     while block := ahead or plain.read(2**9):  # which may swell to 16 MiB
         ahead = b""
         if frame is None:
-            block = block if is_first else block.lstrip(padding)
+            rest = block if is_first else block.lstrip(padding)
+            padded += len(block) - len(rest)
+            block = rest
             if not block:
                 continue
+            _check_padding(padded, suffix)
+            padded = 0
             frame, is_first = new(), False
         try:
             yield frame.decompress(block)
@@ -328,6 +342,13 @@ def decompressed(plain: BinaryIO, suffix: str) -> Iterator[bytes]:
         if frame.eof:
             frame, ahead = None, frame.unused_data
     if frame is not None or is_first:
+        raise EOFError
+    _check_padding(padded, suffix)
+
+
+def _check_padding(size: int, suffix: str) -> None:
+    """Refuse padding behind a frame that the format does not know."""
+    if suffix == ".xz" and size % 4:
         raise EOFError
 
 

@@ -6,8 +6,8 @@ import numpy as np
 
 WORD = 0  # a word; after the look-up: a word that the vocabulary knows
 NUMBER = 1  # digits with inner separators; ordinals and decades: 3rd, 1990s
-IDENTIFIER = 2  # URL, e-mail, @handle, #tag, emoji and other symbols with content
-PUNCTUATION = 3
+IDENTIFIER = 2  # URL, e-mail, @handle, #tag, emoji and others (dptext.tokens.symbols)
+PUNCTUATION = 3  # a mark, as dptext.tokens.symbols has them
 SPACE = 4
 STOP_WORD = 5  # a known word of the stop list; only the look-up tells
 UNKNOWN = 6  # a word outside the vocabulary

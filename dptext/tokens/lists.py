@@ -20,6 +20,7 @@ from dptext.settings import convert, digest_of_bytes
 from dptext.tokens import forms, kinds
 from dptext.tokens.policy import NOTHING, Listed, Policy
 from dptext.tokens.regex import LETTERS, split
+from dptext.tokens.symbols import visible
 from dptext.types import JsonObject
 
 _LONGEST = 1000  # characters of an entry
@@ -85,6 +86,8 @@ class Finder:
     def __init__(self, listed: Listed, location: str = "") -> None:
         lines = (line.strip() for text in listed.contents for line in text.split("\n"))
         entries = {*filter(None, lines), *listed.words}
+        # As the tokenizer reads texts.
+        entries = {visible(each) or each for each in entries}
         self._patterns = [_compiled(each, location) for each in listed.patterns]
         # Entries by their first run of letters: how far before it they begin.
         self._by_run: dict[str, dict[str, int]] = {}

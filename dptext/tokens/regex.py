@@ -13,15 +13,32 @@ from collections.abc import Callable, Sequence
 from itertools import chain
 
 from dptext.tokens import kinds
+from dptext.tokens.symbols import is_mark, visible
 
-# Scripts whose letters need combining marks that `\w` leaves out.
-_MARKS = (
-    "\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670"
-    "\u06d6-\u06dc\u0900-\u0eff\u1000-\u109f\u1780-\u17d3"
+# Scripts whose letters need combining marks that `\w` leaves out; signs among them are
+# no part of words.
+_WITH_MARKS = (
+    (0x0300, 0x036F),
+    (0x0483, 0x0487),
+    (0x0591, 0x05C7),
+    (0x0610, 0x061A),
+    (0x064B, 0x065F),
+    (0x0670, 0x0670),
+    (0x06D6, 0x06DC),
+    (0x0900, 0x0EFF),
+    (0x1000, 0x109F),
+    (0x1780, 0x17D3),
+)
+_MARKS = "".join(
+    character
+    for first, last in _WITH_MARKS
+    for character in map(chr, range(first, last + 1))
+    if unicodedata.category(character).startswith("M")
 )
 # Written without spaces: each character is a token of its own.
 _CJK = (
-    "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff"
 )
 # What words are made of, in a class of characters.
@@ -39,7 +56,8 @@ _ABBREVIATION = rf"(?<![^{LETTERS}'’\-][A-Za-z]\.)(?:[A-Za-z]\.){{2,}}+(?![^\W
 _ORDINAL = "st|nd|rd|th|ST|ND|RD|TH"
 _NUMBER = rf"\d+(?:[.,:/\-]\d+)*(?:{_ORDINAL}|(?<=0)s)?(?![^\W_{_CJK}])"
 _CLITIC = r"['’](?:s|re|ve|ll|d|m|em|S|RE|VE|LL|D|M|EM)(?![^\W_])"
-_SYMBOLS = "[\u2600-\u27bf\U0001f000-\U0001faff]"
+# Pictures, of which several side by side are one piece; no mark is among them.
+_SYMBOLS = "[\u2600-\u266e\u2670-\u2767\u2776-\u27bf\U0001f000-\U0001faff]"
 _EMOJI = f"{_SYMBOLS}(?:[\ufe0f\u200d\U0001f3fb-\U0001f3ff]|{_SYMBOLS})*"
 
 _IDENTIFIER = rf"{_URL}|{EMAIL}|{_DOMAIN}|[@#]\w[\w\-.]*\w|[@#]\w"
@@ -57,7 +75,7 @@ _ENDING = re.compile(r"(?:n['’]t|['’](?:s|re|ve|ll|d|m|em)?)$", re.IGNORECAS
 # So many are looked at, so that the time of a long word grows with its length.
 _ENDINGS = 16
 _ELISION = re.compile(r"(?:[^\W\d_]{1,2}|[^\W\d_]{1,6}(?:qu|ll))['’]", re.IGNORECASE)
-_ASCII_MARKS = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
+_ASCII_MARKS = frozenset(filter(is_mark, map(chr, range(128))))
 
 
 def split(text: str) -> list[str]:
@@ -68,9 +86,9 @@ def split(text: str) -> list[str]:
 def kind_of(piece: str) -> int:
     """Tell the kind (dptext.tokens.kinds) of a piece that `split` returned.
 
-    Punctuation is ASCII marks and the Unicode categories P*; whatever else is neither
-    letter nor digit nor space (emoji, symbols, control and private characters) may
-    carry content and counts as an identifier.
+    Punctuation is what the table of symbols has as marks (dptext.tokens.symbols);
+    whatever else is neither letter nor digit nor space may carry content and counts as
+    an identifier.
     """
     body = piece[1:] if len(piece) > 1 and piece[0] == " " else piece
     if body.isspace():
@@ -85,7 +103,7 @@ def kind_of(piece: str) -> int:
         return kinds.IDENTIFIER
     if re.fullmatch(_ANY_WORD, body):
         return kinds.WORD
-    if len(body) == 1 and unicodedata.category(body)[0] == "P":
+    if len(body) == 1 and is_mark(body):
         return kinds.PUNCTUATION
     return kinds.IDENTIFIER
 
@@ -93,10 +111,11 @@ def kind_of(piece: str) -> int:
 def key_of(word: str) -> str:
     """Return the form under which a word is looked up.
 
-    Lower case, straight quotes, an accent and its letter in one character (NFC).
+    Lower case, straight quotes, an accent and its letter in one character (NFC), and no
+    character without width.
     """
     key = word.lower().replace("’", "'")
-    return key if key.isascii() else unicodedata.normalize("NFC", key)
+    return key if key.isascii() else unicodedata.normalize("NFC", visible(key))
 
 
 def keys_of(words: Sequence[str]) -> list[str]:

@@ -12,6 +12,7 @@ from dptext.tokens.lists import Spans
 from dptext.tokens.numbers import NAMES, Numbers
 from dptext.tokens.policy import PERTURB, Policy
 from dptext.tokens.regex import MARK, key_of, kind_of, segment
+from dptext.tokens.symbols import visible
 from dptext.types import Ids, Ints, Lexicon, Words
 
 _ENDERS = frozenset(".!?…。！？")
@@ -50,13 +51,14 @@ class Tokenizer:
     def words(self, texts: Sequence[str]) -> Words:
         """Split a batch of texts and look its words up.
 
-        The pieces joined are the texts, whatever they hold.
+        The pieces joined are the texts, whatever they hold, but for characters without
+        width, which no output has.
         """
         pieces: list[str] = []
         ends = np.empty(len(texts), np.int64)
         named: dict[int, int] = {}
         for number, text in enumerate(texts):
-            divided, listed = self._spans.divide(text)
+            divided, listed = self._spans.divide(visible(text))
             for position, kind in listed.items():
                 named[len(pieces) + position] = kind
             pieces += divided

@@ -78,7 +78,6 @@ def test_the_epsilon_is_that_of_sanitize(tmp_path: Path) -> None:
     ran = here(
         *(
             "sanitize",
-            *("-f", "text"),
             str(text),
             "--profile",
             "cmp",
@@ -124,7 +123,6 @@ def test_fitted_is_shown_as_the_law_that_runs(tmp_path: Path) -> None:
     ran = here(
         *(
             "sanitize",
-            *("-f", "text"),
             str(text),
             "--risk",
             "40%",

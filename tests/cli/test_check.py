@@ -181,7 +181,7 @@ def _put(path: str, value: Any) -> Change:
         ("guarantee.notion", MARKER, "$.guarantee.notion"),
         ("guarantee.delta", 2.0, "$.guarantee.delta"),
         ("run.layout.format", "text", "format does not fit its fields"),
-        ("run.layout.fields", None, "format does not fit its fields"),
+        ("run.layout.fields", None, "does not follow from the settings"),
         ("run.layout.format", None, "format does not fit its fields"),
         ("run.layout.format", MARKER, "the format that it names"),
         ("output.bytes", -1, "$.output.bytes"),

@@ -167,7 +167,7 @@ def test_lines_of_text_have_no_fields_to_drop(
     Path("in.txt").write_text("the film was good\n")
     ran = here("sanitize", "in.txt", "--drop", "email", *options, "-o", "out.txt")
     assert (ran.code, ran.err.count("\n")) == (2, 1)
-    assert "--drop and --pseudonym are for files with fields" in ran.err
+    assert "--drop: the input is text, and plain text has no fields" in ran.err
 
 
 def test_both_are_keys_of_the_configuration(
@@ -208,3 +208,91 @@ def test_columns_without_names_are_dropped_by_number(
     first = Path("out.csv").read_text().splitlines()[0]
     assert first.startswith(f"{token(key, 'ada@x.org')},")
     assert here("check", "out.csv").code == 0, here("check", "out.csv").out
+
+
+def test_exports_of_tables_with_lines_before_and_escapes(
+    folder: Path, options: tuple[str, ...], key: str
+) -> None:
+    """What is skipped is in no output, which is looked at and checked without it."""
+    lines = (f"{n}\tada{n}@x.org\tthe film\\nwas good\t\\N\n" for n in range(9))
+    Path("in.tsv").write_text(
+        "Export\nof today\nid\temail\tbody\tnote\n" + "".join(lines)
+    )
+    read = ("in.tsv", "--skip-lines", "2", "--escapes", "backslash", "--field", "body")
+    keyed = (*options, "--key-file", key, "--fail-on", "identifying")
+    ran = here("sanitize", *read, *keyed, "-o", "out.tsv")
+    assert ran.code == 5, ran.err
+    assert "email" in ran.err
+    used = ("--drop", "id", "--pseudonym", "email")
+    ran = here("sanitize", *read, *used, *keyed, "-o", "out.tsv")
+    assert ran.code == 0, ran.err
+    header, *rows = Path("out.tsv").read_text().splitlines()
+    assert header == "email\tbody\tnote"
+    cells = [row.split("\t") for row in rows]
+    assert [each[0] for each in cells] == [
+        token(key, f"ada{n}@x.org") for n in range(9)
+    ]
+    assert all("\\n" in each[1] and each[2] == "\\N" for each in cells)
+    ran = here("check", "out.tsv")
+    assert ran.code == 0, ran.out
+    wrong = here("sanitize", *read, "--drop", "emial", *options, "-o", "no.tsv")
+    assert (wrong.code, wrong.err.count("\n")) == (2, 1)
+    assert "did you mean 'email'?; columns: 'id', 'email'," in wrong.err
+
+
+def test_chat_exports_leave_out_and_name_what_only_some_messages_have(
+    folder: Path, options: tuple[str, ...], key: str
+) -> None:
+    """One file is one record, whose messages differ."""
+    messages = [
+        {"from": "Ada Lovelace", "text": "the film was good"},
+        {"actor": "Bob", "text": ["the ", {"text": "house", "href": "x.org/ada"}]},
+        {"from": "Cleo", "text": ""},
+    ]
+    Path("chat.json").write_text(json.dumps({"messages": messages}))
+    fields = ("-f", "messages.text", "-f", "messages.text.text")
+    used = ("--drop", "messages.text.href", "--drop", "messages.actor")
+    keyed = ("--pseudonym", "messages.from", *options, "--key-file", key)
+    args = ("sanitize", "chat.json", *fields, *used, *keyed)
+    ran = here(*args, "--fail-on", "identifying", "-o", "out.json")
+    assert ran.code == 0, ran.err
+    first, second, third = json.loads(Path("out.json").read_text())["messages"]
+    assert first["from"] == token(key, "Ada Lovelace")
+    assert second.keys() == {"text"}
+    assert second["text"][1].keys() == {"text"}
+    assert third == {"from": token(key, "Cleo"), "text": ""}
+    assert here("check", "out.json").code == 0
+    wrong = here(*args, "--drop", "messages.form", "-o", "no.json")
+    assert (wrong.code, wrong.err.count("\n")) == (2, 1)
+    assert "'messages.form': the input has no such field" in wrong.err
+    assert not Path("no.json").exists()
+
+
+def test_texts_of_a_folder_have_nothing_to_leave_out(
+    folder: Path, options: tuple[str, ...]
+) -> None:
+    """A folder takes what one of its files takes; no report claims more."""
+    Path("many").mkdir()
+    Path("many", "a.csv").write_text("id,body\n1,the film was good\n")
+    Path("many", "b.txt").write_text("the film was good\n")
+    args = ("sanitize", "many", "--field", "body", "--drop", "id", *options)
+    ran = here(*args, "--out-dir", "out", "--json")
+    assert ran.code == 0, ran.err
+    assert Path("out", "a.csv").read_text().startswith("body\n")
+    for name, gone in (("a.csv", ["id"]), ("b.txt", [])):
+        report = json.loads(Path("out", f"{name}.dptext.json").read_text())
+        assert report["run"]["layout"].get("dropped", []) == gone
+    assert here("check", "out").code == 0
+
+
+def test_strings_of_json_have_no_fields_to_drop(
+    folder: Path, options: tuple[str, ...]
+) -> None:
+    """Said in one line, before anything is written."""
+    Path("in.json").write_text('["the film was good", "a sad story"]')
+    for wrong in (("--drop", "id"), ("--id", "id")):
+        ran = here("sanitize", "in.json", *wrong, *options, "-o", "out.json")
+        assert (ran.code, ran.err.count("\n")) == (2, 1)
+        assert "the records are strings, which have no fields" in ran.err
+    stopped = ("--fail-on", "identifying", "-o", "out.json")
+    assert here("sanitize", "in.json", *options, *stopped).code == 0

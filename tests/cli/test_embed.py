@@ -32,8 +32,9 @@ def source(tmp_path: Path) -> str:
 def embed(source: str, output: Path, *options: str) -> Ran:
     """Run the command with a small lexicon."""
     words = lexicon(output.parent)
+    field = () if source.endswith(".txt") else ("-f", "text")
     return here(
-        "embed", "-f", "text", source, "--lexicon", words, "-o", str(output), *options
+        "embed", *field, source, "--lexicon", words, "-o", str(output), *options
     )
 
 
@@ -194,7 +195,7 @@ def test_check_computes_the_report_anew(source: str, tmp_path: Path) -> None:
         (("--most", "3"), 2, "name its --subject"),
         (("--public", "p.txt"), 2, "with --pool sentence only; leave it out"),
         (("--subject", "who", "--most", "3"), 3, 'a value of "who" has more than 3'),
-        (("--field", "body"), 4, "'body'"),
+        (("--field", "body"), 2, "'body'"),
         (("--epsilon", "0.00001"), 2, "too small for a grid"),
         (("--pool", "sentence"), 2, "--pool sentence and --model go together"),
         (("--set", "tokens.stop_word=keep"), 2, "nothing is copied into a vector"),
@@ -238,7 +239,7 @@ def test_lines_of_text_have_no_subject(tmp_path: Path) -> None:
     lines.write_text("one film\n\nanother film\n")
     ran = here("embed", str(lines), "-o", str(tmp_path / "o.npy"), "--subject", "who")
     assert (ran.code, ran.err.count("\n")) == (2, 1)
-    assert "--subject who: the input has no fields" in ran.err
+    assert "--subject: the input is text" in ran.err
     assert [*tmp_path.iterdir()] == [lines]
 
 

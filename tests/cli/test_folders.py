@@ -63,3 +63,70 @@ def test_compare_takes_all_texts_of_a_folder(
     ran = here("compare", "in", *run)
     assert ran.code == 0, ran.err
     assert json.loads(ran.out)["texts"] == 5
+
+
+def test_patterns_choose_files_of_a_folder(
+    folder: Path, options: tuple[str, ...]
+) -> None:
+    """Includes first, then excludes; paths are those in the folder, from any one on."""
+    (folder / "in" / "deep" / "c.csv").write_text("id,text\n1,the film\n")
+    run = ("sanitize", "in", "-f", "text", *options, "--no-bayes-risk", "-q")
+    for number, (given, expected) in enumerate(
+        (
+            (("--include", "*.jsonl"), ["a.jsonl", "deep/b.jsonl"]),
+            (("--include", "deep/*"), ["deep/b.jsonl", "deep/c.csv"]),
+            (("--include", "deep/*", "--exclude", "*.csv"), ["deep/b.jsonl"]),
+            (("--exclude", "b.jsonl"), ["a.jsonl", "deep/c.csv"]),
+        )
+    ):
+        out = folder / f"out{number}"
+        ran = here(*run, *given, "-o", str(out))
+        assert ran.code == 0, ran.err
+        found = (path.relative_to(out).as_posix() for path in out.rglob("*"))
+        files = [name for name in found if name.endswith(("csv", "jsonl"))]
+        assert sorted(files) == expected
+
+
+def test_an_interrupted_run_goes_on_with_its_patterns(
+    folder: Path, options: tuple[str, ...]
+) -> None:
+    """Finished files stay, others are written as in one run."""
+    key = folder / "key"
+    key.write_bytes(bytes(range(32)))
+    key.chmod(0o600)
+    run = ("sanitize", "in", "-f", "text", *options, "--no-bayes-risk")
+    chosen = ("--include", "*.jsonl", "--key-file", str(key))
+    assert here(*run, *chosen, "--out-dir", "one", "-q").code == 0
+    again = ("--out-dir", "two", "--resume")
+    assert here(*run, *chosen, "--exclude", "deep/*", *again, "-q").code == 0
+    ran = here(*run, *chosen, *again, "--report", "r.json")
+    assert "1 of 2 files are done already" in ran.err
+    for name in ("a.jsonl", "deep/b.jsonl"):
+        assert Path("two", name).read_bytes() == Path("one", name).read_bytes()
+    assert json.loads(Path("r.json").read_text())["success"]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("in", "--include", "*.tsv"), "--include *.tsv: no file of in fits it"),
+        (("in", "--exclude", "old/*"), "--exclude old/*: no file of in fits it"),
+        (("in/a.jsonl", "--include", "*"), "no input is a folder"),
+        (("in", "--exclude", "*.jsonl"), "no file of a known format that fits"),
+    ],
+)
+def test_patterns_that_choose_nothing_are_refused(
+    given: tuple[str, ...], said: str, folder: Path, options: tuple[str, ...]
+) -> None:
+    """A misspelt pattern is no reason to read other files."""
+    ran = here("sanitize", *given, "-f", "text", *options, "--out-dir", "out")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert said in ran.err
+
+
+def test_a_folder_has_no_single_output(folder: Path, options: tuple[str, ...]) -> None:
+    """The message is about the option that was typed."""
+    ran = here("sanitize", "in", "-f", "text", *options, "-o", "y.csv")
+    assert ran.code == 2
+    assert ran.err.startswith("dptext: -o y.csv: in is a folder")
+    assert "--out-dir" not in ran.err

@@ -98,7 +98,7 @@ def test_refused_off_terminals(options: tuple[str, ...], tmp_path: Path) -> None
 
 def test_no_records(options: tuple[str, ...], tmp_path: Path) -> None:
     """An empty input has nothing to show, and is no error."""
-    source = tmp_path / "in.txt"
+    source = tmp_path / "in.jsonl"
     source.write_text("")
     code, out, shown = _on_terminal(str(source), *options, "--preview", "2")
     assert (code, out) == (0, b"")

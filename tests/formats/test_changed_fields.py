@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dptext import formats
-from dptext.errors import InputError, InternalError, UsageError
+from dptext.errors import InputError, InternalError, UnknownFieldError, UsageError
 from dptext.formats import _fields
 from dptext.pseudonyms import Pseudonyms, is_token
 from dptext.randomness import RunKey
@@ -291,7 +291,7 @@ def test_a_column_that_is_not_there_is_named_with_the_nearest(
 ) -> None:
     """The error lists the columns."""
     selection = replace(Selection(), **{use: ("whom",)})  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match=r"'whom'.*did you mean 'who'.*'when'"):
+    with pytest.raises(UnknownFieldError, match=r"'whom'.*did you mean 'who'.*'when'"):
         written(name, FILES[name](), selection)
 
 

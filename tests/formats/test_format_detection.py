@@ -72,6 +72,8 @@ def test_the_way_out_is_named(name: str, said: str, tmp_path: Path) -> None:
         (b"[]", "json"),
         (b'{\n "a": 1,\n', "json"),
         (b'{"a": 1}\n{', "jsonl"),
+        (b'{"a": "cut\n{"a": 2}\n', "jsonl"),
+        (b'{"a": [\n  {"b": 2}\n]}\n', "json"),
         (b"hello {", None),
         (b"[see {below}]", None),
         (b"", None),

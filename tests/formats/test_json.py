@@ -176,6 +176,27 @@ def test_copied_fields() -> None:
 
 
 def test_fields_within_each_other_are_refused() -> None:
-    """A text has no fields below it."""
-    with pytest.raises(UsageError):
-        texts("json", b'[{"a":{"b":"x"}}]', Selection(fields=("a", "a.b")))
+    """An id has no fields below it, and no text has an id there."""
+    for selection in (
+        Selection(fields=("a.b",), id_field="a"),
+        Selection(fields=("a",), id_field="a.b"),
+    ):
+        with pytest.raises(UsageError):
+            texts("json", b'[{"a":{"b":"x"}}]', selection)
+
+
+def test_an_array_of_strings_is_an_array_of_texts() -> None:
+    """Where no field is named, a string is a record; with a field it is a fault."""
+    data = b' ["one",\n "t\\u0077o" ]\n'
+    plain = Selection(fields=())
+    assert texts("json", data, plain) == [("one",), ("two",)]
+    assert through("json", data, str.upper, plain) == b' ["ONE",\n "TWO" ]\n'
+    assert copied_names("json", data, plain) == []
+    assert through("jsonl", b'"a"\n "b" \n', str.upper, plain) == b'"A"\n "B" \n'
+    assert "a JSON string, not an object" in faults("json", data)[0].reason
+    mixed = b'["one", {"text": "two"}, ["three"]]'
+    strings = Selection(fields=(), strings=True)
+    assert ["no string" in each.reason for each in faults("json", mixed, strings)] == [
+        True,
+        True,
+    ]

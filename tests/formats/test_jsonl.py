@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 from dptext.errors import UsageError
 from dptext.formats import BOM
 from dptext.types import Fault, Record, Selection
-from tests.formats.pipe import TEXT, faults, items, records, texts, through
+from tests.formats.pipe import (
+    TEXT,
+    copied_names,
+    faults,
+    find,
+    items,
+    records,
+    texts,
+    through,
+)
 
 # The first draw of any text builds tables of characters.
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -151,7 +160,7 @@ def test_paths(fields: tuple[str, ...], line: str, expected: tuple[str, ...]) ->
         (b'{"text": "a", "\\u0074ext": "secret"}', "field 'text' occurs twice"),
         (b'{"n": 1}', "field 'text' is absent"),
         (b'{"text": null}', "field 'text' is null"),
-        (b'{"text": ["a", null]}', "field 'text' is null"),
+        (b'{"text": [null]}', "field 'text' (element 1 of 'text') is null"),
         (b'{"text": 17}', "field 'text' is a JSON number, not text"),
         (b'{"text": -1}', "field 'text' is a JSON number, not text"),
         (b'{"text": true}', "field 'text' is a JSON boolean, not text"),
@@ -164,9 +173,10 @@ def test_paths(fields: tuple[str, ...], line: str, expected: tuple[str, ...]) ->
         (b'{"text": "secret"} {}', "not valid JSON: "),
         (b'{"text": NaN}', "not valid JSON: "),
         (b'{"text": "secret\x01"}', "not valid JSON: "),
-        (b'{"text": "\\ud800"}', "perhaps a lone surrogate escape"),
-        (b'{"text": "\\udc00x"}', "perhaps a lone surrogate escape"),
-        (b'{"text": "\\ud800\\u0041"}', "perhaps a lone surrogate escape"),
+        (b'{"text": "\\ud800"}', "field 'text' holds half of a surrogate pair"),
+        (b'{"text": "\\udc00x"}', "field 'text' holds half of a surrogate pair"),
+        (b'{"text": "\\ud800\\u0041"}', "holds half of a surrogate pair"),
+        (b'{"text": "a", "n": "\\ud800\\x"}', "not valid JSON: "),
         (b'{"text": "a", "n": "\xff"}', "not valid UTF-8 (byte 20)"),
         (b'{"text": "\xed\xa0\x80"}', "not valid UTF-8"),
         (b'{"text": "a\0"}', "NUL byte"),
@@ -193,8 +203,11 @@ def test_faults(line: bytes, reason: str) -> None:
         ('{"r": {"t": "a"}, "r": {"t": "b"}}', "field 'r' occurs twice"),
         ('{"r": [{"t": "a", "t": "b"}]}', "field 'r.t' occurs twice"),
         ('{"r": "a"}', "field 'r' is a string, not an object"),
-        ('{"r": [{"t": "a"}, 3]}', "field 'r' is a number, not an object"),
-        ('{"r": [{"t": "a"}, {}]}', "field 'r.t' is absent"),
+        (
+            '{"r": [{"t": "a"}, 3]}',
+            "field 'r' (element 2 of 'r') is a number, not an object",
+        ),
+        ('{"r": [{}, {"t": null}]}', "field 'r.t' (element 1 of 'r') is absent"),
         ("{}", "field 'r' is absent"),
     ],
 )
@@ -202,6 +215,73 @@ def test_faults_inside(line: str, reason: str) -> None:
     """Every level of a path is checked, for a second copy too."""
     (fault,) = faults("jsonl", line.encode(), Selection(fields=("r.t",)))
     assert reason in fault.reason
+
+
+CHATS = (
+    '{"log": [{"by": "a", "say": "x"}, {"say": null}, {"tool": 1}]}',
+    '{"log": [{"say": [{"kind": "t", "body": "x"}, {"kind": "i", "url": {"u": 1}}]}]}',
+    '{"log": [{"say": "x"}, {"say": [{"body": "y"}, "z", {"kind": "i"}]}]}',
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "fields", "expected"),
+    [
+        (CHATS[0], ("log.say",), ("x",)),
+        (CHATS[0], ("log.say", "log.say.body"), ("x",)),
+        (CHATS[1], ("log.say.body",), ("x",)),
+        (CHATS[1], ("log.say", "log.say.body"), ("x",)),
+        (CHATS[2], ("log.say", "log.say.body"), ("x", "y", "z")),
+    ],
+)
+def test_elements_of_lists_may_differ(
+    line: str, fields: tuple[str, ...], expected: tuple[str, ...]
+) -> None:
+    """One may lack a field, or be a text where another is an object with one."""
+    selection = Selection(fields=fields)
+    assert texts("jsonl", line.encode(), selection) == [expected]
+    (record,) = records("jsonl", line.encode(), selection)
+    assert set(record.present or ()) == set(fields)
+    changed = through("jsonl", line.encode(), str.upper, selection)
+    assert texts("jsonl", changed, selection) == [tuple(map(str.upper, expected))]
+
+
+@pytest.mark.parametrize(
+    ("line", "fields", "reason"),
+    [
+        (CHATS[1], ("log.say",), "(element 1 of 'log', element 1 of 'log.say') is a"),
+        (CHATS[2], ("log.say.body",), "field 'log.say' (element 1 of 'log') is a"),
+        (CHATS[0], ("log.say.body",), "field 'log.say' (element 1 of 'log') is a"),
+        ('{"log": [{"tool": 1}, {}]}', ("log.say",), "(element 1 of 'log') is absent"),
+    ],
+)
+def test_a_message_says_which_element_is_another(
+    line: str, fields: tuple[str, ...], reason: str
+) -> None:
+    """No text beside a named one is passed over in silence."""
+    (fault,) = faults("jsonl", line.encode(), Selection(fields=fields))
+    assert reason in fault.reason
+
+
+@pytest.mark.parametrize(
+    "other",
+    ['"\\ud83d"', '"x\\\\\\uDC00\\ud83d\\ude00"', '{"\\udfff": ["\\uD800\\u0041"]}'],
+)
+def test_halves_of_characters_are_copied(other: str) -> None:
+    """An escape that is no character stays where it is in no private field."""
+    data = f'{{"text": "a", "n": {other}, "m": 1}}\n'.encode()
+    assert through("jsonl", data) == data
+    assert "m" in copied_names("jsonl", data)
+    (record,) = records("jsonl", data)
+    for name, text in find(None, "jsonl").others(record, TEXT):
+        (name + text).encode()
+
+
+def test_a_subject_is_no_half_of_a_character() -> None:
+    """Whom a record is about must be a text."""
+    selection = Selection(subject_field="who")
+    (fault,) = faults("jsonl", b'{"text": "a", "who": "\\ud83d"}', selection)
+    assert "half of a surrogate pair" in fault.reason
 
 
 def test_foreign_fields_may_occur_twice() -> None:
@@ -261,7 +341,6 @@ def test_identity_must_not_repeat_in_a_list() -> None:
 @pytest.mark.parametrize(
     "selection",
     [
-        Selection(fields=("a", "a.b")),
         Selection(fields=("a",), id_field="a"),
         Selection(fields=("a",), id_field="a.b"),
         Selection(fields=("a..b",)),

@@ -322,7 +322,10 @@ def test_identity_is_spelled_as_json() -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        (("txt",), "no field 'txt'; fields with strings: 'text', 'deep.note'"),
+        (
+            ("txt",),
+            "no field 'txt'; did you mean 'text'.; fields with strings: 'text', 'deep",
+        ),
         (("n",), "in: field 'n' is of type int64, not text"),
         (("s",), "in: field 's' is of type struct, not text"),
         (("n.x",), "in: field 'n.x' leads into int64, not a struct"),

@@ -13,8 +13,17 @@ from typing import Any
 import pytest
 
 from dptext.errors import InputError
-from dptext.types import Selection, Verbatim
-from tests.formats.pipe import copied_names, faults, items, records, texts, through
+from dptext.types import Record, Selection, Verbatim
+from tests.formats.pipe import (
+    TEXT,
+    copied_names,
+    faults,
+    find,
+    items,
+    records,
+    texts,
+    through,
+)
 
 openpyxl = pytest.importorskip("openpyxl")
 
@@ -206,10 +215,56 @@ def test_columns_are_named_by_the_first_row() -> None:
     for head, said in (
         (["id", "body"], "no column 'text'"),
         (["id", "text", "text"], "'text' occurs more than once"),
-        (["id", None, "text"], "column 2 has no name in the first row"),
     ):
         with pytest.raises(InputError, match=said):
             items("xlsx", spelled([1, "x", "y"], head=head))
+
+
+def test_a_column_without_a_name_is_copied() -> None:
+    """As in CSV, where it has the name of no characters."""
+    data = spelled([1, "x", "y"], head=["id", None, "text"])
+    assert texts("xlsx", data) == [("y",)]
+    assert copied_names("xlsx", data) == ["id", ""]
+    assert back(through("xlsx", data)) == [["id", None, "text"], [1, "x", "y"]]
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_table_of_strings_may_be_absent_or_not_named(named: bool) -> None:
+    """A part that is named and not there is no damage where no cell needs it."""
+    files = parts(spelled(["x", 2], head=["text", "n"]))
+    types = "[Content_Types].xml"
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings"
+    part = f'<Override PartName="/xl/sharedStrings.xml" ContentType="{kind}+xml" />'
+    if named:
+        files[types] = files[types].replace(b"</Types>", f"{part}</Types>".encode())
+    else:
+        inline, shared = b' t="inlineStr"><is><t>x</t></is>', b' t="s"><v>0</v>'
+        assert inline in files[SHEET]
+        files[SHEET] = files[SHEET].replace(inline, shared)
+        files["xl/sharedStrings.xml"] = (
+            b'<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
+            b"<si><t>x</t></si></sst>"
+        )
+    assert texts("xlsx", packed(files)) == [("x",)]
+
+
+def test_a_text_that_outgrows_a_cell_is_cut_and_counted() -> None:
+    """Drawn words may be longer than those that stood there; copied cells stay."""
+    long = "y" * 40_000
+    data = spelled(["x", 1], head=["text", "n"])
+    for new, kept in (("ab" * 20_000, 32_767), ("🙂" * 20_000, 16_383), (long, 32_767)):
+        out = through("xlsx", data, lambda _, new=new: new)  # type: ignore[misc]
+        assert back(out)[1] == [new[:kept], 1]
+    stream = io.BytesIO()
+    module = find(None, "xlsx")
+    writer = module.writer(stream, TEXT)
+    for item in items("xlsx", data):
+        if isinstance(item, Record):
+            writer.write(item, [long])
+        elif isinstance(item, Verbatim):
+            writer.verbatim(item)
+    writer.close()
+    assert "cut to 32,767 characters, the most that a cell holds: 1" in writer.note
 
 
 def test_rows_keep_their_numbers_in_messages() -> None:
@@ -294,5 +349,3 @@ def test_characters_that_xml_cannot_hold() -> None:
     ):
         out = through("xlsx", data, lambda _, new=text: new)  # type: ignore[misc]
         assert back(out)[1] == [wanted]
-    with pytest.raises(InputError, match="does not fit into a cell"):
-        through("xlsx", data, lambda text: text * 32_768)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import dptext
-from dptext.errors import InputError, UsageError
+from dptext.errors import InputError, UnknownFieldError, UsageError
 from dptext.pseudonyms import Pseudonyms
 from dptext.randomness import RunKey
 from tests.frames.test_frames import KEY, TEXTS, settings
@@ -146,8 +146,8 @@ def test_wrong_choices(settings: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="needs a key"):
         dptext.privatize(table, columns="text", pseudonym="who", **keyless)
     choices: list[tuple[dict[str, Any], type[Exception], str]] = [
-        ({"drop": "lefd"}, UsageError, "did you mean 'left'"),
-        ({"pseudonym": "deep.name"}, UsageError, "no such field"),
+        ({"drop": "lefd"}, UnknownFieldError, "did you mean 'left'"),
+        ({"pseudonym": "deep.name"}, UnknownFieldError, "no such field"),
         ({"drop": "text"}, UsageError, "both a private text and left out"),
         ({"drop": "who", "pseudonym": "who"}, UsageError, "cannot be both"),
         ({"pseudonym": "raw"}, InputError, "cannot become a pseudonym"),

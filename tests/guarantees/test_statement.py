@@ -134,7 +134,7 @@ SHOWN = {
     ("number", "keep"): ("the same numbers", "Numbers are copied"),
     ("stop_word", "keep"): ("the same stop words", "Stop words are copied"),
     ("stop_word", "drop"): ("stop words in the same places", "Stop words are left"),
-    ("punctuation", "keep"): ("the same punctuation", "Punctuation marks"),
+    ("punctuation", "keep"): ("the same punctuation", "punctuation marks"),
     ("case", "copy"): ("capital", "capital"),
 }
 # Class of token -> how it is named in `covered`, and the setting that replaces it.
@@ -174,8 +174,8 @@ def _check_notion(case: Case, said: Statement) -> None:
     conditions = _words(said.conditions)
     assert ("key file" in conditions) == (case.key == "key-file")
     assert ("lexicon is public" in conditions) == case.lexicon_is_custom
-    assert ("have the same id" in conditions) == case.identified
     assert "without looking at the private text" in conditions
+    assert ("have the same id" in conditions) == case.identified
 
 
 def _check_numbers(case: Case, said: Statement) -> None:

@@ -1,0 +1,95 @@
+"""Options of inputs that their formats cannot take are refused, never ignored.
+
+What the environment and a file set is for the inputs that it goes with, so only typed
+options are looked at, and of several inputs one that takes an option is enough.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dptext import streams
+from dptext.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from dptext.formats import Format
+
+# Where a context holds the options that were typed.
+TYPED = "dptext.typed"
+# Arguments that name one file.
+_ONE = ("original", "private", "file")
+# Options that are about the files of a plan, not about its public text.
+_OF_FILES = ("drop", "pseudonym")
+
+
+def typed_options(
+    usual: Mapping[str, object], values: Mapping[str, Any], set_: Collection[str]
+) -> tuple[str, ...]:
+    """Return the names of options that were typed, and are not as they usually are."""
+    return tuple(
+        name
+        for name, value in values.items()
+        if name not in set_ and value not in (None, (), []) and value != usual.get(name)
+    )
+
+
+def check(values: Mapping[str, Any], typed: Sequence[str]) -> None:
+    """Refuse typed options that no input of a command takes. Raises UsageError.
+
+    values are the parameters of the command by name. Of standard input the content
+    says the format (dptext.engine.source).
+    """
+    from dptext import formats
+
+    concerned = [name for name in typed if name in formats.REQUIREMENTS]
+    # Without a format, fields are those of public text; files have what changes.
+    is_public = "format" not in values
+    of_files = [name for name in concerned if name in _OF_FILES] if is_public else []
+    others = [name for name in concerned if name not in of_files]
+    for options, is_of_public in ((of_files, False), (others, is_public)):
+        layouts = list(_formats(values, is_public=is_of_public)) if options else []
+        if layouts and None not in layouts:
+            formats.check_options(options, [each for each in layouts if each])
+
+
+def _formats(values: Mapping[str, Any], *, is_public: bool) -> Iterator[Format | None]:
+    """Give the format of each input, or of public text; None for one not known yet."""
+    from dptext import formats
+
+    named: list[Any] = [*filter(None, map(values.get, _ONE))]
+    named += values.get("files") or ()
+    if values.get("format") is not None:
+        yield formats.find(None, values["format"])
+        return
+    if is_public:
+        named = [*filter(None, [values.get("public_text")])]
+    elif not named and "format" in values and "files" in values:
+        named = ["-"]
+    # The output of `embed` has a format of its own.
+    output = None if "pool" in values else values.get("output")
+    for name in named:
+        yield from _of_path(str(name), output, values)
+
+
+def _of_path(
+    name: str, output: str | None, values: Mapping[str, Any]
+) -> Iterator[Format | None]:
+    from dptext import formats
+    from dptext.cli import outputs
+
+    if streams.is_standard(name):
+        # The output says the format of standard input.
+        yield formats.by_suffix(output or "")
+    elif os.path.isdir(name):
+        with contextlib.suppress(UsageError, InputError):
+            patterns = (
+                tuple(values.get(each) or ()) for each in ("include", "exclude")
+            )
+            files = outputs.files_of([name], chosen=outputs.Chosen(*patterns))
+            yield from map(formats.by_suffix, files)
+    else:
+        with contextlib.suppress(UsageError, InputError, OSError):
+            yield formats.find(name)
