@@ -99,8 +99,9 @@ def by_category(profile: str) -> None:
             found[name] += [int(inside.sum()), *right]
     print("| words | how many | attacker |", " | ".join(ways), "|")
     print("| --- |" + " ---: |" * (2 + len(ways)))
-    for name, (words, *right) in found.items():
-        shares = (f"{each / max(words, 1):.1%}" for each in right)
+    for name, totals in found.items():
+        words, *others = totals.tolist()
+        shares = (f"{each / max(words, 1):.1%}" for each in others)
         print(f"| {name} | {words:,} |", " | ".join(shares), "|")
 
 

@@ -106,7 +106,7 @@ def make(
     read = sample(partial(halves.records, 1), _READ)
     if min(halves.units) < 2:
         raise UsageError(
-            "too few different records: one half is held out to measure on, and those "
+            "too few different texts: one half is held out to measure on, and those "
             "that recur, in full or nearly, count as one"
         )
     if base is not None:
