@@ -1,14 +1,15 @@
-"""Identifiers known from their form, dates too, and random ones of the same layout.
+"""Forms: pieces of a text known by their spelling, written anew in the same layout.
 
 A layout is all that is shown of one: the writer is given a layout and random bits and
-never the identifier, and the statement says of each form what its layouts hold
-(dptext.guarantees.not_covered). An e-mail address has no layout: it becomes one of a
-name that nobody can own (".example", RFC 2606).
+never the piece, and the statement says of each form what its layouts hold
+(dptext.guarantees.sentences). Nobody owns what is written: names of hosts are those of
+RFC 2606, addresses of machines those for documentation (RFC 5737, 3849), telephone
+numbers those for fiction or of no country, card numbers and IBANs those of no country.
 
-The layout of a date is a row of fields, d or dd for a day (dth for one with an ending),
-n or nn for a month, mmm for a short name of one and mmmm for any longer one, in
-capitals as it has them, yy or yyyy, and what stands between them. Of "May" nobody can
-tell which it is: a name of three letters is a short one.
+Whether a piece has a form depends on its own spelling, and on no list of words that a
+lexicon has. Pieces are looked for from the beginning of a text on: the first goes
+before others, and of several that begin at one place the longest; where two forms have
+the same piece, the first of RULES.
 """
 
 from __future__ import annotations
@@ -18,196 +19,88 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
-from dptext.tokens import language_data
+from dptext.tokens import dates, language_data, markup
+from dptext.tokens.dates import is_date
+from dptext.tokens.draws import (
+    CONSONANTS,
+    DIGITS,
+    Integers,
+    numbers_anew,
+    numeric_shape,
+    only_digits,
+    put,
+    shape,
+)
 from dptext.tokens.policy import Form
-from dptext.tokens.regex import EMAIL
+from dptext.tokens.regex import EMAIL, EMOJI
 
-
-class Integers:
-    """Integers one after the other, from an iterator of 64-bit integers."""
-
-    def __init__(self, integers: Iterator[int]) -> None:
-        self._integers = integers
-
-    def below(self, bound: int) -> int:
-        """Return an integer from 0 to bound - 1, each within bound / 2^64."""
-        return next(self._integers) * bound >> 64
-
-    def between(self, first: int, last: int) -> int:
-        """Return an integer from first to last."""
-        return first + self.below(last - first + 1)
-
-    def of(self, choices: str, count: int = 1) -> str:
-        """Return some characters of these."""
-        return "".join(choices[self.below(len(choices))] for _ in range(count))
-
-
-_MONTHS = (
-    *("january", "february", "march", "april", "may", "june", "july", "august"),
-    *("september", "october", "november", "december"),
-)
-_NAME = "|".join(f"{name[:3]}(?:{name[3:]})?" for name in _MONTHS)
-_NAME = f"(?P<name>{_NAME})"
-_DAY = "(?P<day>[0-9]{1,2}(?:st|nd|rd|th)?)"
-_YEAR = "(?P<year>[0-9]{4})"
-# In numbers, which is day and which is month is known from a dot or a first year only.
-_LAYOUTS = (
-    rf"{_YEAR}(?P<mark>[-/.])(?P<month>[0-9]{{1,2}})(?P=mark)(?P<day>[0-9]{{1,2}})",
-    r"(?P<day>[0-9]{1,2})\.(?P<month>[0-9]{1,2})\.(?P<year>[0-9]{4}|[0-9]{2})",
-    r"(?P<either>[0-9]{1,2})(?P<mark>[-/])(?P<month>[0-9]{1,2})(?P=mark)"
-    r"(?P<year>[0-9]{4}|[0-9]{2})",
-    rf"{_DAY} (?:of )?{_NAME},? {_YEAR}",
-    rf"{_NAME} {_DAY},? {_YEAR}",
-)
-PATTERNS = tuple(re.compile(layout, re.IGNORECASE) for layout in _LAYOUTS)
-_FIELDS = re.compile("[Mm]{3,4}|d{1,2}(?:th)?|n{1,2}|yyyy|yy")
-# A layout in words.
-SHOWN = (
-    "the order of its parts, what stands between them, how many digits each has, "
-    "whether an ending (as in 3rd) follows the day, whether the name of the month has "
-    "three letters (as May has) or more, and its capitals"
-)
-
-
-def is_date(text: str) -> bool:
-    """Tell whether a text is a date of a known layout, with a month and a day."""
-    match = next(filter(None, (each.fullmatch(text) for each in PATTERNS)), None)
-    if match is None:
-        return False
-    parts = match.groupdict()
-    day, month, either = (
-        int(_digits(parts.get(key, "1"))) for key in ("day", "month", "either")
-    )
-    if "either" in parts:
-        month, day = sorted((month, either))
-    return 1 <= day <= 31 and 1 <= month <= 12
-
-
-def shown(text: str) -> str:
-    """Return the layout of a date."""
-    match = next(filter(None, (pattern.fullmatch(text) for pattern in PATTERNS)))
-    out, end = "", 0
-    groups = [(match.span(key), key) for key in match.groupdict() if key != "mark"]
-    for (begin, after), key in sorted(groups):
-        out += text[end:begin] + _field(key, match[key])
-        end = after
-    return out
-
-
-def _field(key: str, part: str) -> str:
-    if key == "name":
-        return _cased("mmm" if len(part) == 3 else "mmmm", part)
-    width = sum(map(str.isdigit, part))
-    letter = {"day": "d", "year": "y"}.get(key, "n")
-    return letter * width + "th" * (len(part) > width)
-
-
-def _cased(name: str, like: str) -> str:
-    """Write a name with the capitals of another."""
-    if like.isupper():
-        return name.upper()
-    return name.capitalize() if like[:1].isupper() else name
-
-
-def _drawn(field: str, draws: Integers) -> str:
-    """Return what stands for one field."""
-    width = len(field.removesuffix("th"))
-    if field[0] in "Mm":
-        return _cased(_MONTHS[draws.below(12)][: 3 if width == 3 else None], field)
-    if field[0] == "y":
-        return f"{draws.between(1950, 2029) if width == 4 else draws.below(100):02d}"
-    if width == 1:
-        value = draws.between(1, 9)
-    else:
-        value = draws.between(10, 28) if field[0] == "d" else draws.between(1, 12)
-    ending = ""
-    if field[-1] == "h":
-        of_last = {1: "st", 2: "nd", 3: "rd"}
-        ending = "th" if 10 < value < 14 else of_last.get(value % 10, "th")
-    return f"{value:0{width}d}{ending}"
-
-
-# 64-bit integers that no identifier needs more of.
+# 64-bit integers that most layouts need no more of; of others one for each character.
 INTEGERS = 40
-_DIGITS = "0123456789"
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_LONGEST = 128  # characters of a code
+_LISTS: Mapping[str, list[str]] = dict(language_data.sections("form_words"))
+
+
+def _any(name: str) -> str:
+    """Return a pattern for the words of a public list, the longest first."""
+    words = sorted(_LISTS[name], key=len, reverse=True)
+    return f"(?:{'|'.join(map(re.escape, words))})"
 
 
 class FormLayout(NamedTuple):
-    """The public part of an identifier: its form, and the characters that stay."""
+    """The public part of a piece: its form, and what stays of it."""
 
     form: Form
     shown: str
 
 
 class FormRule(NamedTuple):
-    """How a form is named, found, checked and written anew, and what its layouts hold.
+    """How a form is named, found, checked and written anew, and what its layouts hold."""
 
-    said names in words what `shown` returns of an identifier; `written` takes that.
-    """
-
+    #: In the words of statements.
     named: str
+    #: In words what `shown` returns of a piece; "" where all become one and the same.
     said: str
+    #: The layout of a piece.
     shown: Callable[[str], str]
+    #: A random piece of a layout.
     written: Callable[[str, Integers], str]
-    is_one: Callable[[str], bool]
-    patterns: tuple[str, ...]
+    #: Whether a piece that a pattern found is one.
+    is_one: Callable[[str], bool] = lambda text: True
+    #: Patterns without a space, each with a character that every match holds, if any.
+    patterns: tuple[str, ...] = ()
+    #: Patterns whose matches hold spaces, and a digit.
+    spaced: tuple[str, ...] = ()
+    #: A character, or a class of one, that every match of patterns holds.
+    needs: str = "[0-9]"
+    #: What may not follow a match.
+    guard: str = r"(?![\w@]|[-.,/:][0-9])"
+    #: What may not stand before a match.
+    behind: str = r"(?<![\w@])"
+    #: Whether only letters and digits of ASCII are meant.
+    ascii: bool = True
 
 
-def spans(form: Form, text: str) -> Iterator[tuple[int, int]]:
-    """Yield the begin and end of each identifier of a form; they may overlap."""
-    rule = RULES[form]
-    for pattern in _compiled(form):
-        for match in pattern.finditer(text):
-            one = match[0]
-            # Words in capitals may stand behind a form that spaces divide.
-            while one and not (pattern.fullmatch(one) and rule.is_one(one)):
-                one = one.rpartition(" ")[0]
-            if one:
-                yield match.start(), match.start() + len(one)
-
-
-def layout_of(text: str, forms: Iterable[Form]) -> FormLayout | None:
-    """Return the layout of a text: in the first form that it is of, None if of none."""
-    for form, rule in RULES.items():
-        patterns = _compiled(form) if form in forms else ()
-        if any(each.fullmatch(text) for each in patterns) and rule.is_one(text):
-            return FormLayout(form, rule.shown(text))
-    return None
-
-
-def written(layout: FormLayout, integers: Iterator[int]) -> str:
-    """Return a random identifier of a layout; INTEGERS are enough."""
-    return RULES[layout.form].written(layout.shown, Integers(integers))
-
-
-def _digits(text: str) -> str:
-    return "".join(filter(str.isdecimal, text))
-
-
-def _shape(text: str) -> str:
-    """Return 1 for each digit, A for each letter, and other characters as they are."""
-    return re.sub("[A-Za-z]", "A", re.sub("[0-9]", "1", text))
-
-
-def _filled(shown: str, characters: str) -> str:
-    """Put characters in the places of letters and digits."""
-    fill = iter(characters)
-    return re.sub("[A0-1]", lambda _: next(fill), shown)
+# Card numbers.
 
 
 def is_card(text: str) -> bool:
     """Tell whether the last digit of a number is right (Luhn; ISO/IEC 7812-1)."""
-    digits = _digits(text)
+    digits = only_digits(text)
     doubled = (2 * int(each) for each in digits[-2::-2])
-    total = sum(map(int, digits[::-2])) + sum(n - 9 * (n > 9) for n in doubled)
+    total = sum(map(int, digits[::-2])) + sum(n - (9 if n > 9 else 0) for n in doubled)
     return total % 10 == 0
 
 
-def _card(shown: str, draws: Integers) -> str:
-    digits = draws.of("3456") + draws.of(_DIGITS, len(_digits(shown)) - 2)
-    last = next(each for each in _DIGITS if is_card(digits + each))
-    return _filled(shown, digits + last)
+def _card(layout: str, draws: Integers) -> str:
+    # 9 and a country's number (ISO/IEC 7812-1); 999 is that of no country (ISO 3166-1).
+    digits = "9999" + draws.characters(DIGITS, len(only_digits(layout)) - 5)
+    last = next(each for each in DIGITS if is_card(digits + each))
+    return put(layout, digits + last)
+
+
+# IBANs.
+
+_NO_COUNTRY = "ZZ"  # ISO 3166-1 leaves it to users
 
 
 @cache
@@ -218,9 +111,13 @@ def _iban_countries() -> Mapping[int, list[str]]:
 
 
 def is_iban(text: str) -> bool:
-    """Tell whether length and check digits of an IBAN are right (ISO 13616)."""
+    """Tell whether length and check digits of an IBAN are right (ISO 13616).
+
+    ZZ stands for a country of any length.
+    """
     plain = text.replace(" ", "")
-    right = plain.isascii() and plain[:2] in _iban_countries().get(len(plain), ())
+    countries = _iban_countries().get(len(plain), [])
+    right = plain.isascii() and plain[:2] in (*countries, _NO_COUNTRY if countries else "")
     return right and _remainder(plain) == 1
 
 
@@ -228,78 +125,256 @@ def _remainder(plain: str) -> int:
     return int("".join(str(int(each, 36)) for each in plain[4:] + plain[:4])) % 97
 
 
-def _iban(shown: str, draws: Integers) -> str:
-    plain = shown.replace(" ", "")
-    countries = _iban_countries()[len(plain)]
-    country = countries[draws.below(len(countries))]
-    signs = (_DIGITS if each.isdigit() else _LETTERS for each in plain[4:])
-    account = "".join(map(draws.of, signs))
-    check = 98 - _remainder(f"{country}00{account}")
-    return _filled(shown, f"{country}{check:02d}{account}")
+def _iban(layout: str, draws: Integers) -> str:
+    signs = (DIGITS if each == "1" else CONSONANTS for each in layout.replace(" ", ""))
+    account = "".join(map(draws.characters, list(signs)[4:]))
+    check = 98 - _remainder(f"{_NO_COUNTRY}00{account}")
+    return put(layout, f"{_NO_COUNTRY}{check:02d}{account}")
+
+
+# Hosts, addresses of mail and handles.
+
+_HOSTS = ("example.com", "example.org", "example.net")
+_SCHEMES = _any("schemes")
+_IN_URL = r"(?:[^\s<>\"'()\[\]{}|\\^`]|\([^\s<>\"()]{0,200}\))"
+_LAST = r"(?<![.,;:!?'’*_~])"
+_URL = (
+    r"(?:[a-z][a-z0-9+.\-]{1,15}://(?=[^\s<>\"])|www\.(?=[\w]))"
+    rf"(?:\[[0-9a-f:.]+\])?{_IN_URL}*{_LAST}"
+)
+_DOMAIN = (
+    r"(?:[a-z0-9\-]{1,63}\.){1,8}"
+    r"(?:com|org|net|edu|gov|mil|info|biz|io|co|uk|de|fr|eu|ch|at|ai|app|dev|example)"
+    rf"(?![\w\-]|\.\w)(?::[0-9]{{1,5}})?(?:[/?#]{_IN_URL}*{_LAST})?"
+)
+_URL_PARTS = re.compile(
+    r"(?:(?P<scheme>[a-z][a-z0-9+.\-]{1,15})://)?(?P<www>www\.)?"
+    r"(?P<host>\[[^\]]*\][^/?#]*|[^/?#]*)/?(?P<rest>.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def _url_shown(text: str) -> str:
+    parts = _URL_PARTS.fullmatch(text)
+    assert parts is not None
+    scheme = (parts["scheme"] or "").lower()
+    if scheme:
+        begin = f"{scheme if scheme in _LISTS['schemes'] else 'https'}://"
+    else:
+        begin = "www." if parts["www"] else ""
+    return begin + ("/" if parts["rest"] else "")
+
+
+def _url(layout: str, draws: Integers) -> str:
+    begin, rest = layout, ""
+    if layout.endswith("/") and not layout.endswith("://") or layout.endswith(":///"):
+        begin, rest = layout[:-1], f"/{_letters(draws)}"
+    return f"{begin}{_HOSTS[draws.below(len(_HOSTS))]}{rest}"
+
+
+def _letters(draws: Integers, count: int = 8) -> str:
+    return draws.characters(CONSONANTS.lower(), count)
+
+
+# Telephone numbers.
 
 
 def _phone_shown(text: str) -> str:
-    shape = _shape(text)
-    return shape.replace("1", "0", 1) if _digits(text)[0] == "0" else shape
+    layout = shape(text)
+    return layout.replace("1", "0", 1) if only_digits(text)[0] == "0" else layout
 
 
-def _phone(shown: str, draws: Integers) -> str:
-    digits = _digits(shown)
-    first = "0" if digits[0] == "0" else draws.of(_DIGITS[1:])
-    return _filled(shown, first + draws.of(_DIGITS, len(digits) - 1))
+_AMERICAN = re.compile(r"(?:\+1[ .-]?)?(?:\(111\) ?|111[-. ])111[-. ]1111")
+# Countries that E.164 has given to nobody begin so.
+_NOWHERE = ("28", "83", "89")
 
 
-@cache
-def _compiled(form: Form) -> tuple[re.Pattern[str], ...]:
-    """Compile patterns; nothing that a form might go on with stands beside them."""
-    return tuple(
-        re.compile(rf"(?<![\w@])(?:{each})(?![\w@]|[-.,/:][0-9])", re.IGNORECASE)
-        for each in RULES[form].patterns
+def _phone(layout: str, draws: Integers) -> str:
+    digits = only_digits(layout)
+    nowhere = _NOWHERE[draws.below(len(_NOWHERE))]
+    if _AMERICAN.fullmatch(layout):
+        # 555-0100 to 555-0199 are for fiction.
+        area = draws.characters(DIGITS[2:]) + draws.characters(DIGITS, 2)
+        country = "1" if len(digits) == 11 else ""
+        number = f"{country}{area}55501{draws.characters(DIGITS, 2)}"
+        return put(layout, number)
+    first = f"00{nowhere}" if digits[0] == "0" else nowhere
+    return put(layout, first + draws.characters(DIGITS, len(digits) - len(first)))
+
+
+# Addresses of machines.
+
+_OCTET = "(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])"
+_NETWORKS = ("192.0.2", "198.51.100", "203.0.113")
+
+
+def _ip_shown(text: str) -> str:
+    if "::" in text or text.count(":") > 1:
+        return ":"
+    behind = re.search(r"[:/][0-9]+$", text)
+    return "." if behind is None else f".{numeric_shape(behind[0])}"
+
+
+def _ip(layout: str, draws: Integers) -> str:
+    if layout == ":":
+        return f"2001:db8::{draws.below(65_535) + 1:x}"
+    host = f"{_NETWORKS[draws.below(3)]}.{draws.between(1, 254)}"
+    if layout[1:2] == "/":
+        return f"{host}/{draws.between(1, 9) if len(layout) == 3 else draws.between(10, 32)}"
+    return host + numbers_anew(layout[1:], draws)
+
+
+# Amounts.
+
+_SIGN = (
+    "[$¢£¤¥֏؋߾߿৲৳৻૱௹฿៛₠-⃀꠸﷼﹩＄￠￡￥￦]"
+)
+_NUMBER = r"(?:[0-9]{1,3}(?:[,.'][0-9]{3})+(?:[.,][0-9]{1,2})?|[0-9]+(?:[.,][0-9]+)?)"
+_SIGNED = rf"(?:{_any('signs')})?{_SIGN}"
+_CURRENCY = _any("currencies")
+_SHORT = rf"{_any('short')}?"
+_SIZE = rf"(?:[ -]{_any('sizes')})?"
+
+
+def _is_amount(text: str) -> bool:
+    # More digits than an amount has.
+    return len(only_digits(text)) <= 15
+
+
+# Versions.
+
+_ENDING = rf"(?:[-.+]?{_any('version-endings')}(?:[.\-]?[0-9]{{1,3}})?)?"
+_THOUSANDS = re.compile(r"[0-9]{1,3}(?:\.[0-9]{3})+")
+
+
+# Names of files.
+
+_FILE = rf"(?:[a-z]:\\|[~.]{{1,2}}[\\/]|[\\/])?(?:[\w\-.]+[\\/])*[\w\-.]*[\w\-]\.{_any('file-endings')}"
+
+
+# Codes.
+
+_PARTS = re.compile(r"[-_/.]")
+_SEGMENT = re.compile("[A-Za-z]+|[0-9]+")
+_YEARS = re.compile(r"(?:1[89]|20)[0-9]{2}(?:-(?:(?:1[89]|20)[0-9]{2}|[0-9]{2}))?")
+_NO_CODE = re.compile(r"[0-9]+(?:st|nd|rd|th|s)", re.IGNORECASE)
+
+
+def is_code(text: str) -> bool:
+    """Tell whether letters and digits are those of a code (an order, a serial number).
+
+    A number sign and digits are one; also a part of letters and digits with three
+    digits, or two where no small letter or a second change stands in it; letters and
+    numbers apart with five digits, or three where all letters are capitals; seven
+    digits, but two years.
+    """
+    if text[0] == "#":
+        if text[1:].isdigit():
+            return True
+        text = text[1:]
+    digits = sum(map(str.isdigit, text))
+    parts = _PARTS.split(text)
+    if digits == len(text) - len(parts) + 1:
+        return digits >= 7 and not _YEARS.fullmatch(text)
+    for part in parts:
+        changes = len(_SEGMENT.findall(part)) - 1
+        of_part = sum(map(str.isdigit, part))
+        if changes and not _NO_CODE.fullmatch(part):
+            few = of_part == 2 and len(part) >= 4 and (part.isupper() or changes > 1)
+            if of_part >= 3 or few:
+                return True
+    letters = "".join(filter(str.isalpha, text))
+    return digits >= 5 or (digits >= 3 and letters.isupper())
+
+
+def _code(layout: str, draws: Integers) -> str:
+    kinds = {"A": CONSONANTS, "a": CONSONANTS.lower(), "1": DIGITS}
+    drawn = (
+        draws.characters(kinds[each]) if each in kinds else each for each in layout
     )
+    return "".join(drawn)
 
+
+EMOJI_SHOWN = "\U0001f539"  # a small blue diamond, which means nothing
+_IDENTIFIER_GUARD = r"(?![\w@])"
 
 # In the order in which they are tried.
-RULES = {
+RULES: Mapping[Form, FormRule] = {
+    Form.FIXED: FormRule(
+        f"fixed expressions ({', '.join(_LISTS['fixed'])})",
+        "which one",
+        str,
+        lambda layout, draws: layout,
+        patterns=(_any("fixed"),),
+        needs=r"[0-9.]",
+    ),
     Form.CARD: FormRule(
         "payment card numbers (13 to 19 digits, the last one right by Luhn's rule)",
         "how many digits it has, and the spaces or hyphens between groups of them",
-        _shape,
+        shape,
         _card,
         is_card,
-        (
+        patterns=(
             r"[0-9]{13,19}",
-            r"[0-9]{4}([ -])(?:[0-9]{4}\1[0-9]{4}\1[0-9]{4}|[0-9]{6}\1[0-9]{4,5})",
+            r"[0-9]{4}-(?:[0-9]{4}-[0-9]{4}-[0-9]{4}|[0-9]{6}-[0-9]{4,5})",
         ),
+        spaced=(r"[0-9]{4} (?:[0-9]{4} [0-9]{4} [0-9]{4}|[0-9]{6} [0-9]{4,5})",),
     ),
     Form.IBAN: FormRule(
         "IBANs (with the length of their country and right check digits)",
         "which of its characters are letters, which are digits, and the spaces between "
         "them",
-        _shape,
+        shape,
         _iban,
         is_iban,
-        (
-            r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,27}",
-            r"[A-Z]{2}[0-9]{2}(?: [A-Z0-9]{4}){2,6}(?: [A-Z0-9]{1,4})?",
-        ),
+        patterns=(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,27}",),
+        spaced=(r"[A-Z]{2}[0-9]{2}(?: [A-Z0-9]{4}){2,6}(?: [A-Z0-9]{1,4})?",),
+    ),
+    Form.URL: FormRule(
+        "URLs",
+        "its scheme or www, and whether anything follows the name of its host",
+        _url_shown,
+        _url,
+        patterns=(_URL, _DOMAIN),
+        needs=r"\.|://",
+        guard="",
+        ascii=False,
     ),
     Form.EMAIL: FormRule(
         "e-mail addresses",
         "",
         lambda text: "",
-        lambda layout, draws: (
-            f"{draws.of(_LETTERS, 8)}@{draws.of(_LETTERS, 8)}.example".lower()
-        ),
-        lambda text: True,
-        (EMAIL,),
+        lambda layout, draws: f"{_letters(draws)}@mail.example",
+        patterns=(EMAIL,),
+        needs="@",
+        ascii=False,
+    ),
+    Form.HANDLE: FormRule(
+        "handles (@name)",
+        "",
+        lambda text: "",
+        lambda layout, draws: f"@user_{_letters(draws, 6)}",
+        patterns=(r"@\w(?:[\w\-.]*\w)?(?:@[\w\-]{1,63}(?:\.[\w\-]{1,63}){1,8})?",),
+        needs="@",
+        guard=_IDENTIFIER_GUARD,
+        ascii=False,
     ),
     Form.DATE: FormRule(
-        "dates (of day, month and year)",
-        SHOWN,
-        shown,
-        lambda layout, draws: _FIELDS.sub(lambda each: _drawn(each[0], draws), layout),
+        "dates (two or more of day, month and year)",
+        dates.SHOWN,
+        dates.shown,
+        dates.written,
         is_date,
-        _LAYOUTS,
+        patterns=dates.NUMERIC,
+        spaced=dates.NAMED,
+    ),
+    Form.TIME: FormRule(
+        "times of day",
+        dates.TIME_SHOWN,
+        dates.time_shown,
+        dates.time_written,
+        patterns=dates.TIMES,
+        spaced=dates.SPACED_TIMES,
     ),
     Form.PHONE: FormRule(
         "telephone numbers (8 to 15 digits in the layout of such)",
@@ -307,11 +382,336 @@ RULES = {
         "begins with 0",
         _phone_shown,
         _phone,
-        lambda text: 8 <= len(_digits(text)) <= 15 and not is_date(text),
-        (
+        lambda text: 8 <= len(only_digits(text)) <= 15 and not is_date(text),
+        patterns=(
+            r"\+[0-9]{1,3}(?:[.-]?(?:\([0-9]{1,4}\)|[0-9]{1,4})){2,6}",
+            r"(?:\(0[0-9]{1,4}\)|0[0-9]{1,4})(?:-?[0-9]{2,4}){2,4}",
+            r"(?:\([0-9]{3}\)|[0-9]{3}[-.])[0-9]{3}[-.][0-9]{4}",
+        ),
+        spaced=(
             r"\+[0-9]{1,3}(?:[ .-]?(?:\([0-9]{1,4}\)|[0-9]{1,4})){2,6}",
             r"(?:\(0[0-9]{1,4}\)|0[0-9]{1,4})(?:[ -]?[0-9]{2,4}){2,4}",
             r"(?:\([0-9]{3}\) ?|[0-9]{3}[-. ])[0-9]{3}[-. ][0-9]{4}",
         ),
     ),
+    Form.IP: FormRule(
+        "addresses of machines (IPv4, IPv6)",
+        "whether it is of IPv4, and whether a port or the length of a prefix follows, "
+        "with its number of digits",
+        _ip_shown,
+        _ip,
+        patterns=(
+            rf"(?:{_OCTET}\.){{3}}{_OCTET}(?::[0-9]{{1,5}}|/[0-9]{{1,2}})?",
+            r"(?:[0-9a-f]{1,4}:){7}[0-9a-f]{1,4}",
+            r"(?:[0-9a-f]{1,4}:){1,6}(?::[0-9a-f]{1,4}){1,6}",
+        ),
+    ),
+    Form.AMOUNT: FormRule(
+        "amounts (with a currency, or a unit right behind the number)",
+        "the currency or unit, a word of size such as million, how many digits it has, "
+        "whether it begins with 0, and the marks and spaces between them",
+        numeric_shape,
+        numbers_anew,
+        _is_amount,
+        patterns=(
+            rf"{_SIGNED}{_NUMBER}{_SHORT}",
+            rf"{_NUMBER}{_SHORT}{_SIGN}",
+            rf"{_CURRENCY}{_NUMBER}|{_NUMBER}{_CURRENCY}",
+            rf"{_NUMBER}{_any('units')}",
+        ),
+        spaced=(
+            rf"{_SIGNED} ?{_NUMBER}(?:{_any('short')}|{_SIZE})",
+            rf"{_NUMBER}{_SHORT}{_SIZE} (?:{_SIGN}|{_CURRENCY}|{_any('money')})",
+            rf"{_CURRENCY} {_NUMBER}(?:{_any('short')}|{_SIZE})",
+        ),
+    ),
+    Form.VERSION: FormRule(
+        "versions (of three or more numbers, or behind a v)",
+        "the v, how many numbers of how many digits it has, and an ending such as beta",
+        numeric_shape,
+        lambda layout, draws: numbers_anew(layout, draws, each=True),
+        lambda text: not _THOUSANDS.fullmatch(text),
+        patterns=(
+            rf"v\.?[0-9]{{1,4}}(?:\.[0-9]{{1,5}}){{0,4}}{_ENDING}",
+            rf"[0-9]{{1,4}}(?:\.[0-9]{{1,5}}){{2,4}}{_ENDING}",
+        ),
+    ),
+    Form.FILE: FormRule(
+        "names and paths of files",
+        "what its name ends with, such as .pdf",
+        lambda text: text.rpartition(".")[2].lower(),
+        lambda layout, draws: f"file.{layout}",
+        patterns=(_FILE,),
+        needs=r"\.",
+        guard=r"(?![\w@]|[-./\\]\w)",
+        behind=r"(?<![\w@./\\])",
+        ascii=False,
+    ),
+    Form.CODE: FormRule(
+        "codes of letters and digits (order, serial and customer numbers), or of seven "
+        "and more digits",
+        "which of its characters are digits, capital letters and small letters, and the "
+        "marks between them",
+        shape,
+        _code,
+        lambda text: len(text) <= _LONGEST and is_code(text),
+        patterns=(r"#?[A-Za-z0-9]+(?:[-_/.][A-Za-z0-9]+)*",),
+    ),
+    Form.HASHTAG: FormRule(
+        "hash tags (#topic)",
+        "",
+        lambda text: "",
+        lambda layout, draws: "#topic",
+        patterns=(r"#\w*[^\W\d_][\w]*",),
+        needs="#",
+        guard=_IDENTIFIER_GUARD,
+        behind=r"(?<![\w@&])",
+        ascii=False,
+    ),
+    Form.EMOJI: FormRule(
+        "emoji",
+        "",
+        lambda text: "",
+        lambda layout, draws: EMOJI_SHOWN,
+        patterns=(EMOJI,),
+        needs="",
+        guard="",
+        behind="",
+        ascii=False,
+    ),
+    Form.MARKUP: FormRule(
+        "tags and entities of HTML, code between backticks and numbers of lists",
+        "the name of an element of HTML (others become span), whether it opens or "
+        "closes, an entity of a mark or space, where code stands, and the number of a "
+        "list at the beginning of a line",
+        lambda text: markup.layout_of(text) or "",
+        lambda layout, draws: layout,
+        lambda text: markup.layout_of(text) is not None,
+    ),
 }
+_RANK = {form: rank for rank, form in enumerate(RULES)}
+
+
+@cache
+def _compiled(form: Form, *, spaced: bool) -> tuple[re.Pattern[str], ...]:
+    """Compile patterns; nothing that a form might go on with stands beside them."""
+    rule = RULES[form]
+    head = "(?a:" if rule.ascii else "(?:"
+    return tuple(
+        re.compile(f"{rule.behind}{head}{each}){rule.guard}", re.IGNORECASE)
+        for each in (rule.spaced if spaced else rule.patterns)
+    )
+
+
+def is_of(form: Form, text: str) -> bool:
+    """Tell whether a text is one piece of a form."""
+    rule = RULES[form]
+    if form is Form.MARKUP:
+        return rule.is_one(text)
+    patterns = _compiled(form, spaced=False) + _compiled(form, spaced=True)
+    return any(each.fullmatch(text) for each in patterns) and rule.is_one(text)
+
+
+def layout_of(text: str, forms: Iterable[Form]) -> FormLayout | None:
+    """Return the layout of a text: in the first form that it is of, None if of none."""
+    for form in sorted(forms, key=_RANK.__getitem__):
+        if is_of(form, text):
+            return FormLayout(form, RULES[form].shown(text))
+    return None
+
+
+def written(layout: FormLayout, integers: Iterator[int]) -> str:
+    """Return a random piece of a layout; `needed` integers are enough."""
+    return RULES[layout.form].written(layout.shown, Integers(integers))
+
+
+def needed(layout: FormLayout) -> int:
+    """Return how many integers are enough for a layout."""
+    return max(INTEGERS, len(layout.shown) + 2)
+
+
+def spans(form: Form, text: str) -> Iterator[tuple[int, int]]:
+    """Yield the begin and end of each piece of a form, those that are of no other."""
+    for begin, end, _ in _finder((form,)).find(text):
+        yield begin, end
+
+
+@cache
+def _finder(forms: tuple[Form, ...]) -> Finder:
+    return Finder(forms)
+
+
+# With what a piece may begin; a dot or colon only before what makes a name of a host.
+_TRIGGER = re.compile(
+    "[0-9@<#`&.:\u2600-\u266e\u2670-\u2767\u2776-\u27bf\U0001f000-\U0001faff]"
+    r"(?:(?<![.:&])|(?<=\.)(?=[A-Za-z]{2}|[A-Za-z]\.)|(?<=:)(?=//)"
+    r"|(?<=&)(?=#?[A-Za-z0-9]{1,32};))"
+)
+# Where the characters around a trigger end, which are looked at together.
+_STOP = re.compile(
+    "[\\s<>`\"\u2600-\u266e\u2670-\u2767\u2776-\u27bf\U0001f000-\U0001faff]"
+    r"|&(?=#?[A-Za-z0-9]{1,32};)"
+)
+_SPACE = re.compile(r"\s")
+_NEXT = re.compile(r" ([(\[]?[^\s]{1,12})")
+# Numbers that have no form by themselves.
+_PLAIN = re.compile(
+    r"[(\['‘“]*(?:[0-9]{1,6}(?:st|nd|rd|th)?|[0-9]{1,3}(?:,[0-9]{3})?|[0-9]{4}s"
+    r"|[0-9]{1,2}(?:-[a-z]+)+)[)\]'’”,;!?%]*\.?"
+)
+_ACROSS = 48  # characters behind a number that a piece with spaces may take
+_REMEMBERED, _LONG = 50_000, 64  # pieces remembered, and characters of one
+Found = tuple[int, int, FormLayout]
+
+
+class Finder:
+    """Finds pieces of some forms in texts.
+
+    A text is looked at where a digit or a sign stands that a form has: first up to the
+    next space, then, for a number beside a word of a date, time or amount or beside
+    another number, across spaces.
+    """
+
+    def __init__(self, forms: Iterable[Form]) -> None:
+        self._forms = tuple(sorted(set(forms), key=_RANK.__getitem__))
+        self._markup = Form.MARKUP in self._forms
+        self._emoji = Form.EMOJI in self._forms
+        self._inside = [
+            (re.compile(RULES[form].needs), pattern, form)
+            for form in self._forms
+            for pattern in _compiled(form, spaced=False)
+            if form is not Form.EMOJI
+        ]
+        self._spaced = [
+            (pattern, form)
+            for form in self._forms
+            for pattern in _compiled(form, spaced=True)
+        ]
+        self._before, self._after = _beside()
+        self._memory: dict[str, tuple[Found, ...]] = {}
+
+    def find(self, text: str) -> list[Found]:
+        """Return begin, end and layout of each piece, in order; none overlap."""
+        found: list[Found] = []
+        end, reader = 0, None
+        while hit := _TRIGGER.search(text, end):
+            at = hit.start()
+            sign = text[at]
+            if sign in markup.BEGINS:
+                reader = reader or markup.Reader(text)
+                piece = reader.at(at) if self._markup else None
+                end = at + 1
+                if piece:
+                    end = piece[0]
+                    found.append((at, end, FormLayout(Form.MARKUP, piece[1])))
+            elif sign > "\u25ff":
+                match = _compiled(Form.EMOJI, spaced=False)[0].match(text, at)
+                assert match is not None
+                end = match.end()
+                if self._emoji:
+                    found.append((at, end, FormLayout(Form.EMOJI, "")))
+            else:
+                begin = max(
+                    text.rfind(" ", end, at),
+                    text.rfind("\n", end, at),
+                    text.rfind("\t", end, at),
+                    end - 1,
+                )
+                stop = _STOP.search(text, at)
+                last = stop.start() if stop else len(text)
+                here = self._around(text, end, begin + 1, last)
+                found += here
+                end = max(last, here[-1][1]) if here else last
+        return found
+
+    def _around(self, text: str, end: int, begin: int, last: int) -> list[Found]:
+        """Return the pieces from begin on, and those across spaces beside them."""
+        chunk = text[begin:last]
+        inside = () if _PLAIN.fullmatch(chunk) else self._of_chunk(chunk)
+        some = [(begin + one, begin + two, layout) for one, two, layout in inside]
+        if self._markup and (after := markup.list_number(text, begin)):
+            number = FormLayout(Form.MARKUP, text[begin:after])
+            some.append((begin, after, number))
+        if self._spaced:
+            first = begin
+            if begin - 1 > end and text[begin - 1] == " ":
+                before = max(
+                    text.rfind(" ", end, begin - 1),
+                    text.rfind("\n", end, begin - 1),
+                    end - 1,
+                )
+                word = text[before + 1 : begin - 1]
+                if word.lstrip("([").rstrip(".,").lower() in self._before:
+                    first = before + 1
+            behind = _NEXT.match(text, last)
+            word = behind[1] if behind else ""
+            if first < begin or (
+                word
+                and (
+                    word[0] in "([0123456789"
+                    or word.rstrip(".,;:!?)]").lower() in self._after
+                    or word[0] in self._after
+                    or word[:4].isupper()
+                )
+            ):
+                some += self._across(text, first, last)
+        return some if len(some) < 2 else _first(some)
+
+    def _across(self, text: str, first: int, last: int) -> Iterator[Found]:
+        """Yield the pieces with spaces that begin before last."""
+        space = _SPACE.search(text, min(last + _ACROSS, len(text)))
+        limit = space.start() if space else len(text)
+        for pattern, form in self._spaced:
+            for match in pattern.finditer(text, first, limit):
+                if match.start() >= last:
+                    break
+                one = match[0]
+                # Words in capitals may stand behind a form that spaces divide.
+                while one and not is_of(form, one):
+                    one = one.rpartition(" ")[0]
+                if one and (layout := layout_of(one, self._forms)):
+                    yield match.start(), match.start() + len(one), layout
+
+    def _of_chunk(self, chunk: str) -> tuple[Found, ...]:
+        if len(chunk) > _LONG:
+            return self._search(chunk)
+        if chunk not in self._memory:
+            if len(self._memory) > _REMEMBERED:
+                self._memory.clear()
+            self._memory[chunk] = self._search(chunk)
+        return self._memory[chunk]
+
+    def _search(self, chunk: str) -> tuple[Found, ...]:
+        found: list[Found] = []
+        for needs, pattern, form in self._inside:
+            if needs.search(chunk) is None:
+                continue
+            for match in pattern.finditer(chunk):
+                if not RULES[form].is_one(match[0]):
+                    continue
+                if layout := layout_of(match[0], self._forms):
+                    found.append((*match.span(), layout))
+        return tuple(_first(found))
+
+
+def _first(found: list[Found]) -> list[Found]:
+    """Keep the first of those that overlap, of several at one place the longest."""
+    kept: list[Found] = []
+    rank = _RANK.__getitem__
+    for each in sorted(found, key=lambda one: (one[0], -one[1], rank(one[2].form))):
+        if not kept or each[0] >= kept[-1][1]:
+            kept.append(each)
+    return kept
+
+
+@cache
+def _beside() -> tuple[frozenset[str], frozenset[str]]:
+    """Return the words with which a piece may begin before a number, and go on."""
+    signs = re.compile(_SIGN)
+    marks = {chr(point) for point in range(0x24, 0x10000) if signs.match(chr(point))}
+    currencies = {each.lower() for each in _LISTS["currencies"]}
+    signed = {f"{head.lower()}{mark}" for head in _LISTS["signs"] for mark in "$£"}
+    before = frozenset(marks | currencies | signed | dates.NAMES)
+    words = {each.lower() for name in ("money", "sizes") for each in _LISTS[name]}
+    after = before | dates.BEHIND | words | {"of"}
+    return before, after

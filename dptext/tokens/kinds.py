@@ -14,17 +14,19 @@ UNKNOWN = 6  # a word outside the vocabulary
 KEPT = 7  # what the keep list names
 MASKED = 8  # what the mask list names
 FORMED = 9  # a card number, date, ... whose form is public (dptext.tokens.forms)
+MARKUP = 10  # a tag, an entity, code: layout, and no word (dptext.tokens.markup)
 
 NAMES = (
     *("word", "number", "identifier", "punctuation", "space", "stop_word", "unknown"),
-    *("kept", "masked", "formed"),
+    *("kept", "masked", "formed", "markup"),
 )
 
 # Flags of a piece: four bits of kind, then one bit each.
 KIND = 15
 COUNT = KIND + 1  # kinds that there may be
-# Those that stand for a word of a text: (COUNT,).
-WORDLIKE = ~np.isin(np.arange(COUNT), (PUNCTUATION, SPACE))
+# Those that stand for no word of a text, and those that do: (COUNT,).
+MARKS = (PUNCTUATION, SPACE, MARKUP)
+WORDLIKE = ~np.isin(np.arange(COUNT), MARKS)
 LEAD = 16  # a single space stands in front
 ENDER = 32  # ends a sentence or a line
 TITLE = 64  # first letter capital

@@ -13,17 +13,29 @@ from dptext.types import Ints, JsonObject
 
 # What becomes of a piece; the first five by the names of settings.
 _NAMES = ("perturb", "keep", "mask", "drop", "digits")
-PERTURB, KEEP, MASK, DROP, DIGITS, FORM = range(6)
+PERTURB, KEEP, MASK, DROP, DIGITS, FORM, MARKUP = range(7)
 
 
 class Form(StrEnum):
-    """Identifiers that are known by their form (dptext.tokens.forms)."""
+    """Pieces that are known by their form (dptext.tokens.forms)."""
 
     CARD = "card"
     IBAN = "iban"
     EMAIL = "email"
     DATE = "date"
     PHONE = "phone"
+    TIME = "time"
+    AMOUNT = "amount"
+    CODE = "code"
+    VERSION = "version"
+    URL = "url"
+    HANDLE = "handle"
+    HASHTAG = "hashtag"
+    EMOJI = "emoji"
+    FILE = "file"
+    IP = "ip"
+    MARKUP = "markup"
+    FIXED = "fixed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +70,9 @@ class Policy:
     unknown speaks of words outside the vocabulary and of identifiers; digits replaces
     each digit of a number by a random one, so that its length and separators stay;
     agreement says which drawn words are rewritten to agree with their neighbours.
-    keep and mask are public lists, and forms names identifiers that become random ones
-    of the same form; all three go before the other settings.
+    keep and mask are public lists, and forms names pieces that become random ones of
+    the same form and layout; all three go before the other settings. Tags and entities
+    are marks: with punctuation: drop they are left out.
     """
 
     unknown: Literal["perturb", "mask", "drop", "keep"] = "perturb"
@@ -86,6 +99,7 @@ class Policy:
         codes[kinds.NUMBER] = _NAMES.index(self.number)
         codes[kinds.STOP_WORD] = _NAMES.index(self.stop_word)
         codes[[kinds.KEPT, kinds.MASKED, kinds.FORMED]] = KEEP, MASK, FORM
+        codes[kinds.MARKUP] = DROP if self.punctuation == "drop" else MARKUP
         return codes
 
     def settings(self) -> JsonObject:

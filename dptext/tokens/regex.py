@@ -58,14 +58,14 @@ _NUMBER = rf"\d+(?:[.,:/\-]\d+)*(?:{_ORDINAL}|(?<=0)s)?(?![^\W_{_CJK}])"
 _CLITIC = r"['’](?:s|re|ve|ll|d|m|em|S|RE|VE|LL|D|M|EM)(?![^\W_])"
 # Pictures, of which several side by side are one piece; no mark is among them.
 _SYMBOLS = "[\u2600-\u266e\u2670-\u2767\u2776-\u27bf\U0001f000-\U0001faff]"
-_EMOJI = f"{_SYMBOLS}(?:[\ufe0f\u200d\U0001f3fb-\U0001f3ff]|{_SYMBOLS})*"
+EMOJI = f"{_SYMBOLS}(?:[\ufe0f\u200d\U0001f3fb-\U0001f3ff]|{_SYMBOLS})*"
 
 _IDENTIFIER = rf"{_URL}|{EMAIL}|{_DOMAIN}|[@#]\w[\w\-.]*\w|[@#]\w"
 # Most words: behind them stands what no alternative below could take in as well, so
 # that these need not be tried. It changes no piece, only the time.
 _PLAIN = r"[A-Za-z]+(?=[ ,;!?)\"\n]|\.(?:\s|\Z)|\Z)"
 _BODY = (
-    rf"{_ABBREVIATION}|{_IDENTIFIER}|{_NUMBER}|{_WORD}|{_CLITIC}|[{_CJK}]|{_EMOJI}"
+    rf"{_ABBREVIATION}|{_IDENTIFIER}|{_NUMBER}|{_WORD}|{_CLITIC}|[{_CJK}]|{EMOJI}"
     r"|[^\s]"
 )
 _PIECE = re.compile(rf" ?(?:{_PLAIN}|{_BODY})|\s+")

@@ -1,0 +1,214 @@
+"""Dates and times: their layouts, and random ones of a layout.
+
+The layout of a date is a row of fields, d or dd for a day (dth for one with an ending),
+n or nn for a month, mmm for a short name of one and mmmm for any longer one, in
+capitals as it has them (gggg in German, llll in French), yy or yyyy, and what stands
+between them. Of "May" nobody can tell which it is: a name of three letters is a short
+one.
+
+The layout of a time has its fields in braces: {HH}, {MM}, {SS}, {ff}, {p} for the first
+letter of am or pm, and those of a date.
+"""
+
+from __future__ import annotations
+
+import re
+
+from dptext.tokens import language_data
+from dptext.tokens.draws import DIGITS, Integers, only_digits
+
+_LISTS = dict(language_data.sections("form_words"))
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june", "july", "august"),
+    *("september", "october", "november", "december"),
+)
+_GERMAN, _FRENCH = _LISTS["months-de"], _LISTS["months-fr"]
+# Names of months as they stand in texts, for a quick look at a word.
+NAMES = frozenset(
+    {*_MONTHS, *(name[:3] for name in _MONTHS), "sept"}
+    | {name.lower() for name in (*_GERMAN, *_FRENCH)}
+)
+_NAME = "|".join(f"{name[:3]}(?:{name[3:]})?" for name in _MONTHS)
+_NAME = f"(?P<name>sept|{_NAME})"
+# Without a year only a name with a capital is a month: "they may 5 times".
+_CAPITAL = rf"(?-i:(?=[A-Z])){_NAME}"
+_DAY = "(?P<day>[0-9]{1,2}(?:st|nd|rd|th)?)"
+_YEAR = "(?P<year>[0-9]{4})"
+# In numbers, which is day and which is month is known from a dot or a first year only.
+NUMERIC = (
+    rf"{_YEAR}(?P<mark>[-/.])(?P<month>[0-9]{{1,2}})(?P=mark)(?P<day>[0-9]{{1,2}})",
+    r"(?P<day>[0-9]{1,2})\.(?P<month>[0-9]{1,2})\.(?P<year>[0-9]{4}|[0-9]{2})",
+    r"(?P<either>[0-9]{1,2})(?P<mark>[-/])(?P<month>[0-9]{1,2})(?P=mark)"
+    r"(?P<year>[0-9]{4}|[0-9]{2})",
+)
+NAMED = (
+    rf"{_DAY} (?:of )?{_NAME}\.?,? {_YEAR}",
+    rf"{_NAME}\.? {_DAY},? {_YEAR}",
+    rf"{_DAY} (?:of )?{_CAPITAL}",
+    rf"{_CAPITAL}\.? {_DAY}",
+    rf"{_CAPITAL},? {_YEAR}",
+    rf"(?P<day>[0-9]{{1,2}})\. ?(?P<german>{'|'.join(_GERMAN)})(?: {_YEAR})?",
+    rf"(?P<day>[0-9]{{1,2}})(?:er)? (?P<french>{'|'.join(_FRENCH)})(?: {_YEAR})?",
+)
+PATTERNS = tuple(re.compile(f"(?a:{each})", re.IGNORECASE) for each in NUMERIC + NAMED)
+_FIELDS = re.compile("[Mm]{3,4}|[Gg]{4}|[Ll]{4}|d{1,2}(?:th)?|n{1,2}|yyyy|yy")
+# A layout in words.
+SHOWN = (
+    "the order of its parts, what stands between them, how many digits each has, "
+    "whether an ending (as in 3rd) follows the day, whether the name of the month has "
+    "three letters (as May has) or more, its language, and its capitals"
+)
+
+
+def is_date(text: str) -> bool:
+    """Tell whether a text is a date of a known layout, with a month or a day."""
+    match = next(filter(None, (each.fullmatch(text) for each in PATTERNS)), None)
+    if match is None:
+        return False
+    parts = match.groupdict()
+    day, month, either = (
+        int(only_digits(parts.get(key, "1"))) for key in ("day", "month", "either")
+    )
+    if "either" in parts:
+        month, day = sorted((month, either))
+    return 1 <= day <= 31 and 1 <= month <= 12
+
+
+def shown(text: str) -> str:
+    """Return the layout of a date."""
+    match = next(filter(None, (pattern.fullmatch(text) for pattern in PATTERNS)))
+    out, end = "", 0
+    groups = [
+        (match.span(key), key)
+        for key, part in match.groupdict().items()
+        if key != "mark" and part is not None
+    ]
+    for (begin, after), key in sorted(groups):
+        out += text[end:begin] + _field(key, match[key])
+        end = after
+    return out + text[end:]
+
+
+def _field(key: str, part: str) -> str:
+    if key == "name":
+        return _cased("mmm" if len(part) == 3 else "mmmm", part)
+    if key in ("german", "french"):
+        return _cased("gggg" if key == "german" else "llll", part)
+    width = sum(map(str.isdigit, part))
+    letter = {"day": "d", "year": "y"}.get(key, "n")
+    return letter * width + ("th" if len(part) > width else "")
+
+
+def _cased(name: str, like: str) -> str:
+    """Write a name with the capitals of another."""
+    if like.isupper():
+        return name.upper()
+    return name.capitalize() if like[:1].isupper() else name
+
+
+def written(layout: str, draws: Integers) -> str:
+    """Return a random date of a layout."""
+    return _FIELDS.sub(lambda each: _drawn(each[0], draws), layout)
+
+
+def _drawn(field: str, draws: Integers) -> str:
+    """Return what stands for one field."""
+    width = len(field.removesuffix("th"))
+    if field[0] in "MmGgLl":
+        names = {"g": _GERMAN, "l": _FRENCH}.get(field[0].lower(), _MONTHS)
+        name = names[draws.below(12)]
+        if width == 3:
+            name = name[:3]
+        elif name == "may":
+            # Read again, "May" would be a name of three letters.
+            name = "june"
+        return _cased(name.lower(), field)
+    if field[0] == "y":
+        return f"{draws.between(1950, 2029) if width == 4 else draws.below(100):02d}"
+    if width == 1:
+        value = draws.between(1, 9)
+    else:
+        value = draws.between(10, 28) if field[0] == "d" else draws.between(1, 12)
+    ending = ""
+    if field[-1] == "h":
+        of_last = {1: "st", 2: "nd", 3: "rd"}
+        ending = "th" if 10 < value < 14 else of_last.get(value % 10, "th")
+    return f"{value:0{width}d}{ending}"
+
+
+_HOUR = "(?P<hour>[01]?[0-9]|2[0-3])"
+_MINUTE = "(?P<minute>[0-5][0-9])"
+_REST = r"(?::(?P<second>[0-5][0-9])(?:[.,](?P<fraction>[0-9]{1,6}))?)?"
+_HALF = r"(?:(?P<half>[ap])(?:m|\.m\.?))"
+TIMES = (
+    rf"{_HOUR}:{_MINUTE}{_REST}{_HALF}?",
+    rf"(?P<hour>1[0-2]|0?[1-9]){_HALF}",
+    rf"{_HOUR}h{_MINUTE}",
+    rf"(?P<year>[0-9]{{4}})-(?P<month>0[1-9]|1[0-2])-(?P<day>[0-2][0-9]|3[01])T"
+    rf"{_HOUR}:{_MINUTE}{_REST}(?:Z|[+-](?P<zone>[01][0-9]):?(?P<minutes>[0-5][0-9]))?",
+)
+SPACED_TIMES = (
+    rf"{_HOUR}:{_MINUTE} {_HALF}",
+    rf"(?P<hour>1[0-2]|0?[1-9]) {_HALF}",
+    rf"(?P<hour>1[0-2]|0?[1-9]) o['’]clock",
+    rf"{_HOUR}(?:[:.]{_MINUTE})? Uhr",
+)
+# What may stand behind a time and one space.
+BEHIND = frozenset(("am", "pm", "a.m", "p.m", "o'clock", "o’clock", "uhr"))
+_TIMES = tuple(
+    re.compile(f"(?a:{each})", re.IGNORECASE) for each in TIMES + SPACED_TIMES
+)
+_LETTERS = {
+    "hour": "H",
+    "minute": "M",
+    "minutes": "M",
+    "second": "S",
+    "fraction": "f",
+    "zone": "H",
+    "year": "y",
+    "month": "n",
+    "day": "d",
+}
+_BRACED = re.compile(r"\{(\w+)\}")
+TIME_SHOWN = (
+    "how many digits its parts have, what stands between them, and whether am, pm or "
+    "another word of a clock follows, and how that is written"
+)
+
+
+def time_shown(text: str) -> str:
+    """Return the layout of a time."""
+    match = next(filter(None, (pattern.fullmatch(text) for pattern in _TIMES)))
+    out, end = "", 0
+    groups = [(match.span(key), key) for key, part in match.groupdict().items() if part]
+    for (begin, after), key in sorted(groups):
+        part = match[key]
+        field = _LETTERS.get(key, "") * len(part)
+        if key == "half":
+            field = "P" if part.isupper() else "p"
+        out += text[end:begin] + "{" + field + "}"
+        end = after
+    return out + text[end:]
+
+
+def time_written(layout: str, draws: Integers) -> str:
+    """Return a random time of a layout."""
+    of_half = "{p}" in layout.lower() or "clock" in layout
+
+    def fill(match: re.Match[str]) -> str:
+        field = match[1]
+        width = len(field)
+        if field in ("p", "P"):
+            letter = draws.characters("ap")
+            return letter.upper() if field == "P" else letter
+        if field[0] in "ynd":
+            return _drawn(field, draws)
+        if field[0] == "f":
+            return draws.characters(DIGITS, width)
+        if field[0] in "MS":
+            return f"{draws.below(60):02d}"
+        if width == 1:
+            return str(draws.between(1, 9))
+        return f"{draws.between(1, 12) if of_half else draws.below(24):02d}"
+
+    return _BRACED.sub(fill, layout)

@@ -1,0 +1,80 @@
+"""Characters and numbers drawn from random integers, for forms and their layouts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+DIGITS = "0123456789"
+# Without vowels no word comes about.
+CONSONANTS = "BCDFGHJKLMNPQRSTVWXZ"
+
+
+class Integers:
+    """Integers one after the other, from an iterator of 64-bit integers."""
+
+    def __init__(self, integers: Iterator[int]) -> None:
+        self._integers = integers
+
+    def below(self, bound: int) -> int:
+        """Return an integer from 0 to bound - 1, each within bound / 2^64."""
+        return next(self._integers) * bound >> 64
+
+    def between(self, first: int, last: int) -> int:
+        """Return an integer from first to last."""
+        return first + self.below(last - first + 1)
+
+    def characters(self, choices: str, count: int = 1) -> str:
+        """Return some characters of these."""
+        return "".join(choices[self.below(len(choices))] for _ in range(count))
+
+
+def only_digits(text: str) -> str:
+    """Return the digits of a text."""
+    return "".join(filter(str.isdecimal, text))
+
+
+def shape(text: str) -> str:
+    """Return 1 for each digit, A or a for each letter, other characters as they are."""
+    plain = re.sub("[0-9]", "1", text)
+    return re.sub("[a-z]", "a", re.sub("[A-Z]", "A", plain))
+
+
+def put(layout: str, characters: str) -> str:
+    """Put characters in the places of the letters and digits of a shape."""
+    fill = iter(characters)
+    return re.sub("[Aa01]", lambda _: next(fill), layout)
+
+
+def numeric_shape(text: str) -> str:
+    """Return 1 for each digit, but 0 for a zero at the beginning of the first number.
+
+    All other characters stay as they are.
+    """
+    first = re.search("[0-9]", text)
+    digits = re.sub("[0-9]", "1", text)
+    if first is None or first[0] != "0":
+        return digits
+    return digits[: first.start()] + "0" + digits[first.end() :]
+
+
+def numbers_anew(layout: str, draws: Integers, *, each: bool = False) -> str:
+    """Draw the digits of a numeric shape; the first is no zero unless it was one.
+
+    each: the same of the first digit of every number of several digits.
+    """
+    out, start = [], True
+    for position, character in enumerate(layout):
+        if character not in "01":
+            out.append(character)
+            start = start or each
+            continue
+        several = layout[position + 1 : position + 2] in ("0", "1")
+        if character == "0":
+            out.append("0")
+        elif start and (several or not each):
+            out.append(draws.characters(DIGITS[1:]))
+        else:
+            out.append(draws.characters(DIGITS))
+        start = False
+    return "".join(out)

@@ -1,0 +1,157 @@
+"""Tags and entities of HTML, and code and numbered lists of Markdown, as layout.
+
+What stays of a piece of markup is chosen from public lists and holds nothing else of
+the text: the name of an element that HTML has ("span" for any other), whether a tag
+opens, closes or does both, an entity that stands for a mark or a space, the number of a
+list at the beginning of a line. Attributes, comments, scripts, style sheets and code
+between backticks leave no trace but their place. Escaped tags (&lt;b&gt;) are tags.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from functools import lru_cache
+
+from dptext.tokens import language_data
+from dptext.tokens.symbols import is_mark
+
+_LISTS = dict(language_data.sections("form_words"))
+_ELEMENTS = frozenset(_LISTS["elements"])
+_BLOCKS = frozenset(_LISTS["blocks"])
+# In place of an element that HTML does not have.
+_OTHER = "span"
+CODE = "code"
+
+_VALUE = r"""(?:"[^"<]*+"|'[^'<]*+'|&quot;[^&<]*+&quot;|[^\s<>"'&]++)"""
+_VALUED = rf"\s++[^\s<>\"'=/&]++\s*+=\s*+{_VALUE}"
+_ATTRIBUTES = rf"(?:{_VALUED}|\s++[^\s<>\"'=/&]++)*+"
+_TAG = re.compile(
+    rf"(?P<open><|&lt;)(?P<close>/?)(?P<name>[A-Za-z][A-Za-z0-9:._-]*+)"
+    rf"(?:(?P<valued>(?:{_VALUED})*+)|(?P<loose>{_ATTRIBUTES}))\s*+"
+    r"(?P<empty>/?)(?P<end>>|&gt;)",
+    re.IGNORECASE,
+)
+_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+# What goes to an end of its own, and what is written for it.
+_BLOCK_STARTS = (
+    ("<!--", "-->", "<!-- -->"),
+    ("<![CDATA[", "]]>", "<!-- -->"),
+    ("<?", "?>", "<!-- -->"),
+    ("<!doctype", ">", "<!DOCTYPE html>"),
+    ("```", "```", f"```\n{CODE}\n```"),
+)
+_RAW = re.compile(r"<(script|style)\b", re.IGNORECASE)
+_INLINE = re.compile(r"`[^`\n]++`")
+_LIST_NUMBER = re.compile(r"[0-9]{1,2}[.)](?= )")
+# Characters with which markup begins; numbers of lists are looked for elsewhere.
+BEGINS = "<&`"
+
+
+class Reader:
+    """Finds markup in one text; ends that are missing are looked for once."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._missing: set[str] = set()
+
+    def at(self, begin: int) -> tuple[int, str] | None:
+        """Return the end and the layout of the markup that begins here, if any."""
+        text, first = self._text, self._text[begin]
+        if first == "&":
+            return _tag(text, begin) or _entity(text, begin)
+        if first == "`":
+            match = _INLINE.match(text, begin)
+            whole = self._block(begin)
+            return whole or (match and (match.end(), f"`{CODE}`"))
+        if raw := _RAW.match(text, begin):
+            name = raw[1].lower()
+            end = self._after(f"</{name}", begin)
+            end = end and self._after(">", end)
+            if end:
+                return end, f"<{name}></{name}>"
+        return self._block(begin) or _tag(text, begin)
+
+    def _block(self, begin: int) -> tuple[int, str] | None:
+        for start, end, layout in _BLOCK_STARTS:
+            head = self._text[begin : begin + len(start)]
+            if head.lower() == start.lower():
+                after = self._after(end, begin + len(start))
+                return (after, layout) if after else None
+        return None
+
+    def _after(self, end: str, begin: int) -> int:
+        """Return where an end that is looked for from here on is over, 0 if nowhere."""
+        if end in self._missing:
+            return 0
+        found = self._text.find(end, begin)
+        if found < 0 and end.isalpha() is False and end.startswith("</"):
+            found = self._text.find(end.upper(), begin)
+        if found < 0:
+            self._missing.add(end)
+            return 0
+        return found + len(end)
+
+
+def layout_of(text: str) -> str | None:
+    """Return the layout of a text that is one piece of markup, None of any other."""
+    if text[:1] in BEGINS and text:
+        found = Reader(text).at(0)
+        return found[1] if found and found[0] == len(text) else None
+    match = _LIST_NUMBER.match(text + " ")
+    return text if match and match.end() == len(text) else None
+
+
+def list_number(text: str, begin: int) -> int:
+    """Return where the number of a list ends that a line begins with, 0 if none."""
+    if begin and text[begin - 1] != "\n":
+        return 0
+    match = _LIST_NUMBER.match(text, begin)
+    return match.end() if match else 0
+
+
+def ends_line(layout: str) -> bool:
+    """Tell whether words after a piece of markup begin a sentence."""
+    name = re.sub(r"&lt;|&gt;|[</>]", "", layout)
+    return name in _BLOCKS
+
+
+def _tag(text: str, begin: int) -> tuple[int, str] | None:
+    match = _TAG.match(text, begin)
+    if match is None or (match["open"] == "<") != (match["end"] == ">"):
+        return None
+    name = match["name"].lower()
+    if name not in _ELEMENTS:
+        # "<John Smith>" is no tag.
+        if match["loose"] is not None:
+            return None
+        name = _OTHER
+    empty = "/" if match["empty"] and not match["close"] else ""
+    layout = f"{match['close']}{name}{empty}"
+    return match.end(), f"{match['open'].lower()}{layout}{match['end'].lower()}"
+
+
+def _entity(text: str, begin: int) -> tuple[int, str] | None:
+    match = _ENTITY.match(text, begin)
+    if match is None or not _is_mark(match[0]):
+        return None
+    return match.end(), match[0]
+
+
+@lru_cache(maxsize=4096)
+def _is_mark(entity: str) -> bool:
+    """Tell whether an entity stands for marks or spaces."""
+    plain = html.unescape(entity)
+    return plain != entity and all(is_mark(each) or each.isspace() for each in plain)
+
+
+def with_letters(text: str) -> str:
+    """Write entities that stand for letters, digits or pictures as these.
+
+    J&uuml;rgen is one word. Entities of marks and spaces stay.
+    """
+    if "&" not in text or ";" not in text:
+        return text
+    return _ENTITY.sub(
+        lambda match: match[0] if _is_mark(match[0]) else html.unescape(match[0]), text
+    )
