@@ -273,6 +273,12 @@ class Pipeline:
         record_of_text = np.repeat(np.arange(len(records)), counts)
         words = self.tokenizer.words(texts)
         nonces = [randomness.nonce(record) for record in records]
+        # First, so that no draw of a word looks at what a form or a digit was.
+        positions = self.joiner.positions_to_redraw(words)
+        if len(positions):
+            text = np.searchsorted(words.ends, positions, side="right")
+            digits = randomness.of(nonces, record_of_text[text])
+            self.joiner.redraw(words, digits, positions)
         records_of_words = record_of_text[words.texts]
         bits = randomness.of(nonces, records_of_words)
         if not len(words.ids):
@@ -286,11 +292,6 @@ class Pipeline:
             else:
                 inputs = words.inputs
                 drawn = self.replace(inputs, eps, bits, records_of_words, randomness)
-        positions = self.joiner.positions_to_redraw(words)
-        if len(positions):
-            text = np.searchsorted(words.ends, positions, side="right")
-            digits = randomness.of(nonces, record_of_text[text])
-            self.joiner.redraw(words, digits, positions)
         return Draws(words, drawn, eps, bits)
 
     def released(self, words: Words, drawn: Ids, eps: Eps) -> Released:

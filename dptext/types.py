@@ -261,7 +261,8 @@ class Words:
     (n,) int64 where each word to be privatized stands in pieces; texts (n,) int64 which
     text each word belongs to, non-decreasing; ids (n,) int32 rows of the vocabulary.
     read_as (n,) int32, the row that all names have where a word is read as a name of a
-    person (dptext.tokens.names), else ids; None: no word is.
+    person (dptext.tokens.names), else ids; None: no word is. formed, by position in
+    pieces, the form and the layout of each piece that has one (dptext.tokens.forms).
     """
 
     pieces: list[str]
@@ -271,6 +272,7 @@ class Words:
     texts: Ints
     ids: Ids
     read_as: Ids | None = None
+    formed: Mapping[int, tuple[str, str]] = field(default_factory=dict)
 
     @property
     def inputs(self) -> Ids:

@@ -553,7 +553,9 @@ _STOP = re.compile(
     r"|&(?=#?[A-Za-z0-9]{1,32};)"
 )
 _SPACE = re.compile(r"\s")
-_NEXT = re.compile(r" ([(\[]?[^\s]{1,12})")
+_NEXT = re.compile(r" ([^\s]{1,12})")
+# What a piece with spaces may begin with that is looked at for a number behind it.
+_IBAN_BEGIN = re.compile(r"[A-Z]{2}[0-9]{2}$", re.IGNORECASE)
 # Numbers that have no form by themselves.
 _PLAIN = re.compile(
     r"[(\['‘“]*(?:[0-9]{1,6}(?:st|nd|rd|th)?|[0-9]{1,3}(?:,[0-9]{3})?|[0-9]{4}s"
@@ -562,6 +564,8 @@ _PLAIN = re.compile(
 _ACROSS = 48  # characters behind a number that a piece with spaces may take
 _REMEMBERED, _LONG = 50_000, 64  # pieces remembered, and characters of one
 Found = tuple[int, int, FormLayout]
+_Patterns = list[tuple[re.Pattern[str], Form]]
+_NUMBERS = (Form.CARD, Form.IBAN, Form.PHONE)
 
 
 class Finder:
@@ -573,21 +577,27 @@ class Finder:
     """
 
     def __init__(self, forms: Iterable[Form]) -> None:
-        self._forms = tuple(sorted(set(forms), key=_RANK.__getitem__))
-        self._markup = Form.MARKUP in self._forms
-        self._emoji = Form.EMOJI in self._forms
+        wanted = sorted(set(forms), key=_RANK.__getitem__)
+        self._markup = Form.MARKUP in wanted
+        self._emoji = Form.EMOJI in wanted
         self._inside = [
             (re.compile(RULES[form].needs), pattern, form)
-            for form in self._forms
+            for form in wanted
             for pattern in _compiled(form, spaced=False)
             if form is not Form.EMOJI
         ]
-        self._spaced = [
-            (pattern, form)
-            for form in self._forms
-            for pattern in _compiled(form, spaced=True)
+        spaced = {form: _compiled(form, spaced=True) for form in wanted}
+        self._numbers: _Patterns = [
+            (pattern, form) for form in _NUMBERS for pattern in spaced.get(form, ())
         ]
-        self._before, self._after = _beside()
+        # Patterns by the word that stands before a number, or behind it.
+        self._before: dict[str, _Patterns] = {}
+        self._after: dict[str, _Patterns] = {}
+        for form, (before, after) in _beside().items():
+            patterns = [(pattern, form) for pattern in spaced.get(form, ())]
+            for words, known in ((before, self._before), (after, self._after)):
+                for word in words if patterns else ():
+                    known[word] = known.get(word, []) + patterns
         self._memory: dict[str, tuple[Found, ...]] = {}
 
     def find(self, text: str) -> list[Found]:
@@ -611,85 +621,90 @@ class Finder:
                 if self._emoji:
                     found.append((at, end, FormLayout(Form.EMOJI, "")))
             else:
-                begin = max(
-                    text.rfind(" ", end, at),
-                    text.rfind("\n", end, at),
-                    text.rfind("\t", end, at),
-                    end - 1,
-                )
+                begin = text.rfind(" ", end, at) + 1 or end
                 stop = _STOP.search(text, at)
                 last = stop.start() if stop else len(text)
-                here = self._around(text, end, begin + 1, last)
-                found += here
-                end = max(last, here[-1][1]) if here else last
+                chunk = text[begin:last]
+                if "\n" in chunk or "\t" in chunk:
+                    begin = max(text.rfind(each, begin, at) + 1 for each in "\n\t ")
+                    begin = max(begin, end)
+                    chunk = text[begin:last]
+                here = self._around(text, end, begin, chunk)
+                end = last
+                if here:
+                    found += here
+                    end = max(last, here[-1][1])
         return found
 
-    def _around(self, text: str, end: int, begin: int, last: int) -> list[Found]:
-        """Return the pieces from begin on, and those across spaces beside them."""
-        chunk = text[begin:last]
-        inside = () if _PLAIN.fullmatch(chunk) else self._of_chunk(chunk)
+    def _around(self, text: str, end: int, begin: int, chunk: str) -> list[Found]:
+        """Return the pieces of a chunk, and those across spaces beside it."""
+        inside = self._memory.get(chunk)
+        if inside is None:
+            inside = self._of_chunk(chunk)
         some = [(begin + one, begin + two, layout) for one, two, layout in inside]
-        if self._markup and (after := markup.list_number(text, begin)):
-            number = FormLayout(Form.MARKUP, text[begin:after])
-            some.append((begin, after, number))
-        if self._spaced:
-            first = begin
-            if begin - 1 > end and text[begin - 1] == " ":
-                before = max(
-                    text.rfind(" ", end, begin - 1),
-                    text.rfind("\n", end, begin - 1),
-                    end - 1,
-                )
-                word = text[before + 1 : begin - 1]
-                if word.lstrip("([").rstrip(".,").lower() in self._before:
-                    first = before + 1
-            behind = _NEXT.match(text, last)
-            word = behind[1] if behind else ""
-            if first < begin or (
-                word
-                and (
-                    word[0] in "([0123456789"
-                    or word.rstrip(".,;:!?)]").lower() in self._after
-                    or word[0] in self._after
-                    or word[:4].isupper()
-                )
-            ):
-                some += self._across(text, first, last)
+        if self._markup and (not begin or text[begin - 1] == "\n"):
+            if after := markup.list_number(text, begin):
+                number = FormLayout(Form.MARKUP, text[begin:after])
+                some.append((begin, after, number))
+        last = begin + len(chunk)
+        first, patterns = begin, []
+        if begin - 1 > end and text[begin - 1] == " ":
+            before = max(text.rfind(" ", end, begin - 1) + 1, end)
+            word = text[before : begin - 1]
+            if "\n" in word:
+                before += word.rindex("\n") + 1
+                word = text[before : begin - 1]
+            patterns = self._before.get(word.lstrip("([").rstrip(".,").lower(), [])
+            first = before if patterns else begin
+        if behind := _NEXT.match(text, last):
+            word = behind[1]
+            if word[0] in _AFTER_NUMBER and (word[0] != "(" or "+" in chunk):
+                patterns = patterns + self._numbers
+            elif _IBAN_BEGIN.search(chunk):
+                patterns = patterns + self._numbers
+            else:
+                more = self._after.get(word.rstrip(".,;:!?)]").lower())
+                more = more or self._after.get(word[0])
+                patterns = patterns + more if more else patterns
+        if patterns:
+            some += self._across(text, first, last, patterns)
         return some if len(some) < 2 else _first(some)
 
-    def _across(self, text: str, first: int, last: int) -> Iterator[Found]:
+    def _across(
+        self, text: str, first: int, last: int, patterns: _Patterns
+    ) -> Iterator[Found]:
         """Yield the pieces with spaces that begin before last."""
         space = _SPACE.search(text, min(last + _ACROSS, len(text)))
         limit = space.start() if space else len(text)
-        for pattern, form in self._spaced:
+        for pattern, form in patterns:
             for match in pattern.finditer(text, first, limit):
                 if match.start() >= last:
                     break
-                one = match[0]
+                one, rule = match[0], RULES[form]
                 # Words in capitals may stand behind a form that spaces divide.
-                while one and not is_of(form, one):
+                while one and not (pattern.fullmatch(one) and rule.is_one(one)):
                     one = one.rpartition(" ")[0]
-                if one and (layout := layout_of(one, self._forms)):
+                if one:
+                    layout = FormLayout(form, rule.shown(one))
                     yield match.start(), match.start() + len(one), layout
 
     def _of_chunk(self, chunk: str) -> tuple[Found, ...]:
-        if len(chunk) > _LONG:
-            return self._search(chunk)
-        if chunk not in self._memory:
+        found = () if _PLAIN.fullmatch(chunk) else self._search(chunk)
+        if len(chunk) <= _LONG:
             if len(self._memory) > _REMEMBERED:
                 self._memory.clear()
-            self._memory[chunk] = self._search(chunk)
-        return self._memory[chunk]
+            self._memory[chunk] = found
+        return found
 
     def _search(self, chunk: str) -> tuple[Found, ...]:
         found: list[Found] = []
         for needs, pattern, form in self._inside:
             if needs.search(chunk) is None:
                 continue
+            rule = RULES[form]
             for match in pattern.finditer(chunk):
-                if not RULES[form].is_one(match[0]):
-                    continue
-                if layout := layout_of(match[0], self._forms):
+                if rule.is_one(match[0]):
+                    layout = FormLayout(form, rule.shown(match[0]))
                     found.append((*match.span(), layout))
         return tuple(_first(found))
 
@@ -704,14 +719,20 @@ def _first(found: list[Found]) -> list[Found]:
     return kept
 
 
+_AFTER_NUMBER = frozenset("(0123456789")
+
+
 @cache
-def _beside() -> tuple[frozenset[str], frozenset[str]]:
-    """Return the words with which a piece may begin before a number, and go on."""
+def _beside() -> Mapping[Form, tuple[frozenset[str], frozenset[str]]]:
+    """Return the words with which a form begins before a number, or goes on behind."""
     signs = re.compile(_SIGN)
     marks = {chr(point) for point in range(0x24, 0x10000) if signs.match(chr(point))}
     currencies = {each.lower() for each in _LISTS["currencies"]}
     signed = {f"{head.lower()}{mark}" for head in _LISTS["signs"] for mark in "$£"}
-    before = frozenset(marks | currencies | signed | dates.NAMES)
     words = {each.lower() for name in ("money", "sizes") for each in _LISTS[name]}
-    after = before | dates.BEHIND | words | {"of"}
-    return before, after
+    of_amounts = frozenset(marks | currencies | signed)
+    return {
+        Form.DATE: (dates.NAMES, dates.NAMES | {"of"}),
+        Form.TIME: (frozenset(), dates.BEHIND),
+        Form.AMOUNT: (of_amounts, of_amounts | words),
+    }

@@ -36,13 +36,25 @@ from dptext.randomness import JOINER_LANE, RandomBits
 from dptext.tokens import forms, kinds
 from dptext.tokens.agreement import Articles, Inflector
 from dptext.tokens.numbers import Numbers
-from dptext.tokens.policy import DIGITS, DROP, FORM, KEEP, MASK, PERTURB, Policy
+from dptext.tokens.policy import (
+    DIGITS,
+    DROP,
+    FORM,
+    KEEP,
+    MARKUP,
+    MASK,
+    PERTURB,
+    Form,
+    Policy,
+)
 from dptext.tokens.regex import is_clitic, is_elision, key_of
 from dptext.types import Eps, Ids, Ints, Lexicon, Mask, Released, Words
 
 # Other kinds are unknown words.
 _MASKS = {kinds.NUMBER: "[number]", kinds.MASKED: "[masked]"}
 _DIGIT = re.compile(r"\d")
+# Treatments by which pieces are written anew before a word is drawn.
+_ANEW = np.isin(np.arange(kinds.COUNT), (DIGITS, FORM, MARKUP))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,29 +121,43 @@ class Joiner:
         return Joined(texts, written, out)
 
     def redraw(self, words: Words, bits: RandomBits, positions: Ints) -> None:
-        """Write pieces anew by random digits, or others of their form, in place."""
+        """Write pieces anew by random digits, or others of their form, in place.
+
+        Markup becomes its layout.
+        """
+        formed: list[tuple[int, int, forms.FormLayout]] = []
         for number, position in enumerate(positions.tolist()):
             piece = words.pieces[position]
-            alone = bits.take(np.array([number]))
-            if int(words.flags[position]) & kinds.KIND == kinds.FORMED:
-                integers = alone.integers(JOINER_LANE, forms.INTEGERS // 2)
-                body = piece.lstrip(" ")
-                space = piece[: len(piece) - len(body)]
-                numbers = iter(integers.ravel().tolist())
-                layout = forms.layout_of(body, self._policy.forms)
-                assert layout is not None
-                words.pieces[position] = space + forms.written(layout, numbers)
+            if position in words.formed:
+                layout = forms.FormLayout(*words.formed[position])  # type: ignore[arg-type]
+                if layout.form is Form.MARKUP:
+                    space = piece[: len(piece) - len(piece.lstrip(" "))]
+                    words.pieces[position] = space + layout.shown
+                else:
+                    formed.append((number, position, layout))
                 continue
+            alone = bits.take(np.array([number]))
             count = len(_DIGIT.findall(piece))
             integers = alone.integers(JOINER_LANE, (count + 17) // 18).ravel()
             chunks = alone.below(integers, 10**9).tolist()
             digits = iter("".join(f"{chunk:09d}" for chunk in chunks))
             words.pieces[position] = _DIGIT.sub(lambda _, d=digits: next(d), piece)  # type: ignore[misc]
+        # Layouts that need as many integers are drawn together.
+        by_size: dict[int, list[tuple[int, int, forms.FormLayout]]] = {}
+        for one in formed:
+            by_size.setdefault(forms.needed(one[2]), []).append(one)
+        for size, some in by_size.items():
+            together = bits.take(np.array([number for number, _, _ in some]))
+            rows = together.integers(JOINER_LANE, (size + 1) // 2).tolist()
+            for (_, position, layout), row in zip(some, rows, strict=True):
+                piece = words.pieces[position]
+                space = piece[: len(piece) - len(piece.lstrip(" "))]
+                words.pieces[position] = space + forms.written(layout, iter(row))
 
     def positions_to_redraw(self, words: Words) -> Ints:
         """Return the pieces that are written anew by random digits: (m,) int64."""
         treatment = self._treatment[words.flags & kinds.KIND]
-        return np.flatnonzero((treatment == DIGITS) | (treatment == FORM))
+        return np.flatnonzero(_ANEW[treatment])
 
     def _spaces(self, words: Words, drawn: Ids) -> Mask:
         """Tell which drawn words get a space in front: (n,) bool."""
@@ -300,6 +326,7 @@ def released(policy: Policy, words: Words, drawn: Ids, eps: Eps) -> Released:
     mark = ~kinds.WORDLIKE[kind]
     shown = np.where(np.isin(kind, _OUTSIDE), kinds.UNKNOWN, kind)
     shown[(treatment == PERTURB) & ~mark] = kinds.WORD
+    shown[kind == kinds.MARKUP] = kinds.PUNCTUATION
     enders = np.where(mark, words.flags & kinds.ENDER, 0)
     flags = (shown | enders).astype(np.uint8)
     pieces = [""] * len(kind)

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from typing import NamedTuple
 
 from dptext import streams
 from dptext.errors import UsageError
 from dptext.settings import convert, digest_of_bytes
-from dptext.tokens import forms, kinds
+from dptext.tokens import forms, kinds, markup
 from dptext.tokens.policy import NOTHING, Listed, Policy
 from dptext.tokens.regex import LETTERS, split
 from dptext.tokens.symbols import visible
@@ -146,6 +146,16 @@ def _compiled(pattern: str, location: str) -> re.Pattern[str]:
         ) from None
 
 
+class Divided(NamedTuple):
+    """The pieces of a text, the kinds of those that are named, and layouts of forms."""
+
+    pieces: list[str]
+    #: Kinds by the position of a piece.
+    named: dict[int, int]
+    #: The layout of each piece that has a form, by its position.
+    layouts: dict[int, forms.FormLayout]
+
+
 class Spans:
     """Finds what lists and forms of a policy name.
 
@@ -156,49 +166,86 @@ class Spans:
 
     def __init__(self, policy: Policy) -> None:
         self._mask, self._keep = Finder(policy.mask), Finder(policy.keep)
-        self._forms = policy.forms
-        self._any = policy.listed
+        self._forms = forms.Finder(policy.forms) if policy.forms else None
+        self._markup = forms.Form.MARKUP in policy.forms
+        self._lists = bool(policy.keep or policy.mask)
 
-    def divide(self, text: str) -> tuple[list[str], dict[int, int]]:
-        """Return the pieces of a text, and the kinds of those that are named.
+    def readable(self, text: str) -> str:
+        """Return a text as it is divided.
 
-        The pieces joined are the text.
+        Without characters that have no width; where tags and entities are known,
+        entities of letters are letters.
         """
-        if not self._any:
-            return split(text), {}
+        text = visible(text)
+        return visible(markup.with_letters(text)) if self._markup else text
+
+    def divide(self, text: str) -> Divided:
+        """Return the pieces of a text; joined they are the text."""
+        if self._forms is None and not self._lists:
+            return Divided(split(text), {}, {})
+        found = [] if self._forms is None else self._forms.find(text)
+        if not self._lists:
+            if not found:
+                return Divided(split(text), {}, {})
+            parts = [(one, two, _kind(layout), layout) for one, two, layout in found]
+        else:
+            parts = self._by_rank(text, found)
         pieces: list[str] = []
         named: dict[int, int] = {}
-        end, taken = 0, []
-        used = bytearray(len(text))
-        for begin, after, kind in self._by_rank(text):
-            if not any(used[begin:after]):
-                used[begin:after] = b"\1" * (after - begin)
-                taken.append((begin, after, kind))
-        for begin, after, kind in sorted(taken):
+        layouts: dict[int, forms.FormLayout] = {}
+        end = 0
+        for begin, after, kind, layout in parts:
             # A piece carries the single space before it.
             lead = begin > end and text[begin - 1] == " "
             lead = lead and (begin - 1 == end or not text[begin - 2].isspace())
-            pieces += split(text[end : begin - lead])
+            if begin - lead > end:
+                pieces += split(text[end : begin - lead])
             named[len(pieces)] = kind
+            if layout is not None:
+                layouts[len(pieces)] = layout
             pieces.append(text[begin - lead : after])
             end = after
-        return pieces + split(text[end:]), named
+        return Divided(pieces + split(text[end:]), named, layouts)
 
     def keeps_or_masks(self, word: str) -> bool:
         """Tell whether a list names a word as it stands by itself."""
         return self._mask.names(word) or self._keep.names(word)
 
-    def _by_rank(self, text: str) -> Iterator[tuple[int, int, int]]:
-        of_forms = chain.from_iterable(forms.spans(form, text) for form in self._forms)
-        for kind, spans in (
-            (kinds.MASKED, self._mask.spans(text)),
-            (kinds.FORMED, of_forms),
-            (kinds.KEPT, self._keep.spans(text)),
+    def _by_rank(self, text: str, found: Sequence[forms.Found]) -> list[_Part]:
+        """Return the parts that are named, in order, where some overlap the first."""
+        of_forms: list[_Part] = [
+            (one, two, _kind(layout), layout) for one, two, layout in found
+        ]
+        taken: list[_Part] = []
+        used = bytearray(len(text))
+        for parts in (
+            _listed(text, self._mask, kinds.MASKED),
+            of_forms,
+            _listed(text, self._keep, kinds.KEPT),
         ):
-            bare = {_bare(text, *span) for span in spans}
-            for begin, end in sorted(bare, key=lambda span: (span[0], -span[1])):
-                if begin < end:
-                    yield begin, end, kind
+            for begin, after, kind, layout in parts:
+                if not any(used[begin:after]):
+                    used[begin:after] = b"\1" * (after - begin)
+                    taken.append((begin, after, kind, layout))
+        return sorted(taken, key=lambda part: part[0])
+
+
+# Begin, end, kind and, of a form, layout of a part of a text.
+_Part = tuple[int, int, int, forms.FormLayout | None]
+
+
+def _listed(text: str, finder: Finder, kind: int) -> Iterator[_Part]:
+    bare = {_bare(text, *span) for span in finder.spans(text)}
+    for begin, end in sorted(bare, key=lambda span: (span[0], -span[1])):
+        if begin < end:
+            yield begin, end, kind, None
+
+
+def _kind(layout: forms.FormLayout) -> int:
+    """Return the kind of a piece of a form: what is copied is kept or layout."""
+    if layout.form is forms.Form.MARKUP:
+        return kinds.MARKUP
+    return kinds.KEPT if layout.form is forms.Form.FIXED else kinds.FORMED
 
 
 def _bare(text: str, begin: int, end: int) -> tuple[int, int]:

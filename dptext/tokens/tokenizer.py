@@ -7,12 +7,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from dptext.tokens import kinds, language_data, names
+from dptext.tokens import forms, kinds, language_data, markup, names
 from dptext.tokens.lists import Spans
 from dptext.tokens.numbers import NAMES, Numbers
 from dptext.tokens.policy import PERTURB, Policy
 from dptext.tokens.regex import MARK, key_of, kind_of, segment
-from dptext.tokens.symbols import visible
 from dptext.types import Ids, Ints, Lexicon, Words
 
 _ENDERS = frozenset(".!?…。！？")
@@ -52,15 +51,19 @@ class Tokenizer:
         """Split a batch of texts and look its words up.
 
         The pieces joined are the texts, whatever they hold, but for characters without
-        width, which no output has.
+        width, which no output has, and entities of letters where tags are known.
         """
         pieces: list[str] = []
         ends = np.empty(len(texts), np.int64)
         named: dict[int, int] = {}
+        formed: dict[int, forms.FormLayout] = {}
         for number, text in enumerate(texts):
-            divided, listed = self._spans.divide(visible(text))
-            for position, kind in listed.items():
-                named[len(pieces) + position] = kind
+            divided, listed, layouts = self._spans.divide(self._spans.readable(text))
+            if listed:
+                for position, kind in listed.items():
+                    named[len(pieces) + position] = kind
+                for position, layout in layouts.items():
+                    formed[len(pieces) + position] = layout
             pieces += divided
             ends[number] = len(pieces)
         if len(self._codes) > _REMEMBERED:
@@ -70,10 +73,16 @@ class Tokenizer:
         codes = np.fromiter(each, np.int64, count=len(pieces))
         for position, kind in named.items():
             body = pieces[position].removeprefix(" ")
-            lead = kinds.LEAD * (len(body) < len(pieces[position]))
+            lead = kinds.LEAD if len(body) < len(pieces[position]) else 0
             codes[position] = _pack(kind, -1, lead, body)
+            if kind == kinds.MARKUP and markup.ends_line(formed[position].shown):
+                codes[position] |= kinds.ENDER
         if (codes == _SEVERAL).any():
-            pieces, codes, ends = self._divide(pieces, codes, ends)
+            pieces, codes, ends, moved = self._divide(pieces, codes, ends)
+            formed = {
+                position + int(moved[position]): layout
+                for position, layout in formed.items()
+            }
         self._long.clear()
         flags = (codes & 0xFF).astype(np.uint8)
         positions = np.flatnonzero(self._wanted[flags & kinds.KIND])
@@ -90,12 +99,16 @@ class Tokenizer:
             texts=of_text[positions],
             ids=ids,
             read_as=read_as,
+            formed=formed,
         )
 
     def _divide(
         self, pieces: list[str], codes: Ints, ends: Ints
-    ) -> tuple[list[str], Ints, Ints]:
-        """Put the parts instead of every piece that has several."""
+    ) -> tuple[list[str], Ints, Ints, Ints]:
+        """Put the parts instead of every piece that has several.
+
+        Also returns how far each piece has moved.
+        """
         out: list[str] = []
         out_codes: list[Ints] = []
         grown = np.zeros(len(pieces) + 1, np.int64)
@@ -110,7 +123,8 @@ class Tokenizer:
             before = position + 1
         out += pieces[before:]
         out_codes.append(codes[before:])
-        return out, np.concatenate(out_codes), ends + np.cumsum(grown)[ends]
+        moved = np.cumsum(grown)
+        return out, np.concatenate(out_codes), ends + moved[ends], moved
 
     def _code(self, piece: str) -> int:
         """Return flags and id of a piece in one integer, or _SEVERAL."""
