@@ -45,7 +45,7 @@ from dptext.tokens import kinds
 from dptext.tokens.regex import kind_of, split
 
 _BATCH, _LONGEST = 8, 512
-_MARKS = (kinds.PUNCTUATION, kinds.SPACE)
+_MARKS = kinds.MARKS
 _LEFT = 0.05  # at least so much of what follows a word is not listed
 Ids = NDArray[np.int64]
 

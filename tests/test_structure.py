@@ -30,6 +30,7 @@ LAYERS = (
     (
         *("tokens.kinds", "tokens.policy", "tokens.regex", "tokens.language_data"),
         *("tokens.numbers", "tokens.forms", "tokens.names", "tokens.symbols"),
+        *("tokens.dates", "tokens.draws", "tokens.markup", "tokens.form_finder"),
     ),
     (
         *("tokens", "lexicons", "spaces", "budgets", "mechanisms", "mappings"),

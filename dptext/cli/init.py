@@ -28,6 +28,9 @@ _USUAL = "20%"
 _RECORDS = 3  # in the preview
 _HEAD = (
     "# Settings of dptext, written by dptext init. docs/configuration.md says more.\n"
+    "# Dates, times, amounts, codes, URLs, e-mail addresses, phone numbers, tags and\n"
+    "# the like become others of the same layout, which is shown (tokens.forms,\n"
+    "# docs/files.md).\n"
 )
 _KEY = "pseudonyms.key"
 _MAKE_KEY = f"(umask 077; openssl rand -out {_KEY} 32)"
@@ -303,7 +306,7 @@ def _settings(
     if selection.missing != "fail":
         sanitize["missing"] = selection.missing
     sanitize["risk"] = risk
-    check: JsonObject = {"max_risk": risk}
+    check: JsonObject = {"max_risk": risk, "allow": ["punctuation", "forms"]}
     if columns:
         check["fields"] = list(selection.fields)
         check["copy"] = list(_named(uses, Use.KEEP))

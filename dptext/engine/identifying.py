@@ -13,7 +13,7 @@ from enum import StrEnum
 from functools import cache
 from typing import NamedTuple
 
-from dptext.tokens import forms, language_data
+from dptext.tokens import form_finder, forms, language_data
 from dptext.tokens.policy import Form
 
 _CHARACTERS = 20_000  # of a text whose words are counted
@@ -263,7 +263,7 @@ def _accounts(value: str) -> Iterator[str]:
             yield _CARD
             if cards == [value]:
                 yield Kind.ACCOUNT
-    if _IBAN.search(value) and any(forms.spans(Form.IBAN, value)):
+    if _IBAN.search(value) and any(form_finder.spans(Form.IBAN, value)):
         yield _INSIDE[Kind.ACCOUNT]
 
 
@@ -294,7 +294,7 @@ def _has_email(value: str) -> bool:
     at = value.find("@")
     while at >= 0:
         near = value[max(0, at - _BEFORE_AT) : at + _BEHIND_AT]
-        if any(forms.spans(Form.EMAIL, near)):
+        if any(form_finder.spans(Form.EMAIL, near)):
             return True
         at = value.find("@", at + 1)
     return False

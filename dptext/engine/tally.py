@@ -90,11 +90,13 @@ def _quantile(total: EpsilonsSpent, share: float) -> float:
 class Counted(NamedTuple):
     """What is counted in some texts.
 
-    tokens (16,) int64 by kind; words, how many were replaced.
+    tokens (16,) int64 by kind; words, how many were replaced; forms, how many pieces
+    had each form.
     """
 
     tokens: NDArray[np.int64]
     words: int
+    forms: Counter[str]
     epsilons: EpsilonsSpent
     metrics: Partials
 
@@ -111,6 +113,7 @@ class Meters:
         return Counted(
             tokens=np.bincount(batch.words.flags & kinds.KIND, minlength=kinds.COUNT),
             words=len(batch.written),
+            forms=Counter(str(form) for form, _ in batch.words.formed.values()),
             epsilons=self.epsilons.observe(batch),
             metrics=self._metrics.observe(batch),
         )
@@ -120,6 +123,7 @@ class Meters:
         return Counted(
             tokens=one.tokens + other.tokens,
             words=one.words + other.words,
+            forms=one.forms + other.forms,
             epsilons=self.epsilons.merge(one.epsilons, other.epsilons),
             metrics=self._metrics.merge(one.metrics, other.metrics),
         )

@@ -9,7 +9,7 @@ out, and a list of one may be a plain word:
     max_delta: 1e-5              # of notion eps-delta, where it is accepted
     max_risk: 15%                # best possible guess of a word from one draw
     max_written: 30%             # written words that are the original, as measured
-    allow: [punctuation]         # what need not be protected: see Unprotected; and
+    allow: [punctuation, forms]  # what need not be protected: see Unprotected; and
     # - identifying: [author]    # columns that may identify people: see Identified
     deny_columns: ["*email*"]    # columns that no export may hold in any form
     lexicons: [DIGEST, ...]      # accepted lexicons; absent: any
@@ -64,6 +64,10 @@ class Identified:
     identifying: Annotated[tuple[str, ...], Meta(min_length=1)]
 
 
+# Classes of token that a policy allows unless it says otherwise.
+_USUALLY_ALLOWED = (Unprotected.PUNCTUATION, Unprotected.FORMS)
+
+
 @dataclass(frozen=True, slots=True)
 class ExportPolicy:
     """The strictest values that still pass; None asks nothing."""
@@ -74,7 +78,7 @@ class ExportPolicy:
     max_delta: Limit | None = None
     max_risk: float | None = None
     max_written: float | None = None
-    allow: tuple[Unprotected | Identified, ...] = (Unprotected.PUNCTUATION,)
+    allow: tuple[Unprotected | Identified, ...] = _USUALLY_ALLOWED
     lexicons: tuple[str, ...] | None = None
     fields: tuple[str, ...] = ()
     copy: tuple[str, ...] | None = None
@@ -132,7 +136,7 @@ def _allowed(items: list[object], location: str) -> list[object]:
         raise UsageError(f"{location}: {key}: unknown key; write identifying: COLUMN")
     allowed: list[object] = []
     if columns and len(columns) == len(items):
-        allowed.append(str(Unprotected.PUNCTUATION))
+        allowed += map(str, _USUALLY_ALLOWED)
     for each in items:
         if isinstance(each, Mapping):
             named = each.get("identifying")

@@ -27,7 +27,7 @@ from dptext.guarantees.claims import (
     too_long,
 )
 from dptext.tokens.forms import RULES
-from dptext.tokens.policy import Listed, Policy
+from dptext.tokens.policy import Form, Listed, Policy
 from dptext.tokens.symbols import names
 from dptext.types import BudgetKind, Guarantee, Level, Metric, Notion, Strategy
 
@@ -243,10 +243,9 @@ def adjacency(terms: Terms) -> tuple[str, ...]:
         parts.append(strategy["pattern"])
     parts += _by_setting("in_common", policy)
     parts += [said(f"in_common.{n}_list") for n in _LISTS if getattr(policy, n)]
-    for form in policy.forms:
-        rule = RULES[form]
-        layout = said("shown.layout") * bool(rule.said)
-        parts.append(said("in_common.form", named=rule.named, layout=layout))
+    if policy.forms:
+        named = series(tuple(_short_name(form) for form in _in_order(policy)))
+        parts.append(said("in_common.forms", named=named))
     if terms.run.finder:
         parts.append(said("in_common.spans", finder=terms.run.finder))
     return tuple(parts)
@@ -271,14 +270,39 @@ def shown(policy: Policy) -> tuple[str, ...]:
     for name in _LISTS:
         if listed := getattr(policy, name):
             lines.append(said(f"shown.{name}_list", size=_size(listed)))
-    for form in policy.forms:
-        rule = RULES[form]
-        which = rule.named[:1].upper() + rule.named[1:]
-        layout, also = "", ""
-        if rule.said:
-            layout, also = said("shown.layout"), f", and {rule.said},"
-        lines.append(said("shown.form", Which=which, layout=layout, shown=also))
-    return tuple(lines)
+    return (*lines, *_shown_of_forms(policy))
+
+
+def _in_order(policy: Policy) -> list[Form]:
+    """Return the forms of a policy in the order of its settings' documentation."""
+    return [form for form in Form if form in policy.forms]
+
+
+def _short_name(form: Form) -> str:
+    """Name a form without the words that explain it."""
+    return RULES[form].named.partition(" (")[0]
+
+
+def _shown_of_forms(policy: Policy) -> Iterator[str]:
+    """Yield what the output shows of pieces that are known by their form."""
+    copied = (Form.FIXED, Form.MARKUP)
+    new = [form for form in _in_order(policy) if form not in copied]
+    if new:
+        yield said(
+            "shown.forms", named=series(tuple(RULES[each].named for each in new))
+        )
+    for form in new:
+        if layout := RULES[form].said:
+            yield said("shown.layout", named=_short_name(form), layout=layout)
+    if bare := tuple(_short_name(form) for form in new if not RULES[form].said):
+        yield said("shown.no_layout", named=series(bare))
+    for form in copied:
+        if form in policy.forms:
+            rule, key = RULES[form], str(form)
+            if form is Form.MARKUP and policy.punctuation == "drop":
+                key = "markup_dropped"
+            named = rule.named[:1].upper() + rule.named[1:]
+            yield said(f"shown.{key}", Named=named, layout=rule.said)
 
 
 def original_row(total: float | None) -> str:
@@ -328,11 +352,13 @@ def _named(fields: tuple[str, ...]) -> str:
 
 def _by_setting(table: str, policy: Policy) -> Iterator[str]:
     """Yield the sentences that a table has for the values of a policy's settings."""
-    articles = said("shown.articles") * (policy.agreement != "none")
+    articles = said("shown.articles") if policy.agreement != "none" else ""
+    formed = said("shown.but_formed") if policy.forms else ""
     for setting, by_value in TEMPLATES[table].items():
         value = getattr(policy, setting, None)
         if isinstance(by_value, Mapping) and value in by_value:
-            yield said(f"{table}.{setting}.{value}", articles=articles)
+            name = f"{table}.{setting}.{value}"
+            yield said(name, articles=articles, but_formed=formed)
 
 
 def _size(listed: Listed) -> str:

@@ -20,7 +20,7 @@ from dptext.types import NUMBER, Lexicon, Released
 
 # What stands for a number of no form, and for a word that is masked.
 ANY_NUMBER, ANY_WORD = "10", "Smith"
-_MARKS = (kinds.PUNCTUATION, kinds.SPACE)
+_MARKS = kinds.MARKS
 _OPENING = frozenset("([{<#$£€@¿¡“‘«„")
 # These open something after a space, those join two words without one.
 _QUOTES, _JOINING = frozenset("\"'`"), frozenset("-–—/\\_*")

@@ -40,6 +40,8 @@ from dptext.report.document import Document, Private, WordSection, treatment
 from dptext.report.exports import SIDECAR
 from dptext.report.figures import bound, count, of_third_party, short, whole
 from dptext.report.signatures import UNSIGNED
+from dptext.tokens import kinds
+from dptext.tokens.policy import Form
 from dptext.types import JsonObject, Level, Notion, ServerAsked, ServerUse
 from dptext.vectors import Measures
 from dptext.vectors.worth import worth
@@ -64,7 +66,8 @@ _WORDS = {
 
 # Classes of token in words.
 _CLASSES = {
-    "kept": "words of keep lists",
+    "kept": "words of lists",
+    "markup": "tags and entities",
     "stop_word": "stop words",
     "number": "numbers",
     "identifier": "identifiers",
@@ -259,12 +262,12 @@ def _counted(private: Private, is_text: bool, named: str) -> tuple[str, JsonObje
     if words is not None:
         treated: Counter[str] = Counter()
         for name, tokens in words.tokens.items():
-            if name not in ("punctuation", "space"):
+            if name not in kinds.MARK_NAMES:
                 treated[words.treatment.get(name, "not stated")] += tokens
         replaced = treated.pop("replaced", 0)
         parts.append(f"{_some(replaced, 'word')}{named} replaced")
         parts += [
-            f"{count(each)} {'made ' * name.startswith('random')}{name}"
+            f"{count(each)} {'made ' if name.startswith('random') else ''}{name}"
             for name, each in treated.items()
             if each
         ]
@@ -334,10 +337,13 @@ def _inside(document: Document) -> list[str]:
     elif policy is not None:
         treated = treatment(policy)
         listed = "keep-list" in document.guarantee.unprotected
+        listed = listed or Form.FIXED in policy.forms
         seen = treated.keys() - ({"kept"} if not listed else set())
+        seen -= {"markup"} if Form.MARKUP not in policy.forms else set()
     else:
         return ["parts of a class that is not known"]
-    names = [name for name, how in treated.items() if how == "copied" and name in seen]
+    copied = ("copied", "kept as layout")
+    names = [name for name, how in treated.items() if how in copied and name in seen]
     return [_CLASSES.get(name, name) for name in names if name != "space"]
 
 

@@ -219,7 +219,7 @@ _UNKNOWN = 1 / 3
 # By the codes of treatments (dptext.tokens.policy).
 _TREATED = (
     *("replaced", "copied", "masked", "left out", "random digits"),
-    "random of its form",
+    *("made new", "kept as layout"),
 )
 
 
@@ -236,8 +236,9 @@ class WordCounts:
     tokens counts each class of token; treatment says what happened to each; metrics by
     name, of the words as they are written: decoded ones where describes says so;
     epsilon per text; words_per_second of the whole run; fields, in how many records
-    each selected field is, null or not (empty for plain text); used, what a third party
-    was asked in all. Rewritten texts have no metrics: no word stands for another.
+    each selected field is, null or not (empty for plain text); forms, how many pieces
+    had each form, markup and fixed expressions among them; used, what a third party was
+    asked in all. Rewritten texts have no metrics: no word stands for another.
     """
 
     tokens: dict[str, int]
@@ -248,6 +249,7 @@ class WordCounts:
     epsilon_per_text: dict[str, float]
     words_per_second: float
     fields: dict[str, int] = field(default_factory=dict)
+    forms: dict[str, int] = field(default_factory=dict)
     used: ServerUse | None = None
 
     @property
@@ -263,7 +265,7 @@ class WordCounts:
         counted, meters = tally.counted, tally.meters
         tokens = dict(zip(kinds.NAMES, counted.tokens.tolist(), strict=False))
         treated = treatment(pipeline.profile.tokens)
-        wordlike = tokens.keys() - {"punctuation", "space"}
+        wordlike = tokens.keys() - kinds.MARK_NAMES
         total = sum(tokens[name] for name in wordlike)
         copied = sum(tokens[name] for name in wordlike if treated[name] == "copied")
         describes = "drawn words"
@@ -280,6 +282,7 @@ class WordCounts:
             epsilon_per_text=meters.epsilons.result(counted.epsilons),
             words_per_second=counted.words / tally.seconds if tally.seconds else 0.0,
             fields=dict(tally.fields),
+            forms=dict(sorted(counted.forms.items())),
             used=pipeline.decoder.used,
         )
 

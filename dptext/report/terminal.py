@@ -17,7 +17,8 @@ _TREATMENTS = {
     "replaced": "bold green",
     "copied": "yellow",
     "random digits": "blue",
-    "random of its form": "blue",
+    "made new": "blue",
+    "kept as layout": "blue",
     "masked": "magenta",
     "left out": "dim strike",
 }

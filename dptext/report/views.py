@@ -345,6 +345,9 @@ def _tokens(words: WordCounts) -> Iterator[Block]:
         treatment = words.treatment.get(name, "not stated")
         rows.append((name.replace("_", " "), treatment, tokens, tokens / total))
     yield Table(columns, rows)
+    if words.forms:
+        named = (Column("form"), Column("pieces", count))
+        yield Table(named, sorted(words.forms.items()))
     how = " into the text that a third party then rewrote"
     how = how if words.describes == "rewritten texts" else " unchanged"
     yield Paragraph(

@@ -6,8 +6,9 @@ capitals as it has them (gggg in German, llll in French), yy or yyyy, and what s
 between them. Of "May" nobody can tell which it is: a name of three letters is a short
 one.
 
-The layout of a time has its fields in braces: {HH}, {MM}, {SS}, {ff}, {p} for the first
-letter of am or pm, and those of a date.
+The layout of a time has its fields in braces: {HH} ({0H} with a zero first), {MM},
+{SS}, {ff}, {p} for the first letter of am or pm, {ZZ} for hours of a time zone, and
+those of a date.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ PATTERNS = tuple(re.compile(f"(?a:{each})", re.IGNORECASE) for each in NUMERIC +
 _FIELDS = re.compile("[Mm]{3,4}|[Gg]{4}|[Ll]{4}|d{1,2}(?:th)?|n{1,2}|yyyy|yy")
 # A layout in words.
 SHOWN = (
-    "the order of its parts, what stands between them, how many digits each has, "
+    "the order of their parts, what stands between them, how many digits each has, "
     "whether an ending (as in 3rd) follows the day, whether the name of the month has "
     "three letters (as May has) or more, its language, and its capitals"
 )
@@ -150,7 +151,7 @@ TIMES = (
 SPACED_TIMES = (
     rf"{_HOUR}:{_MINUTE} {_HALF}",
     rf"(?P<hour>1[0-2]|0?[1-9]) {_HALF}",
-    rf"(?P<hour>1[0-2]|0?[1-9]) o['’]clock",
+    r"(?P<hour>1[0-2]|0?[1-9]) o['’]clock",
     rf"{_HOUR}(?:[:.]{_MINUTE})? Uhr",
 )
 # What may stand behind a time and one space.
@@ -164,15 +165,16 @@ _LETTERS = {
     "minutes": "M",
     "second": "S",
     "fraction": "f",
-    "zone": "H",
+    "zone": "Z",
     "year": "y",
     "month": "n",
     "day": "d",
 }
 _BRACED = re.compile(r"\{(\w+)\}")
 TIME_SHOWN = (
-    "how many digits its parts have, what stands between them, and whether am, pm or "
-    "another word of a clock follows, and how that is written"
+    "how many digits their parts have, whether the hour begins with 0, what stands "
+    "between them, and whether am, pm or another word of a clock follows, and how that "
+    "is written"
 )
 
 
@@ -184,6 +186,8 @@ def time_shown(text: str) -> str:
     for (begin, after), key in sorted(groups):
         part = match[key]
         field = _LETTERS.get(key, "") * len(part)
+        if key == "hour" and len(part) == 2 and part[0] == "0":
+            field = "0H"
         if key == "half":
             field = "P" if part.isupper() else "p"
         out += text[end:begin] + "{" + field + "}"
@@ -201,6 +205,8 @@ def time_written(layout: str, draws: Integers) -> str:
         if field in ("p", "P"):
             letter = draws.characters("ap")
             return letter.upper() if field == "P" else letter
+        if field[0] == "Z":
+            return f"{draws.below(13):02d}"
         if field[0] in "ynd":
             return _drawn(field, draws)
         if field[0] == "f":
@@ -209,6 +215,8 @@ def time_written(layout: str, draws: Integers) -> str:
             return f"{draws.below(60):02d}"
         if width == 1:
             return str(draws.between(1, 9))
-        return f"{draws.between(1, 12) if of_half else draws.below(24):02d}"
+        if field == "0H":
+            return f"0{draws.between(1, 9)}"
+        return f"{draws.between(10, 12 if of_half else 23)}"
 
     return _BRACED.sub(fill, layout)

@@ -37,12 +37,12 @@ from dptext.tokens.regex import EMAIL, EMOJI
 # 64-bit integers that most layouts need no more of; of others one for each character.
 INTEGERS = 40
 _LONGEST = 128  # characters of a code
-_LISTS: Mapping[str, list[str]] = dict(language_data.sections("form_words"))
+LISTS: Mapping[str, list[str]] = dict(language_data.sections("form_words"))
 
 
 def _any(name: str) -> str:
     """Return a pattern for the words of a public list, the longest first."""
-    words = sorted(_LISTS[name], key=len, reverse=True)
+    words = sorted(LISTS[name], key=len, reverse=True)
     return f"(?:{'|'.join(map(re.escape, words))})"
 
 
@@ -54,7 +54,7 @@ class FormLayout(NamedTuple):
 
 
 class FormRule(NamedTuple):
-    """How a form is named, found, checked and written anew, and what its layouts hold."""
+    """How a form is named, found and written anew, and what its layouts hold."""
 
     #: In the words of statements.
     named: str
@@ -117,8 +117,8 @@ def is_iban(text: str) -> bool:
     """
     plain = text.replace(" ", "")
     countries = _iban_countries().get(len(plain), [])
-    right = plain.isascii() and plain[:2] in (*countries, _NO_COUNTRY if countries else "")
-    return right and _remainder(plain) == 1
+    known = plain[:2] in countries or (plain[:2] == _NO_COUNTRY and bool(countries))
+    return plain.isascii() and known and _remainder(plain) == 1
 
 
 def _remainder(plain: str) -> int:
@@ -135,7 +135,6 @@ def _iban(layout: str, draws: Integers) -> str:
 # Hosts, addresses of mail and handles.
 
 _HOSTS = ("example.com", "example.org", "example.net")
-_SCHEMES = _any("schemes")
 _IN_URL = r"(?:[^\s<>\"'()\[\]{}|\\^`]|\([^\s<>\"()]{0,200}\))"
 _LAST = r"(?<![.,;:!?'’*_~])"
 _URL = (
@@ -144,7 +143,7 @@ _URL = (
 )
 _DOMAIN = (
     r"(?:[a-z0-9\-]{1,63}\.){1,8}"
-    r"(?:com|org|net|edu|gov|mil|info|biz|io|co|uk|de|fr|eu|ch|at|ai|app|dev|example)"
+    r"(?:com|org|net|edu|gov|mil|info|biz|io|co|uk|de|fr|eu|ch|example)"
     rf"(?![\w\-]|\.\w)(?::[0-9]{{1,5}})?(?:[/?#]{_IN_URL}*{_LAST})?"
 )
 _URL_PARTS = re.compile(
@@ -159,17 +158,15 @@ def _url_shown(text: str) -> str:
     assert parts is not None
     scheme = (parts["scheme"] or "").lower()
     if scheme:
-        begin = f"{scheme if scheme in _LISTS['schemes'] else 'https'}://"
+        begin = f"{scheme if scheme in LISTS['schemes'] else 'https'}://"
     else:
         begin = "www." if parts["www"] else ""
-    return begin + ("/" if parts["rest"] else "")
+    return begin + ("{host}/{path}" if parts["rest"] else "{host}")
 
 
 def _url(layout: str, draws: Integers) -> str:
-    begin, rest = layout, ""
-    if layout.endswith("/") and not layout.endswith("://") or layout.endswith(":///"):
-        begin, rest = layout[:-1], f"/{_letters(draws)}"
-    return f"{begin}{_HOSTS[draws.below(len(_HOSTS))]}{rest}"
+    host = _HOSTS[draws.below(len(_HOSTS))]
+    return layout.format(host=host, path=_letters(draws))
 
 
 def _letters(draws: Integers, count: int = 8) -> str:
@@ -220,17 +217,16 @@ def _ip(layout: str, draws: Integers) -> str:
         return f"2001:db8::{draws.below(65_535) + 1:x}"
     host = f"{_NETWORKS[draws.below(3)]}.{draws.between(1, 254)}"
     if layout[1:2] == "/":
-        return f"{host}/{draws.between(1, 9) if len(layout) == 3 else draws.between(10, 32)}"
+        few = len(layout) == len("./1")
+        return f"{host}/{draws.between(1, 9) if few else draws.between(10, 32)}"
     return host + numbers_anew(layout[1:], draws)
 
 
 # Amounts.
 
-_SIGN = (
-    "[$¢£¤¥֏؋߾߿৲৳৻૱௹฿៛₠-⃀꠸﷼﹩＄￠￡￥￦]"
-)
+SIGN = "[$¢£¤¥֏؋߾߿৲৳৻૱௹฿៛₠-⃀꠸﷼﹩＄￠￡￥￦]"
 _NUMBER = r"(?:[0-9]{1,3}(?:[,.'][0-9]{3})+(?:[.,][0-9]{1,2})?|[0-9]+(?:[.,][0-9]+)?)"
-_SIGNED = rf"(?:{_any('signs')})?{_SIGN}"
+_SIGNED = rf"(?:{_any('signs')})?{SIGN}"
 _CURRENCY = _any("currencies")
 _SHORT = rf"{_any('short')}?"
 _SIZE = rf"(?:[ -]{_any('sizes')})?"
@@ -249,7 +245,9 @@ _THOUSANDS = re.compile(r"[0-9]{1,3}(?:\.[0-9]{3})+")
 
 # Names of files.
 
-_FILE = rf"(?:[a-z]:\\|[~.]{{1,2}}[\\/]|[\\/])?(?:[\w\-.]+[\\/])*[\w\-.]*[\w\-]\.{_any('file-endings')}"
+_FILE = r"(?:[a-z]:\\|[~.]{1,2}[\\/]|[\\/])?(?:[\w\-.]+[\\/])*[\w\-.]*[\w\-]\." + _any(
+    "file-endings"
+)
 
 
 # Codes.
@@ -301,7 +299,7 @@ _IDENTIFIER_GUARD = r"(?![\w@])"
 # In the order in which they are tried.
 RULES: Mapping[Form, FormRule] = {
     Form.FIXED: FormRule(
-        f"fixed expressions ({', '.join(_LISTS['fixed'])})",
+        f"fixed expressions ({', '.join(LISTS['fixed'])})",
         "which one",
         str,
         lambda layout, draws: layout,
@@ -310,7 +308,7 @@ RULES: Mapping[Form, FormRule] = {
     ),
     Form.CARD: FormRule(
         "payment card numbers (13 to 19 digits, the last one right by Luhn's rule)",
-        "how many digits it has, and the spaces or hyphens between groups of them",
+        "how many digits they have, and the spaces or hyphens between groups of them",
         shape,
         _card,
         is_card,
@@ -322,8 +320,8 @@ RULES: Mapping[Form, FormRule] = {
     ),
     Form.IBAN: FormRule(
         "IBANs (with the length of their country and right check digits)",
-        "which of its characters are letters, which are digits, and the spaces between "
-        "them",
+        "which of their characters are letters, which are digits, and the spaces "
+        "between them",
         shape,
         _iban,
         is_iban,
@@ -332,7 +330,7 @@ RULES: Mapping[Form, FormRule] = {
     ),
     Form.URL: FormRule(
         "URLs",
-        "its scheme or www, and whether anything follows the name of its host",
+        "the scheme or www, and whether anything follows the name of the host",
         _url_shown,
         _url,
         patterns=(_URL, _DOMAIN),
@@ -378,8 +376,8 @@ RULES: Mapping[Form, FormRule] = {
     ),
     Form.PHONE: FormRule(
         "telephone numbers (8 to 15 digits in the layout of such)",
-        "how many digits it has, the marks and spaces between them, and whether it "
-        "begins with 0",
+        "how many digits they have, the marks and spaces between them, and whether the "
+        "first is 0",
         _phone_shown,
         _phone,
         lambda text: 8 <= len(only_digits(text)) <= 15 and not is_date(text),
@@ -396,8 +394,8 @@ RULES: Mapping[Form, FormRule] = {
     ),
     Form.IP: FormRule(
         "addresses of machines (IPv4, IPv6)",
-        "whether it is of IPv4, and whether a port or the length of a prefix follows, "
-        "with its number of digits",
+        "IPv4 or IPv6, and whether a port or the length of a prefix follows, with its "
+        "number of digits",
         _ip_shown,
         _ip,
         patterns=(
@@ -408,26 +406,27 @@ RULES: Mapping[Form, FormRule] = {
     ),
     Form.AMOUNT: FormRule(
         "amounts (with a currency, or a unit right behind the number)",
-        "the currency or unit, a word of size such as million, how many digits it has, "
-        "whether it begins with 0, and the marks and spaces between them",
+        "the currency or unit, a word of size such as million, how many digits they "
+        "have, whether the first is 0, and the marks and spaces between them",
         numeric_shape,
         numbers_anew,
         _is_amount,
         patterns=(
             rf"{_SIGNED}{_NUMBER}{_SHORT}",
-            rf"{_NUMBER}{_SHORT}{_SIGN}",
+            rf"{_NUMBER}{_SHORT}{SIGN}",
             rf"{_CURRENCY}{_NUMBER}|{_NUMBER}{_CURRENCY}",
             rf"{_NUMBER}{_any('units')}",
         ),
         spaced=(
             rf"{_SIGNED} ?{_NUMBER}(?:{_any('short')}|{_SIZE})",
-            rf"{_NUMBER}{_SHORT}{_SIZE} (?:{_SIGN}|{_CURRENCY}|{_any('money')})",
+            rf"{_NUMBER}{_SHORT}{_SIZE} (?:{SIGN}|{_CURRENCY}|{_any('money')})",
             rf"{_CURRENCY} {_NUMBER}(?:{_any('short')}|{_SIZE})",
         ),
     ),
     Form.VERSION: FormRule(
         "versions (of three or more numbers, or behind a v)",
-        "the v, how many numbers of how many digits it has, and an ending such as beta",
+        "the v, how many numbers of how many digits they have, and an ending such as "
+        "beta",
         numeric_shape,
         lambda layout, draws: numbers_anew(layout, draws, each=True),
         lambda text: not _THOUSANDS.fullmatch(text),
@@ -438,7 +437,7 @@ RULES: Mapping[Form, FormRule] = {
     ),
     Form.FILE: FormRule(
         "names and paths of files",
-        "what its name ends with, such as .pdf",
+        "the ending, such as .pdf",
         lambda text: text.rpartition(".")[2].lower(),
         lambda layout, draws: f"file.{layout}",
         patterns=(_FILE,),
@@ -450,8 +449,8 @@ RULES: Mapping[Form, FormRule] = {
     Form.CODE: FormRule(
         "codes of letters and digits (order, serial and customer numbers), or of seven "
         "and more digits",
-        "which of its characters are digits, capital letters and small letters, and the "
-        "marks between them",
+        "which of their characters are digits, capital letters and small letters, and "
+        "the marks between them",
         shape,
         _code,
         lambda text: len(text) <= _LONGEST and is_code(text),
@@ -489,11 +488,11 @@ RULES: Mapping[Form, FormRule] = {
         lambda text: markup.layout_of(text) is not None,
     ),
 }
-_RANK = {form: rank for rank, form in enumerate(RULES)}
+RANK = {form: rank for rank, form in enumerate(RULES)}
 
 
 @cache
-def _compiled(form: Form, *, spaced: bool) -> tuple[re.Pattern[str], ...]:
+def compiled(form: Form, *, spaced: bool) -> tuple[re.Pattern[str], ...]:
     """Compile patterns; nothing that a form might go on with stands beside them."""
     rule = RULES[form]
     head = "(?a:" if rule.ascii else "(?:"
@@ -508,13 +507,13 @@ def is_of(form: Form, text: str) -> bool:
     rule = RULES[form]
     if form is Form.MARKUP:
         return rule.is_one(text)
-    patterns = _compiled(form, spaced=False) + _compiled(form, spaced=True)
+    patterns = compiled(form, spaced=False) + compiled(form, spaced=True)
     return any(each.fullmatch(text) for each in patterns) and rule.is_one(text)
 
 
 def layout_of(text: str, forms: Iterable[Form]) -> FormLayout | None:
     """Return the layout of a text: in the first form that it is of, None if of none."""
-    for form in sorted(forms, key=_RANK.__getitem__):
+    for form in sorted(forms, key=RANK.__getitem__):
         if is_of(form, text):
             return FormLayout(form, RULES[form].shown(text))
     return None
@@ -528,211 +527,3 @@ def written(layout: FormLayout, integers: Iterator[int]) -> str:
 def needed(layout: FormLayout) -> int:
     """Return how many integers are enough for a layout."""
     return max(INTEGERS, len(layout.shown) + 2)
-
-
-def spans(form: Form, text: str) -> Iterator[tuple[int, int]]:
-    """Yield the begin and end of each piece of a form, those that are of no other."""
-    for begin, end, _ in _finder((form,)).find(text):
-        yield begin, end
-
-
-@cache
-def _finder(forms: tuple[Form, ...]) -> Finder:
-    return Finder(forms)
-
-
-# With what a piece may begin; a dot or colon only before what makes a name of a host.
-_TRIGGER = re.compile(
-    "[0-9@<#`&.:\u2600-\u266e\u2670-\u2767\u2776-\u27bf\U0001f000-\U0001faff]"
-    r"(?:(?<![.:&])|(?<=\.)(?=[A-Za-z]{2}|[A-Za-z]\.)|(?<=:)(?=//)"
-    r"|(?<=&)(?=#?[A-Za-z0-9]{1,32};))"
-)
-# Where the characters around a trigger end, which are looked at together.
-_STOP = re.compile(
-    "[\\s<>`\"\u2600-\u266e\u2670-\u2767\u2776-\u27bf\U0001f000-\U0001faff]"
-    r"|&(?=#?[A-Za-z0-9]{1,32};)"
-)
-_SPACE = re.compile(r"\s")
-_NEXT = re.compile(r" ([^\s]{1,12})")
-# What a piece with spaces may begin with that is looked at for a number behind it.
-_IBAN_BEGIN = re.compile(r"[A-Z]{2}[0-9]{2}$", re.IGNORECASE)
-# Numbers that have no form by themselves.
-_PLAIN = re.compile(
-    r"[(\['‘“]*(?:[0-9]{1,6}(?:st|nd|rd|th)?|[0-9]{1,3}(?:,[0-9]{3})?|[0-9]{4}s"
-    r"|[0-9]{1,2}(?:-[a-z]+)+)[)\]'’”,;!?%]*\.?"
-)
-_ACROSS = 48  # characters behind a number that a piece with spaces may take
-_REMEMBERED, _LONG = 50_000, 64  # pieces remembered, and characters of one
-Found = tuple[int, int, FormLayout]
-_Patterns = list[tuple[re.Pattern[str], Form]]
-_NUMBERS = (Form.CARD, Form.IBAN, Form.PHONE)
-
-
-class Finder:
-    """Finds pieces of some forms in texts.
-
-    A text is looked at where a digit or a sign stands that a form has: first up to the
-    next space, then, for a number beside a word of a date, time or amount or beside
-    another number, across spaces.
-    """
-
-    def __init__(self, forms: Iterable[Form]) -> None:
-        wanted = sorted(set(forms), key=_RANK.__getitem__)
-        self._markup = Form.MARKUP in wanted
-        self._emoji = Form.EMOJI in wanted
-        self._inside = [
-            (re.compile(RULES[form].needs), pattern, form)
-            for form in wanted
-            for pattern in _compiled(form, spaced=False)
-            if form is not Form.EMOJI
-        ]
-        spaced = {form: _compiled(form, spaced=True) for form in wanted}
-        self._numbers: _Patterns = [
-            (pattern, form) for form in _NUMBERS for pattern in spaced.get(form, ())
-        ]
-        # Patterns by the word that stands before a number, or behind it.
-        self._before: dict[str, _Patterns] = {}
-        self._after: dict[str, _Patterns] = {}
-        for form, (before, after) in _beside().items():
-            patterns = [(pattern, form) for pattern in spaced.get(form, ())]
-            for words, known in ((before, self._before), (after, self._after)):
-                for word in words if patterns else ():
-                    known[word] = known.get(word, []) + patterns
-        self._memory: dict[str, tuple[Found, ...]] = {}
-
-    def find(self, text: str) -> list[Found]:
-        """Return begin, end and layout of each piece, in order; none overlap."""
-        found: list[Found] = []
-        end, reader = 0, None
-        while hit := _TRIGGER.search(text, end):
-            at = hit.start()
-            sign = text[at]
-            if sign in markup.BEGINS:
-                reader = reader or markup.Reader(text)
-                piece = reader.at(at) if self._markup else None
-                end = at + 1
-                if piece:
-                    end = piece[0]
-                    found.append((at, end, FormLayout(Form.MARKUP, piece[1])))
-            elif sign > "\u25ff":
-                match = _compiled(Form.EMOJI, spaced=False)[0].match(text, at)
-                assert match is not None
-                end = match.end()
-                if self._emoji:
-                    found.append((at, end, FormLayout(Form.EMOJI, "")))
-            else:
-                begin = text.rfind(" ", end, at) + 1 or end
-                stop = _STOP.search(text, at)
-                last = stop.start() if stop else len(text)
-                chunk = text[begin:last]
-                if "\n" in chunk or "\t" in chunk:
-                    begin = max(text.rfind(each, begin, at) + 1 for each in "\n\t ")
-                    begin = max(begin, end)
-                    chunk = text[begin:last]
-                here = self._around(text, end, begin, chunk)
-                end = last
-                if here:
-                    found += here
-                    end = max(last, here[-1][1])
-        return found
-
-    def _around(self, text: str, end: int, begin: int, chunk: str) -> list[Found]:
-        """Return the pieces of a chunk, and those across spaces beside it."""
-        inside = self._memory.get(chunk)
-        if inside is None:
-            inside = self._of_chunk(chunk)
-        some = [(begin + one, begin + two, layout) for one, two, layout in inside]
-        if self._markup and (not begin or text[begin - 1] == "\n"):
-            if after := markup.list_number(text, begin):
-                number = FormLayout(Form.MARKUP, text[begin:after])
-                some.append((begin, after, number))
-        last = begin + len(chunk)
-        first, patterns = begin, []
-        if begin - 1 > end and text[begin - 1] == " ":
-            before = max(text.rfind(" ", end, begin - 1) + 1, end)
-            word = text[before : begin - 1]
-            if "\n" in word:
-                before += word.rindex("\n") + 1
-                word = text[before : begin - 1]
-            patterns = self._before.get(word.lstrip("([").rstrip(".,").lower(), [])
-            first = before if patterns else begin
-        if behind := _NEXT.match(text, last):
-            word = behind[1]
-            if word[0] in _AFTER_NUMBER and (word[0] != "(" or "+" in chunk):
-                patterns = patterns + self._numbers
-            elif _IBAN_BEGIN.search(chunk):
-                patterns = patterns + self._numbers
-            else:
-                more = self._after.get(word.rstrip(".,;:!?)]").lower())
-                more = more or self._after.get(word[0])
-                patterns = patterns + more if more else patterns
-        if patterns:
-            some += self._across(text, first, last, patterns)
-        return some if len(some) < 2 else _first(some)
-
-    def _across(
-        self, text: str, first: int, last: int, patterns: _Patterns
-    ) -> Iterator[Found]:
-        """Yield the pieces with spaces that begin before last."""
-        space = _SPACE.search(text, min(last + _ACROSS, len(text)))
-        limit = space.start() if space else len(text)
-        for pattern, form in patterns:
-            for match in pattern.finditer(text, first, limit):
-                if match.start() >= last:
-                    break
-                one, rule = match[0], RULES[form]
-                # Words in capitals may stand behind a form that spaces divide.
-                while one and not (pattern.fullmatch(one) and rule.is_one(one)):
-                    one = one.rpartition(" ")[0]
-                if one:
-                    layout = FormLayout(form, rule.shown(one))
-                    yield match.start(), match.start() + len(one), layout
-
-    def _of_chunk(self, chunk: str) -> tuple[Found, ...]:
-        found = () if _PLAIN.fullmatch(chunk) else self._search(chunk)
-        if len(chunk) <= _LONG:
-            if len(self._memory) > _REMEMBERED:
-                self._memory.clear()
-            self._memory[chunk] = found
-        return found
-
-    def _search(self, chunk: str) -> tuple[Found, ...]:
-        found: list[Found] = []
-        for needs, pattern, form in self._inside:
-            if needs.search(chunk) is None:
-                continue
-            rule = RULES[form]
-            for match in pattern.finditer(chunk):
-                if rule.is_one(match[0]):
-                    layout = FormLayout(form, rule.shown(match[0]))
-                    found.append((*match.span(), layout))
-        return tuple(_first(found))
-
-
-def _first(found: list[Found]) -> list[Found]:
-    """Keep the first of those that overlap, of several at one place the longest."""
-    kept: list[Found] = []
-    rank = _RANK.__getitem__
-    for each in sorted(found, key=lambda one: (one[0], -one[1], rank(one[2].form))):
-        if not kept or each[0] >= kept[-1][1]:
-            kept.append(each)
-    return kept
-
-
-_AFTER_NUMBER = frozenset("(0123456789")
-
-
-@cache
-def _beside() -> Mapping[Form, tuple[frozenset[str], frozenset[str]]]:
-    """Return the words with which a form begins before a number, or goes on behind."""
-    signs = re.compile(_SIGN)
-    marks = {chr(point) for point in range(0x24, 0x10000) if signs.match(chr(point))}
-    currencies = {each.lower() for each in _LISTS["currencies"]}
-    signed = {f"{head.lower()}{mark}" for head in _LISTS["signs"] for mark in "$£"}
-    words = {each.lower() for name in ("money", "sizes") for each in _LISTS[name]}
-    of_amounts = frozenset(marks | currencies | signed)
-    return {
-        Form.DATE: (dates.NAMES, dates.NAMES | {"of"}),
-        Form.TIME: (frozenset(), dates.BEHIND),
-        Form.AMOUNT: (of_amounts, of_amounts | words),
-    }

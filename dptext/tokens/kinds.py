@@ -26,6 +26,7 @@ KIND = 15
 COUNT = KIND + 1  # kinds that there may be
 # Those that stand for no word of a text, and those that do: (COUNT,).
 MARKS = (PUNCTUATION, SPACE, MARKUP)
+MARK_NAMES = frozenset(NAMES[kind] for kind in MARKS)
 WORDLIKE = ~np.isin(np.arange(COUNT), MARKS)
 LEAD = 16  # a single space stands in front
 ENDER = 32  # ends a sentence or a line

@@ -17,8 +17,10 @@ from typing import NamedTuple
 from dptext import streams
 from dptext.errors import UsageError
 from dptext.settings import convert, digest_of_bytes
-from dptext.tokens import forms, kinds, markup
-from dptext.tokens.policy import NOTHING, Listed, Policy
+from dptext.tokens import kinds, markup
+from dptext.tokens.form_finder import FormFinder, Found
+from dptext.tokens.forms import FormLayout
+from dptext.tokens.policy import NOTHING, Form, Listed, Policy
 from dptext.tokens.regex import LETTERS, split
 from dptext.tokens.symbols import visible
 from dptext.types import JsonObject
@@ -153,7 +155,7 @@ class Divided(NamedTuple):
     #: Kinds by the position of a piece.
     named: dict[int, int]
     #: The layout of each piece that has a form, by its position.
-    layouts: dict[int, forms.FormLayout]
+    layouts: dict[int, FormLayout]
 
 
 class Spans:
@@ -166,8 +168,8 @@ class Spans:
 
     def __init__(self, policy: Policy) -> None:
         self._mask, self._keep = Finder(policy.mask), Finder(policy.keep)
-        self._forms = forms.Finder(policy.forms) if policy.forms else None
-        self._markup = forms.Form.MARKUP in policy.forms
+        self._forms = FormFinder(policy.forms) if policy.forms else None
+        self._markup = Form.MARKUP in policy.forms
         self._lists = bool(policy.keep or policy.mask)
 
     def readable(self, text: str) -> str:
@@ -187,12 +189,12 @@ class Spans:
         if not self._lists:
             if not found:
                 return Divided(split(text), {}, {})
-            parts = [(one, two, _kind(layout), layout) for one, two, layout in found]
+            parts = _of_forms(found)
         else:
             parts = self._by_rank(text, found)
         pieces: list[str] = []
         named: dict[int, int] = {}
-        layouts: dict[int, forms.FormLayout] = {}
+        layouts: dict[int, FormLayout] = {}
         end = 0
         for begin, after, kind, layout in parts:
             # A piece carries the single space before it.
@@ -211,16 +213,13 @@ class Spans:
         """Tell whether a list names a word as it stands by itself."""
         return self._mask.names(word) or self._keep.names(word)
 
-    def _by_rank(self, text: str, found: Sequence[forms.Found]) -> list[_Part]:
+    def _by_rank(self, text: str, found: Sequence[Found]) -> list[_Part]:
         """Return the parts that are named, in order, where some overlap the first."""
-        of_forms: list[_Part] = [
-            (one, two, _kind(layout), layout) for one, two, layout in found
-        ]
         taken: list[_Part] = []
         used = bytearray(len(text))
         for parts in (
             _listed(text, self._mask, kinds.MASKED),
-            of_forms,
+            _of_forms(found),
             _listed(text, self._keep, kinds.KEPT),
         ):
             for begin, after, kind, layout in parts:
@@ -231,7 +230,7 @@ class Spans:
 
 
 # Begin, end, kind and, of a form, layout of a part of a text.
-_Part = tuple[int, int, int, forms.FormLayout | None]
+_Part = tuple[int, int, int, FormLayout | None]
 
 
 def _listed(text: str, finder: Finder, kind: int) -> Iterator[_Part]:
@@ -241,11 +240,15 @@ def _listed(text: str, finder: Finder, kind: int) -> Iterator[_Part]:
             yield begin, end, kind, None
 
 
-def _kind(layout: forms.FormLayout) -> int:
+def _of_forms(found: Sequence[Found]) -> list[_Part]:
+    return [(begin, end, _kind(layout), layout) for begin, end, layout in found]
+
+
+def _kind(layout: FormLayout) -> int:
     """Return the kind of a piece of a form: what is copied is kept or layout."""
-    if layout.form is forms.Form.MARKUP:
+    if layout.form is Form.MARKUP:
         return kinds.MARKUP
-    return kinds.KEPT if layout.form is forms.Form.FIXED else kinds.FORMED
+    return kinds.KEPT if layout.form is Form.FIXED else kinds.FORMED
 
 
 def _bare(text: str, begin: int, end: int) -> tuple[int, int]:

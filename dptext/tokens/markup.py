@@ -32,7 +32,9 @@ _TAG = re.compile(
     r"(?P<empty>/?)(?P<end>>|&gt;)",
     re.IGNORECASE,
 )
-_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+_ENTITY = re.compile(
+    r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"
+)
 # What goes to an end of its own, and what is written for it.
 _BLOCK_STARTS = (
     ("<!--", "-->", "<!-- -->"),
@@ -65,10 +67,11 @@ class Reader:
             whole = self._block(begin)
             return whole or (match and (match.end(), f"`{CODE}`"))
         if raw := _RAW.match(text, begin):
-            name = raw[1].lower()
-            end = self._after(f"</{name}", begin)
+            # Its own end in the same letters.
+            end = self._after(f"</{raw[1]}", begin)
             end = end and self._after(">", end)
             if end:
+                name = raw[1].lower()
                 return end, f"<{name}></{name}>"
         return self._block(begin) or _tag(text, begin)
 
@@ -85,8 +88,6 @@ class Reader:
         if end in self._missing:
             return 0
         found = self._text.find(end, begin)
-        if found < 0 and end.isalpha() is False and end.startswith("</"):
-            found = self._text.find(end.upper(), begin)
         if found < 0:
             self._missing.add(end)
             return 0

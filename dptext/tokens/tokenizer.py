@@ -7,7 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from dptext.tokens import forms, kinds, language_data, markup, names
+from dptext.tokens import kinds, language_data, markup, names
+from dptext.tokens.forms import FormLayout
 from dptext.tokens.lists import Spans
 from dptext.tokens.numbers import NAMES, Numbers
 from dptext.tokens.policy import PERTURB, Policy
@@ -56,7 +57,7 @@ class Tokenizer:
         pieces: list[str] = []
         ends = np.empty(len(texts), np.int64)
         named: dict[int, int] = {}
-        formed: dict[int, forms.FormLayout] = {}
+        formed: dict[int, FormLayout] = {}
         for number, text in enumerate(texts):
             divided, listed, layouts = self._spans.divide(self._spans.readable(text))
             if listed:

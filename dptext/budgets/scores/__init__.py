@@ -181,8 +181,7 @@ def every_token(words: Words, index: Mapping[str, int]) -> tuple[Words, Ints]:
     replaced, (n,) int64. Tokens of punctuation and space are none.
     """
     kind = words.flags & kinds.KIND
-    named = (kind != kinds.PUNCTUATION) & (kind != kinds.SPACE)
-    named &= kind != kinds.IDENTIFIER
+    named = kinds.WORDLIKE[kind] & (kind != kinds.IDENTIFIER)
     named[words.positions] = True
     positions = np.flatnonzero(named)
     texts = np.searchsorted(words.ends, positions, side="right")
