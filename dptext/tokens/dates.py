@@ -149,7 +149,7 @@ TIMES = (
     rf"{_HOUR}:{_MINUTE}{_REST}(?:Z|[+-](?P<zone>[01][0-9]):?(?P<minutes>[0-5][0-9]))?",
 )
 SPACED_TIMES = (
-    rf"{_HOUR}:{_MINUTE} {_HALF}",
+    rf"{_HOUR}:{_MINUTE}{_REST} {_HALF}",
     rf"(?P<hour>1[0-2]|0?[1-9]) {_HALF}",
     r"(?P<hour>1[0-2]|0?[1-9]) o['’]clock",
     rf"{_HOUR}(?:[:.]{_MINUTE})? Uhr",

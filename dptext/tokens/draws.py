@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 DIGITS = "0123456789"
-# Without vowels no word comes about.
-CONSONANTS = "BCDFGHJKLMNPQRSTVWXZ"
+# Without vowels no word comes about, and without K and S no sign of the extreme right.
+CONSONANTS = "BCDFGHJLMNPQRTVWXZ"
 
 
 class Integers:
@@ -63,7 +63,7 @@ def numbers_anew(layout: str, draws: Integers, *, each: bool = False) -> str:
 
     each: the same of the first digit of every number of several digits.
     """
-    out, start = [], True
+    out, start, first = [], True, True
     for position, character in enumerate(layout):
         if character not in "01":
             out.append(character)
@@ -72,9 +72,9 @@ def numbers_anew(layout: str, draws: Integers, *, each: bool = False) -> str:
         several = layout[position + 1 : position + 2] in ("0", "1")
         if character == "0":
             out.append("0")
-        elif start and (several or not each):
+        elif first or (each and start and several):
             out.append(draws.characters(DIGITS[1:]))
         else:
             out.append(draws.characters(DIGITS))
-        start = False
+        start = first = False
     return "".join(out)

@@ -26,7 +26,7 @@ _STOP = re.compile(
     r"|&(?=#?[A-Za-z0-9]{1,32};)"
 )
 _SPACE = re.compile(r"\s")
-_NEXT = re.compile(r" ([^\s]{1,12})")
+_NEXT = re.compile(r" ([^\s<>`\"&]{1,12})")
 # What a piece with spaces may begin with that is looked at for a number behind it.
 _IBAN_BEGIN = re.compile(r"[A-Z]{2}[0-9]{2}$", re.IGNORECASE)
 # Numbers that have no form by themselves.

@@ -177,11 +177,21 @@ def _letters(draws: Integers, count: int = 8) -> str:
 
 
 def _phone_shown(text: str) -> str:
-    layout = shape(text)
+    layout = re.sub("[0-9]", "1", text)
     return layout.replace("1", "0", 1) if only_digits(text)[0] == "0" else layout
 
 
-_AMERICAN = re.compile(r"(?:\+1[ .-]?)?(?:\(111\) ?|111[-. ])111[-. ]1111")
+_EXTENSION = r"(?:x[0-9]{1,5})?"
+_AMERICAN = re.compile(
+    r"(?:\+?1[ .-]?)?(?:\(111\) ?|111[-. ]?)111[-. ]?1111(?:x1+)?", re.IGNORECASE
+)
+
+
+def _is_phone(text: str) -> bool:
+    number = text.lower().partition("x")[0]
+    return 8 <= len(only_digits(number)) <= 15 and not is_date(number)
+
+
 # Countries that E.164 has given to nobody begin so.
 _NOWHERE = ("28", "83", "89")
 
@@ -192,8 +202,10 @@ def _phone(layout: str, draws: Integers) -> str:
     if _AMERICAN.fullmatch(layout):
         # 555-0100 to 555-0199 are for fiction.
         area = draws.characters(DIGITS[2:]) + draws.characters(DIGITS, 2)
-        country = "1" if len(digits) == 11 else ""
-        number = f"{country}{area}55501{draws.characters(DIGITS, 2)}"
+        main = only_digits(layout.lower().partition("x")[0])
+        country = "1" if len(main) == 11 else ""
+        behind = len(digits) - len(main)
+        number = f"{country}{area}55501{draws.characters(DIGITS, 2 + behind)}"
         return put(layout, number)
     first = f"00{nowhere}" if digits[0] == "0" else nowhere
     return put(layout, first + draws.characters(DIGITS, len(digits) - len(first)))
@@ -270,10 +282,12 @@ def is_code(text: str) -> bool:
         if text[1:].isdigit():
             return True
         text = text[1:]
+    if _NO_CODE.fullmatch(text):
+        return False
     digits = sum(map(str.isdigit, text))
     parts = _PARTS.split(text)
     if digits == len(text) - len(parts) + 1:
-        return digits >= 7 and not _YEARS.fullmatch(text)
+        return digits >= 7 and "." not in text and not _YEARS.fullmatch(text)
     for part in parts:
         changes = len(_SEGMENT.findall(part)) - 1
         of_part = sum(map(str.isdigit, part))
@@ -376,20 +390,23 @@ RULES: Mapping[Form, FormRule] = {
     ),
     Form.PHONE: FormRule(
         "telephone numbers (8 to 15 digits in the layout of such)",
-        "how many digits they have, the marks and spaces between them, and whether the "
-        "first is 0",
+        "how many digits they have, the marks and spaces between them, whether the "
+        "first is 0, and an x before an extension",
         _phone_shown,
         _phone,
-        lambda text: 8 <= len(only_digits(text)) <= 15 and not is_date(text),
+        _is_phone,
         patterns=(
             r"\+[0-9]{1,3}(?:[.-]?(?:\([0-9]{1,4}\)|[0-9]{1,4})){2,6}",
             r"(?:\(0[0-9]{1,4}\)|0[0-9]{1,4})(?:-?[0-9]{2,4}){2,4}",
-            r"(?:\([0-9]{3}\)|[0-9]{3}[-.])[0-9]{3}[-.][0-9]{4}",
+            r"(?:\+?1[-.])?(?:\([0-9]{3}\)|[0-9]{3}[-.])[0-9]{3}[-.][0-9]{4}"
+            + _EXTENSION,
+            r"(?:\+[0-9]{1,3}|00?1)(?:-[0-9]{3}){2}-[0-9]{4}" + _EXTENSION,
         ),
         spaced=(
             r"\+[0-9]{1,3}(?:[ .-]?(?:\([0-9]{1,4}\)|[0-9]{1,4})){2,6}",
             r"(?:\(0[0-9]{1,4}\)|0[0-9]{1,4})(?:[ -]?[0-9]{2,4}){2,4}",
-            r"(?:\([0-9]{3}\) ?|[0-9]{3}[-. ])[0-9]{3}[-. ][0-9]{4}",
+            r"(?:\+?1[-. ])?(?:\([0-9]{3}\) ?|[0-9]{3}[-. ])[0-9]{3}[-. ][0-9]{4}"
+            + _EXTENSION,
         ),
     ),
     Form.IP: FormRule(
