@@ -21,7 +21,7 @@ SPANS = Spans(Policy(keep=KEEP, mask=MASK, forms=(Form.EMAIL,)))
 
 def named_in(text: str, spans: Spans = SPANS) -> list[tuple[str, int]]:
     """Return what is named in a text, and as what."""
-    pieces, named = spans.divide(text)
+    pieces, named, _ = spans.divide(text)
     assert "".join(pieces) == text
     return [(pieces[position].strip(" "), kind) for position, kind in named.items()]
 
