@@ -299,7 +299,14 @@ def is_code(text: str) -> bool:
     return digits >= 5 or (digits >= 3 and letters.isupper())
 
 
+def _code_shown(text: str) -> str:
+    return shape(text) if re.search("[A-Za-z#]", text) else numeric_shape(text)
+
+
 def _code(layout: str, draws: Integers) -> str:
+    if not re.search("[Aa#]", layout):
+        # A zero at the beginning would make a telephone number of some.
+        return numbers_anew(layout, draws)
     kinds = {"A": CONSONANTS, "a": CONSONANTS.lower(), "1": DIGITS}
     drawn = (
         draws.characters(kinds[each]) if each in kinds else each for each in layout
@@ -466,9 +473,9 @@ RULES: Mapping[Form, FormRule] = {
     Form.CODE: FormRule(
         "codes of letters and digits (order, serial and customer numbers), or of seven "
         "and more digits",
-        "which of their characters are digits, capital letters and small letters, and "
-        "the marks between them",
-        shape,
+        "which of their characters are digits, capital letters and small letters, the "
+        "marks between them, and whether the first is 0",
+        _code_shown,
         _code,
         lambda text: len(text) <= _LONGEST and is_code(text),
         patterns=(r"#?[A-Za-z0-9]+(?:[-_/.][A-Za-z0-9]+)*",),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,8 +66,20 @@ def layout(body: str, policy: Policy) -> object:
     """Return the form of an identifier, and what the statement says is shown of it."""
     shape = forms.layout_of(body, policy.forms)
     of = shape and shape.form
-    if of is Form.EMAIL:
+    if of in (Form.EMAIL, Form.HANDLE, Form.HASHTAG, Form.EMOJI):
         return of
+    if of is Form.URL:
+        scheme, _, rest = body.rpartition("://")
+        host, _, path = rest.partition("/")
+        return of, scheme or host.startswith("www."), path != ""
+    if of is Form.FILE:
+        return of, body.rpartition(".")[2]
+    if of is Form.TIME:
+        half = re.sub("[ap](?=m|[.]m)", "p", body)
+        return of, re.sub("[0-9]", "1", half), body[:1] == "0" and body[1:2].isdigit()
+    if of is Form.CODE:
+        capital = re.sub("[A-Z]", "A", re.sub("[0-9]", "1", body))
+        return of, re.sub("[a-z]", "a", capital), body.isdigit() and body[0] == "0"
     month = next((word for word in body.split() if word.strip(",").isalpha()), "")
     if of is Form.DATE and len(month) > 2:
         written = (len(month) == 3, month.isupper(), month[:1].isupper())
@@ -78,7 +91,15 @@ def layout(body: str, policy: Policy) -> object:
         for c in body
     )
     first = next(c for c in body if c.isalnum()) == "0"
-    return of, shown, first if of is Form.PHONE else None
+    zero = (Form.PHONE, Form.AMOUNT, Form.VERSION)
+    return of, shown, first if of in zero else None
+
+
+def markup(piece: str) -> str:
+    """Return what stays of a tag, an entity or code."""
+    body = re.sub("`[^`]+`", "`code`", piece)
+    body = re.sub(r"<(/?\w+)[^>]*?(/?)>", r"<\1\2>", body)
+    return re.sub("<(/?)acme", r"<\1span", body)
 
 
 def seen(pieces: list[str], flags_of: list[int], policy: Policy) -> Seen:
@@ -98,7 +119,8 @@ def seen(pieces: list[str], flags_of: list[int], policy: Policy) -> Seen:
         kind = flags & kinds.KIND
         if kind not in WORDLIKE:
             if policy.punctuation == "keep":
-                positions.append(("mark", piece))
+                is_markup = kind == kinds.MARKUP
+                positions.append(("mark", markup(piece) if is_markup else piece))
                 before = None
             continue
         treatment = copied.get(kind, "perturb")
