@@ -26,16 +26,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import __version__, mappings, progress, registry, spaces
+from dptext import __version__, mappings, progress, registry, spaces, views
 from dptext.budgets import AnyBudget, Budget, SequentialBudget, uniform
 from dptext.decoders import Decoder, none
-from dptext.errors import UsageError
+from dptext.errors import LexiconError, UsageError
 from dptext.guarantees import statement
 from dptext.guarantees.claims import MAX_MEANINGFUL_LOSS
+from dptext.lexicons import topics
 from dptext.mappings import Index
 from dptext.measures import bayes_risk, calibrate
 from dptext.mechanisms import (
     Aim,
+    Family,
     Mechanism,
     NoiseMechanism,
     TextMechanism,
@@ -55,7 +57,9 @@ from dptext.readers.channel import Channel
 from dptext.settings import digest_of_data
 from dptext.tokens import joining, kinds, lists
 from dptext.tokens.joining import Joined, Joiner
+from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
+from dptext.tokens.whole_texts import TopicJoiner, WholeTexts
 from dptext.types import (
     BudgetKind,
     Eps,
@@ -425,6 +429,7 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
     if recipe.decoder.params.reads:
         channel.check()
     decoder = recipe.decoder.params.prepare(channel)
+    tokenizer, joiner = _texts_to_words(recipe, mechanism, budget)
     contents = {
         "mechanism": mechanism.content,
         "budget": budget.content,
@@ -435,14 +440,68 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
         profile=recipe,
         lexicon=lexicon,
         mechanism=mechanism,
-        tokenizer=Tokenizer(lexicon, recipe.tokens),
-        joiner=Joiner(lexicon, recipe.tokens),
+        tokenizer=tokenizer,
+        joiner=joiner,
         budget=budget,
         mapping=mapping,
         channel=channel,
         decoder=decoder,
         identity=identity_of(recipe, lexicon.digest, contents, budget.description.used),
     )
+
+
+def _texts_to_words(
+    recipe: Profile, mechanism: Mechanism, budget: AnyBudget
+) -> tuple[Tokenizer, Joiner]:
+    """Return what divides texts into words and writes them, or takes texts whole.
+
+    Raises LexiconError where a view of texts is not what topics were made by, and
+    UsageError for settings that topics do not have.
+    """
+    lexicon = mechanism.space.lexicon
+    meta = topics.meta_of(lexicon)
+    if meta is None:
+        return Tokenizer(lexicon, recipe.tokens), Joiner(lexicon, recipe.tokens)
+    view = views.prepared(meta["view"])
+    if dict(view.content) != meta["view_content"]:
+        raise LexiconError(
+            f"topics {meta['name']}: made with another lexicon or model than the one "
+            "that is installed; build them again"
+        )
+    _check_topics(recipe, mechanism, budget)
+    nearest = topics.nearest(lexicon)
+    written = recipe.tokens.topic
+    joiner = TopicJoiner(lexicon, ids=written != "words", words=written != "id")
+    return WholeTexts(lambda texts: nearest.find(view.vectors(texts))), joiner
+
+
+def _check_topics(recipe: Profile, mechanism: Mechanism, budget: AnyBudget) -> None:
+    """Raise UsageError for settings that show more of a text than its topic."""
+    description = budget.description
+    notion = mechanism.guarantee(description.high).notion
+    words = mechanism.params.family is Family.WORDS
+    refusals = {
+        "mechanism: topics need one with a guarantee for any two words, such as rank": (
+            not words or notion is not Notion.LDP
+        ),
+        "budget: all texts have one epsilon; use the budget uniform": (
+            description.kind is not BudgetKind.WORD
+        ),
+        "strategy: each text is drawn by itself; use token": (
+            recipe.strategy is not Strategy.TOKEN
+        ),
+        "decoder: a topic is written as it was drawn; use none": (
+            recipe.decoder.name != "none"
+        ),
+        "tokens: nothing of a text is copied beside its topic; set punctuation to drop "
+        "and leave lists, forms and the treatment of words out": (
+            replace(recipe.tokens, topic="words", agreement="inflect")
+            != Policy(punctuation="drop")
+        ),
+    }
+    for message, is_refused in refusals.items():
+        if is_refused:
+            raise UsageError(message)
 
 
 def _by_readers(recipe: Profile, lexicon: Lexicon) -> Profile:

@@ -34,7 +34,7 @@ LAYERS = (
     (
         *("tokens", "lexicons", "spaces", "budgets", "mechanisms", "mappings"),
         *("formats", "metrics", "guarantees", "measures", "geometry", "exponential"),
-        *("readers", "decoders"),
+        *("readers", "decoders", "views"),
     ),
     # Releases: words by a pipeline, vectors by a release.
     ("profile", "pipeline", "vectors"),
@@ -61,6 +61,8 @@ STAGES = {
     # Of mechanisms the output distribution, of lexicons where their files lie.
     "readers": {"mechanisms", "tokens", "lexicons"},
     "decoders": {"readers"},
+    # Of texts the words, of lexicons the vectors.
+    "views": {"tokens", "lexicons"},
     # They stand beside the path and look at mechanisms made ready.
     "guarantees": {"mechanisms"},
     "measures": {"mechanisms", "metrics", "tokens", "spaces", "readers", "lexicons"},

@@ -20,10 +20,13 @@ from dptext.guarantees.claims import (
     Claim,
     Loss,
     Terms,
+    TopicTerms,
     above,
     factor,
     first_beyond,
     number,
+    picked_after,
+    picked_of,
     too_long,
 )
 from dptext.tokens.forms import RULES
@@ -62,6 +65,8 @@ def say(claim: Claim, promise: Guarantee, terms: Terms) -> tuple[str, str]:
     if claim.no_claim is not None:
         why = {"reason": promise.reason, "worst": above(claim.worst)}
         return said(f"no_claim.{claim.no_claim}", **why), said("text.none")
+    if terms.topics is not None:
+        return _of_topics(claim, terms.topics)
     in_context = promise.context and terms.kind is not BudgetKind.FREE
     origin = "context" if in_context else terms.kind
     parts = {
@@ -75,6 +80,49 @@ def say(claim: Claim, promise: Guarantee, terms: Terms) -> tuple[str, str]:
         text += said(f"origin.{origin}", **parts)
     used = "".join(f" {line}" for line in terms.budget.used)
     return said(_template("sentence", claim, terms), **parts), text + used
+
+
+# Originals among which somebody who holds them looks for the right one.
+ORIGINALS = 1000
+
+
+def _of_topics(claim: Claim, topics: TopicTerms) -> tuple[str, str]:
+    """Return the sentence for texts that become topics, and what its figures mean."""
+    epsilon = claim.epsilon
+    sentence = said(
+        "topics.sentence",
+        epsilon=number(epsilon),
+        factor=factor(epsilon),
+        size=f"{topics.size:,}",
+    )
+    text = said(
+        "topics.text",
+        epsilon=number(epsilon),
+        nearest=percent(topics.nearest),
+        large=said("phrase.large") if epsilon > MAX_MEANINGFUL_TEXT_LOSS else "",
+    )
+    return sentence, f"{text} {recognised(epsilon, topics)}"
+
+
+def recognised(epsilon: float, topics: TopicTerms | None = None) -> str:
+    """Say how often somebody who holds originals picks the right one, at most."""
+    return said(
+        "topics.recognised",
+        originals=f"{ORIGINALS:,}",
+        average=percent(picked_of(epsilon, ORIGINALS, topics)),
+        single=percent(picked_after(epsilon, ORIGINALS)),
+        pair=percent(picked_after(epsilon, 2)),
+    )
+
+
+def percent(value: float) -> str:
+    """Write a probability as a percentage with one digit or more, rounded up."""
+    for digits in (1, 2, 3, 4):
+        step = 10.0**digits
+        rounded = math.ceil(value * 100.0 * step - 1e-9) / step
+        if rounded < 100.0:
+            return f"{rounded:.{digits}f}%"
+    return "100%"
 
 
 def _template(table: str, claim: Claim, terms: Terms) -> str:
@@ -287,6 +335,9 @@ def uncovered(notion: Notion, terms: Terms) -> Iterator[str]:
         yield said("always.copied", named=named)
         if terms.run.detected:
             yield said("always.detected", named=named)
+    if terms.topics is not None:
+        yield from _uncovered_by_topics(terms)
+        return
     yield said("always.person")
     policy, ways = terms.policy, TEMPLATES["written"]
     # Classes of token that count as one word, and ways to write one replacement.
@@ -304,6 +355,14 @@ def uncovered(notion: Notion, terms: Terms) -> Iterator[str]:
     yield said("always.records")
     if notion is Notion.METRIC:
         yield said("always.far")
+
+
+def _uncovered_by_topics(terms: Terms) -> Iterator[str]:
+    """Yield what the release of topics does not cover."""
+    assert terms.topics is not None
+    for name in ("person", "disclosed", "words", "missing"):
+        yield said(f"topics.{name}")
+    yield said("always.topic_records")
 
 
 def _by_setting(table: str, policy: Policy) -> Iterator[str]:
