@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from dptext.cli import faults, options, parser, screen
-from dptext.cli.options import PublicFiles, Text, Texts
+from dptext.cli.options import Number, PublicFiles, Text, Texts, one_of
 from dptext.errors import UsageError
+from dptext.report.blocks import Column, Page, Section, Table
 
 if TYPE_CHECKING:
+    from dptext.evaluation.released_topics import ReleasedTopics
+    from dptext.evaluation.shares import Estimate, Target
     from dptext.lexicons.topics import TopicFile
     from dptext.report.blocks import Block
-    from dptext.types import JsonObject
+    from dptext.types import Ints, JsonObject
 
 _SIZES = "4,16,64,256"
 
@@ -119,7 +125,6 @@ def _plain(document: TopicFile) -> JsonObject:
 def _blocks(document: TopicFile) -> list[Block]:
     """Return a table of the sizes, and one of the topics of each size."""
     from dptext.lexicons.topics import EPSILON_OF_NOTE, size_for
-    from dptext.report.blocks import Column, Table
     from dptext.report.figures import count, whole
 
     blocks: list[Block] = []
@@ -152,5 +157,179 @@ def _blocks(document: TopicFile) -> list[Block]:
     return blocks
 
 
-for function in (build, show):
+def estimate(
+    output: Annotated[Path, "A private output of the release of topics."],
+    other: Annotated[
+        Path | None, "A second one, such as that of the next month, to compare."
+    ] = None,
+    *,
+    by: Annotated[Text, "Unchanged field whose values divide the texts."] = None,
+    subject: Annotated[
+        Text, "Unchanged field with the person that a record is about."
+    ] = None,
+    target: Annotated[
+        str,
+        one_of("people", "file"),
+        "people: shares among those behind the texts, a random sample. file: shares "
+        "among the texts of this file.",
+    ] = "people",
+    confidence: Annotated[
+        float, Number(float, 0.5, 0.9999), "Confidence of each interval."
+    ] = 0.95,
+    html: options.File = None,
+    as_json: bool = False,
+) -> None:
+    """Estimate the shares of topics from a private output alone.
+
+    Estimates are unbiased and may be negative. Of two outputs, topics that grew come
+    first. Each interval holds by itself: of twenty, one is wrong on average.
+
+    Example: dptext topics estimate tickets.private.jsonl --by product
+    """
+    from dptext.evaluation import shares
+    from dptext.evaluation.released_topics import read
+
+    fields = [name for name in (by, subject) if name is not None]
+    first = read(output, fields)
+    second = None if other is None else read(other, fields)
+    if second is not None and second.digest != first.digest:
+        raise UsageError(f"{other}: other topics than those of {output}")
+    wanted = shares.Target(target)
+    tables = []
+    for name, one, two in _parts(first, second, by, subject, wanted):
+        before = shares.estimates(first.law, one.drawn, wanted, confidence, one.groups)
+        after = None
+        if second is not None and two is not None:
+            after = shares.estimates(
+                second.law, two.drawn, wanted, confidence, two.groups
+            )
+        tables.append((name, before, after))
+    plain = [_estimated(first.phrases, *each) for each in tables]
+    blocks = [_shares_table(first.phrases, *each) for each in tables]
+    page = Page("Shares of topics", [Section("Estimates", blocks)])
+    screen.deliver({"tables": plain}, as_json, page, html=html)
+
+
+class _Part(NamedTuple):
+    """Written topics of some texts, and which person each text is about."""
+
+    drawn: Ints
+    groups: Ints | None
+
+
+def _parts(
+    first: ReleasedTopics,
+    second: ReleasedTopics | None,
+    by: str | None,
+    subject: str | None,
+    target: Target,
+) -> Iterator[tuple[str, _Part, _Part | None]]:
+    """Yield the texts of each group of both outputs; all in one without a field."""
+    grouped = subject is not None and target == "people"
+
+    def part(released: ReleasedTopics, value: str | None) -> _Part:
+        import numpy as np
+
+        here = np.ones(len(released.drawn), bool)
+        if by is not None:
+            here = np.array([each == value for each in released.values[0]], bool)
+        persons = None
+        if grouped:
+            codes: dict[str | None, int] = {}
+            of_text = [codes.setdefault(e, len(codes)) for e in released.values[-1]]
+            persons = np.array(of_text, np.int64)[here]
+        return _Part(released.drawn[here], persons)
+
+    values: list[str | None] = [None]
+    if by is not None:
+        both = [*first.values[0], *(second.values[0] if second else ())]
+        values = sorted(set(both), key=lambda value: (value is None, value or ""))
+    for value in values:
+        name = "" if by is None else f"{by}: {'none' if value is None else value}"
+        other = None if second is None else part(second, value)
+        yield name, part(first, value), other
+
+
+def _estimated(
+    phrases: tuple[str, ...],
+    name: str,
+    before: Sequence[Estimate],
+    after: Sequence[Estimate] | None,
+) -> JsonObject:
+    """Return the estimates of a group for machines; null of no text."""
+    from dptext.evaluation.shares import differences
+
+    listed: list[JsonObject] = []
+    grown = None if after is None else differences(before, after)
+    for row, (phrase, each) in enumerate(zip(phrases, before, strict=True)):
+        one: JsonObject = {"topic": row + 1, "words": phrase, **_finite(each)}
+        if after is not None and grown is not None:
+            difference, low, high = map(_number, grown[row])
+            one |= {"second": _finite(after[row])}
+            one |= {"growth": difference, "growth_low": low, "growth_high": high}
+        listed.append(one)
+    return {"group": name, "topics": listed}
+
+
+def _finite(each: Estimate) -> JsonObject:
+    return {
+        "share": _number(each.share),
+        "low": _number(each.low),
+        "high": _number(each.high),
+        "written": each.written,
+    }
+
+
+def _number(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _shares_table(
+    phrases: tuple[str, ...],
+    name: str,
+    before: Sequence[Estimate],
+    after: Sequence[Estimate] | None,
+) -> Table:
+    """Return a table with bars: the largest shares, or those that grew most, first."""
+    from dptext.evaluation.shares import differences
+
+    if after is None:
+        order = sorted(range(len(before)), key=lambda row: -before[row].share)
+        widest = max((each.share for each in before), default=1.0)
+        rows = [
+            (
+                phrases[row],
+                before[row].share,
+                _limits(before[row].low, before[row].high),
+            )
+            for row in order
+        ]
+        columns = [Column("topic"), Column("share", _signed, full=max(widest, 0.01))]
+        return Table([*columns, Column("interval")], rows, title=name)
+    grown = differences(before, after)
+    order = sorted(range(len(grown)), key=lambda row: -grown[row][0])
+    compared = [
+        (
+            phrases[row],
+            before[row].share,
+            after[row].share,
+            grown[row][0],
+            _limits(*grown[row][1:]),
+        )
+        for row in order
+    ]
+    heads = [Column("topic"), Column("first", _signed), Column("second", _signed)]
+    heads += [Column("growth", _signed), Column("interval of growth")]
+    return Table(heads, compared, title=name)
+
+
+def _signed(value: float) -> str:
+    return f"{100 * value:.1f}%" if math.isfinite(value) else "no texts"
+
+
+def _limits(low: float, high: float) -> str:
+    return f"{_signed(low)} to {_signed(high)}" if math.isfinite(low) else "not known"
+
+
+for function in (build, show, estimate):
     parser.add(app, function, function.__name__)

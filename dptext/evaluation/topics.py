@@ -101,8 +101,8 @@ def _check(public: PublicTexts, sizes: Sequence[int]) -> None:
         raise UsageError("--sizes: give numbers of at least 2, as in 4,16,64")
     if count < _LEAST * max(sizes):
         raise UsageError(
-            f"--sizes: {max(sizes)} topics need {_LEAST * max(sizes):,} public texts or "
-            f"more, and there are {count:,}; give more texts or smaller sizes"
+            f"--sizes: {max(sizes)} topics need {_LEAST * max(sizes):,} public texts, "
+            f"and there are {count:,}; give more texts or smaller sizes"
         )
     if public.labels is not None and min(sizes) < len(set(public.labels)):
         raise UsageError(

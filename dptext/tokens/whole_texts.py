@@ -67,11 +67,13 @@ class TopicJoiner(Joiner):
         for row, phrase in enumerate(lexicon.words):
             number = f"topic {row + 1}" if ids else ""
             shown.append(": ".join(filter(None, (number, phrase if words else ""))))
-        self._phrases = np.array(shown, object)
+        #: Each topic as it is written.
+        self.phrases = tuple(shown)
+        self._spelled = np.array(shown, object)
 
     def join(self, words: Words, drawn: Ids, bits: RandomBits) -> Joined:
         """Return one topic for each text: drawn (n,)."""
-        spelled = self._phrases[drawn]
+        spelled = self._spelled[drawn]
         return Joined(spelled.tolist(), drawn, spelled)
 
     def redraw(self, words: Words, bits: RandomBits, positions: Ints) -> None:
