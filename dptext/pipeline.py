@@ -414,6 +414,8 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
     recipe = replace(recipe, decoder=Part(recipe.decoder.name, decoding))
     space = spaces.prepare(lexicon, recipe.space.name, recipe.space.params)
     recipe, mechanism, budget = _prepared(recipe, space)
+    if topics.meta_of(lexicon) is not None:
+        _check_topics(recipe, mechanism, budget)
     statement.check(mechanism, budget.description)
     mapping = None
     if recipe.mapping is not None:
@@ -429,7 +431,7 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
     if recipe.decoder.params.reads:
         channel.check()
     decoder = recipe.decoder.params.prepare(channel)
-    tokenizer, joiner = _texts_to_words(recipe, mechanism, budget)
+    tokenizer, joiner = _texts_to_words(recipe, lexicon)
     contents = {
         "mechanism": mechanism.content,
         "budget": budget.content,
@@ -450,15 +452,11 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
     )
 
 
-def _texts_to_words(
-    recipe: Profile, mechanism: Mechanism, budget: AnyBudget
-) -> tuple[Tokenizer, Joiner]:
+def _texts_to_words(recipe: Profile, lexicon: Lexicon) -> tuple[Tokenizer, Joiner]:
     """Return what divides texts into words and writes them, or takes texts whole.
 
-    Raises LexiconError where a view of texts is not what topics were made by, and
-    UsageError for settings that topics do not have.
+    Raises LexiconError where the view of texts has changed since topics were made.
     """
-    lexicon = mechanism.space.lexicon
     meta = topics.meta_of(lexicon)
     if meta is None:
         return Tokenizer(lexicon, recipe.tokens), Joiner(lexicon, recipe.tokens)
@@ -468,7 +466,6 @@ def _texts_to_words(
             f"topics {meta['name']}: made with another lexicon or model than the one "
             "that is installed; build them again"
         )
-    _check_topics(recipe, mechanism, budget)
     nearest = topics.nearest(lexicon)
     written = recipe.tokens.topic
     joiner = TopicJoiner(lexicon, ids=written != "words", words=written != "id")

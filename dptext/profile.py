@@ -305,13 +305,9 @@ def load(name: str, overrides: Mapping[str, object] | None = None) -> Profile:
 def _with_topics(recipe: Profile) -> Profile:
     """Choose how many topics serve the epsilon, where texts become topics."""
     params = recipe.budget.params
-    if not recipe.lexicon.startswith(topics.PREFIX):
+    # Without a name it is refused where the topics are opened.
+    if not recipe.lexicon.startswith(topics.PREFIX) or recipe.lexicon == topics.PREFIX:
         return recipe
-    if recipe.lexicon == topics.PREFIX:
-        raise UsageError(
-            "topics: name a file of topics with --topics (`dptext topics build` makes "
-            "one from public text)"
-        )
     if not isinstance(params, uniform.Params) or params.epsilon is None:
         raise UsageError("topics: give the epsilon of a whole text, not a risk")
     return replace(recipe, lexicon=topics.sized(recipe.lexicon, params.epsilon))

@@ -99,7 +99,7 @@ def command(
     size = 1 if outs.line_buffered else work.batch_size
     job = replace(job, flush=outs.line_buffered, resume=outs.resume, batch_size=size)
     reports = reported.reports(keys.key_file)
-    recipe = profiles.load(profile, over)
+    recipe = profiles.load(changes.profile(profile), over)
     lists = *recipe.tokens.keep.files, *recipe.tokens.mask.files
     planned = outputs.planned(
         *(job, reports, [*context.meta[outputs.READ], *lists]),

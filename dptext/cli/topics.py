@@ -116,10 +116,11 @@ def _plain(document: TopicFile) -> JsonObject:
     import msgspec
 
     plain: JsonObject = msgspec.to_builtins(document)
-    del plain["rows"], plain["classes"]
-    for size in plain["sizes"].values():
+    sizes: dict[str, JsonObject] = msgspec.to_builtins(document.sizes)
+    for size in sizes.values():
         del size["centres"]
-    return {"digest": document.digest, **plain}
+    del plain["rows"], plain["classes"]
+    return {"digest": document.digest, **plain, "sizes": sizes}
 
 
 def _blocks(document: TopicFile) -> list[Block]:

@@ -107,7 +107,7 @@ def _law(report: Document, path: Path) -> Law:
     named = topics.split(report.run.lexicon)
     if report.words is None or named is None:
         raise UsageError(
-            f"{path}: not a release of topics; `dptext sanitize --topics NAME` makes one"
+            f"{path}: not a release of topics (dptext sanitize --topics NAME)"
         )
     # Under a top group of several topics, other shares give the same file.
     is_plain = (

@@ -193,7 +193,8 @@ def _classes(
 
 def _rounded(row: Vectors) -> list[float]:
     """Return numbers with six digits after the point, which keep the file small."""
-    return np.round(row, _DIGITS).tolist()
+    numbers: list[float] = np.round(row, _DIGITS).tolist()
+    return numbers
 
 
 def _of_labels(

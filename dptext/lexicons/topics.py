@@ -244,6 +244,11 @@ def open_lexicon(name: str, size: int | None = None) -> Lexicon:
 
     Raises LexiconError for an unknown name or size.
     """
+    if not name:
+        raise LexiconError(
+            "topics: name a file of topics with --topics NAME (`dptext topics build` "
+            "makes one from public text)"
+        )
     document = read(name)
     number = size or max(document.numbers)
     if str(number) not in document.sizes:

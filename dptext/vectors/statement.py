@@ -30,6 +30,7 @@ from dptext.guarantees.claims import (
 )
 from dptext.guarantees.sentences import said
 from dptext.guarantees.statement import Statement
+from dptext.lexicons.weighting import Wide
 from dptext.measures import bayes_risk
 from dptext.mechanisms.discrete_gaussian import DiscreteGaussian
 from dptext.mechanisms.discrete_laplace import DiscreteLaplace
@@ -37,7 +38,7 @@ from dptext.mechanisms.privemb import PrivEmb
 from dptext.randomness import RandomBits, Randomness, RunKey
 from dptext.types import Guarantee, Ids, Level, Notion, Strategy
 from dptext.vectors import Distortion, Measures, Pool, Ruler
-from dptext.vectors.release import VectorRelease, Wide
+from dptext.vectors.release import VectorRelease
 
 # Numbers of vectors for which an epsilon is printed that holds for all together.
 _SEVERAL = (2, 5, 10, 50, 100)
