@@ -1,20 +1,23 @@
-"""Measure what readers find at each risk in each kind of text, and ship the figures.
+"""Measure what attackers find at each risk in each kind of text, and ship the figures.
 
-    python -m tools.readers --risk 20% --kind news          # one cell of the ladder
-    python -m tools.readers                                 # all of it
-    python -m tools.readers --profile strict --profile readable
+    python -m tools.readers                          # all that ships
+    python -m tools.readers --profile strict         # a profile at its own risk
+    python -m tools.readers --risk 20% --kind news   # one cell of the ladder
     python -m tools.readers --risk 20% --kind sentences --texts 60
         --endpoint http://localhost:11434/v1 --model NAME       # writes no file
 
 Writes dptext/data/readers.json, which plans and reports show beside the exact risk: for
-each kind of text what readers find, of all words, of content words and by frequency,
-and what classifiers keep of the labels. Readers are `alone` (one output word), `ngram`
-(the whole text, and the pairs that ship) and `same-kind` (besides, the pairs of half a
-million words of other public texts of the kind). Texts are public test data: no order
-and no weight of a decoder was chosen by the rows that are read, and no row is read by
-pairs that counted it. Draws have a fixed seed.
-To be run after the lexicon, the n-gram model that ships or a shipped profile has
-changed; a cell takes half a minute.
+each kind of text how many written words are the original, with the profile's decoder
+and without one, what readers find, each of all words, of content words and by
+frequency, and what classifiers keep of the labels. Readers are `alone` (one output
+word), `ngram` (the whole text, and the pairs that ship) and `same-kind` (besides, the
+pairs of half a million words of other public texts of the kind). Texts are public test
+data: no order and no weight of a decoder was chosen by the rows that are read, and no
+row is read by pairs that counted it. Draws have a fixed seed.
+
+All that ships is `balanced` at each risk of the ladder, `strict` and `readable` at
+their own. Run it after the lexicon, the n-gram model that ships or a shipped profile
+has changed. A full run leaves no figure of earlier settings in the file.
 """
 
 from __future__ import annotations
@@ -22,22 +25,24 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
-from typing import NamedTuple
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from benchmarks.private_rows import privatized, rows_of
 from dptext import open_pipeline, profile
+from dptext.budgets import uniform
 from dptext.evaluation.classify import learn, make_classifier
 from dptext.measures import calibrate, context_risk
-from dptext.measures.context_risk import InContext, Learned, Reading
+from dptext.measures.context_risk import ContextAttack, InContext, Learned, Reading
 from dptext.models.endpoint import Server
 from dptext.pipeline import Pipeline
+from dptext.profile import Profile
 from dptext.randomness import RunKey
 from dptext.readers import Reader, ngrams
 from dptext.readers.endpoint import EndpointReader
 from dptext.readers.pairs import SameKindReader
 from dptext.readers.training import PairCounts
-from dptext.settings import share
 
 
 class Corpus(NamedTuple):
@@ -59,6 +64,8 @@ KINDS = {
 }
 # Without any output a guess is right for 5.2% of words.
 RISKS = ("6%", "8%", "10%", "13%", "16%", "20%", "25%", "30%")
+# The risks at which each profile is measured; () is its own.
+_SHIPPED: dict[str, tuple[str, ...]] = {"balanced": RISKS, "strict": (), "readable": ()}
 _COUNTED = 500_000
 # Words of one request to a server, requests under way, and seconds of each.
 _ASKED, _CONCURRENCY, _TIMEOUT = 40, 4, 600.0
@@ -80,18 +87,31 @@ def counted(corpus: Corpus, pipeline: Pipeline) -> PairCounts:
     return counts
 
 
-def read(
-    kind: str, pipeline: Pipeline, strongest: Reader, most: int = 10_000
-) -> tuple[Reading, ...]:
-    """Return and print what the usual readers and one more find in a kind of text."""
+def attacked(
+    kind: str, pipeline: Pipeline, readers: Sequence[Reader], most: int = 10_000
+) -> ContextAttack:
+    """Attack the texts of a kind."""
     corpus = KINDS[kind]
     rows = rows_of(corpus.read)[: min(most, corpus.texts)]
-    readings = context_risk.measure(
+    return context_risk.attacked(
         pipeline,
-        [*context_risk.available(pipeline), strongest],
+        readers,
         _batches([str(row["text"]) for row in rows], _BATCH),
         pipeline.randomness(RunKey.from_seed(0)),
     )
+
+
+def read(
+    kind: str, pipeline: Pipeline, strongest: Reader, most: int = 10_000
+) -> tuple[Reading, ...]:
+    """Return and print what attackers find in a kind of text, and one more reader.
+
+    The first takes the written words as they stand.
+    """
+    readers = [*context_risk.available(pipeline), strongest]
+    attack = attacked(kind, pipeline, readers, most)
+    written = attack.written()
+    readings = attack.result() if written is None else (written, *attack.result())
     for each in readings:
         print(f"  {kind}: {each.reader} {each.success:.1%}", flush=True)
     return readings
@@ -107,20 +127,37 @@ def attack(kind: str, pipeline: Pipeline, server: Server, most: int) -> None:
             print(f"  {one.name}: {one.success:.1%} ({span}) of {one.words:,}")
 
 
-def cell(kind: str, pipeline: Pipeline) -> InContext:
-    """Return what readers find in a kind of text, and what classifiers keep of it."""
+class Cell(NamedTuple):
+    """The figures of a kind of text: of readers, of written words and of draws.
+
+    The last are of draws written as they are, without a decoder.
+    """
+
+    readers: InContext
+    written: InContext
+    drawn: InContext
+
+
+def cell(kind: str, pipeline: Pipeline, undecoded: Pipeline) -> Cell:
+    """Measure a kind of text; undecoded is the pipeline without a decoder."""
     corpus = KINDS[kind]
     counts = counted(corpus, pipeline)
     shipped = ngrams.find_model(ngrams.ENGLISH, pipeline.channel)
     public = counts.model(1, {}, shipped)
-    readings = read(kind, pipeline, SameKindReader.strongest(pipeline.channel, public))
-    return InContext(
-        corpus.name,
-        shipped.digest,
-        readings,
-        kind,
-        counts.words,
-        tuple(learned(corpus, pipeline)),
+    strongest = SameKindReader.strongest(pipeline.channel, public)
+    written, *readings = read(kind, pipeline, strongest)
+    drawn = attacked(kind, undecoded, []).written()
+    assert drawn is not None
+    of_texts = InContext(corpus.name, shipped.digest, (), kind)
+    return Cell(
+        replace(
+            of_texts,
+            readings=tuple(readings),
+            counted=counts.words,
+            learned=tuple(learned(corpus, pipeline)),
+        ),
+        replace(of_texts, readings=(written,)),
+        replace(of_texts, readings=(drawn,)),
     )
 
 
@@ -143,41 +180,79 @@ def _batches(texts: Sequence[str], size: int) -> Iterator[Sequence[str]]:
     return (texts[begin : begin + size] for begin in range(0, len(texts), size))
 
 
+class Figures:
+    """The file of figures; cells that are not measured keep theirs.
+
+    The parts are what dptext.measures.calibrate looks up.
+    """
+
+    def __init__(self, path: Path, *, fresh: bool) -> None:
+        self._path = path
+        self._parts: dict[str, Any] = {} if fresh else json.loads(path.read_bytes())
+
+    def rung(self, recipe: Profile, pipeline: Pipeline, risk: float) -> None:
+        """Note that settings were measured at a risk."""
+        ladder = calibrate.ladder_key(recipe.settings(), pipeline.lexicon)
+        epsilon = pipeline.budget.description.high
+        rung = calibrate.Rung(
+            epsilon, context_risk.key_of(pipeline), context_risk.written_key(pipeline)
+        )
+        ladders = self._parts.setdefault("ladders", {})
+        ladders.setdefault(ladder, {})[f"{risk:g}"] = asdict(rung)
+
+    def add(self, part: str, key: str, figures: InContext) -> None:
+        """Put the figures of a kind of text in the place of earlier ones."""
+        cells = self._parts.setdefault(part, {})
+        others = [e for e in cells.get(key, ()) if e["kind"] not in (figures.kind, "")]
+        cells[key] = sorted([*others, asdict(figures)], key=lambda e: str(e["kind"]))
+
+    def save(self) -> None:
+        """Write the file."""
+        text = json.dumps(self._parts, indent=1, sort_keys=True)
+        self._path.write_text(f"{text}\n", encoding="utf-8")
+
+
 def main() -> None:
-    """Write the file: cells that are not asked for keep their figures."""
+    """Measure and write the cells that are asked for."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--profile", action="append", help="default: balanced")
-    parser.add_argument("--risk", action="append", help="default: all of the ladder")
+    parser.add_argument("--profile", action="append", choices=_SHIPPED)
+    parser.add_argument("--risk", action="append", help="default: all that ship")
     parser.add_argument("--kind", action="append", choices=KINDS)
     parser.add_argument("--endpoint", help="only print what a model on a server finds")
     parser.add_argument("--model", default="")
     parser.add_argument("--texts", type=int, default=100, help="those sent to a server")
-    arguments = parser.parse_args()
-    path = calibrate.shipped_readers()
-    for name in arguments.profile or ("balanced",):
-        for risk in arguments.risk or RISKS:
-            recipe = profile.load(name, {"budget": {"risk": risk}})
-            pipeline = open_pipeline(name, {"budget": {"risk": risk}})
-            key = context_risk.key_of(pipeline)
+    asked = parser.parse_args()
+    fresh = not (asked.profile or asked.risk or asked.kind or asked.endpoint)
+    figures = Figures(calibrate.shipped_readers(), fresh=fresh)
+    for name in asked.profile or _SHIPPED:
+        for risk in asked.risk or _SHIPPED[name] or (None,):
+            over = {} if risk is None else {"budget": {"risk": risk}}
+            recipe, pipeline = profile.load(name, over), open_pipeline(name, over)
+            params = recipe.budget.params
+            assert isinstance(params, uniform.Params)
+            assert params.risk is not None
             epsilon = pipeline.budget.description.high
-            print(f"{name}, risk {risk}, epsilon {epsilon:g}", flush=True)
-            for kind in arguments.kind or KINDS:
-                if arguments.endpoint:
-                    url, model = arguments.endpoint, arguments.model
-                    server = Server(url, model, _CONCURRENCY, _TIMEOUT, "--endpoint")
-                    attack(kind, pipeline, server, arguments.texts)
-                    continue
-                one = cell(kind, pipeline)
-                data = json.loads(path.read_bytes())
-                before = data["readers"].get(key, ())
-                kept = [each for each in before if each["kind"] not in (kind, "")]
-                kept.append(asdict(one))
-                data["readers"][key] = sorted(kept, key=lambda e: str(e["kind"]))
-                settings = calibrate.ladder_key(recipe.settings(), pipeline.lexicon)
-                rung = f"{share(risk, '--risk'):g}"
-                data["ladders"].setdefault(settings, {})[rung] = key
-                text = json.dumps(data, indent=1, sort_keys=True)
-                path.write_text(text + "\n", encoding="utf-8")
+            print(f"{name}, risk {params.risk:.0%}, epsilon {epsilon:g}", flush=True)
+            if asked.endpoint:
+                url, model = asked.endpoint, asked.model
+                server = Server(url, model, _CONCURRENCY, _TIMEOUT, "--endpoint")
+                for kind in asked.kind or KINDS:
+                    attack(kind, pipeline, server, asked.texts)
+                continue
+            undecoded = open_pipeline(name, {**over, "decoder": "none"})
+            figures.rung(recipe, pipeline, params.risk)
+            for kind in asked.kind or KINDS:
+                one = cell(kind, pipeline, undecoded)
+                figures.add("readers", context_risk.key_of(pipeline), one.readers)
+                written = context_risk.written_key(pipeline)
+                figures.add("written", written, one.written)
+                drawn = context_risk.written_key(undecoded)
+                figures.add("written", drawn, one.drawn)
+                if not fresh:
+                    figures.save()
+    # The figures that ship stay whole until all of them are measured.
+    if not asked.endpoint:
+        figures.save()
 
 
 if __name__ == "__main__":

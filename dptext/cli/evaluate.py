@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from dptext.cli import faults, options, screen
 from dptext.errors import UsageError
+
+if TYPE_CHECKING:
+    from dptext.pipeline import Pipeline
 
 
 def command(
@@ -16,7 +20,9 @@ def command(
     layout: options.LayoutOptions,
     id: options.Text = None,
     profile: Annotated[
-        options.Text, f"{options.PROFILE} The one that made the private file."
+        options.Text,
+        f"{options.PROFILE} The one that made the private file; or its public report, "
+        "as in private.jsonl.dptext.json, for the very settings of that run.",
     ] = None,
     changes: options.Changes,
     measured: options.Measured,
@@ -39,6 +45,7 @@ def command(
     from dptext.evaluation import rows, views
     from dptext.evaluation import run as evaluation
     from dptext.evaluation.readers import PublicText
+    from dptext.report.exports import SIDECAR
 
     over = changes.overrides()
     public = PublicText.named(public_text, layout.field)
@@ -52,7 +59,12 @@ def command(
             "private file: give --profile, too"
         )
     settings.check()
-    writer = None if profile is None else api.open_pipeline(profile, over)
+    writer = None
+    if profile is not None:
+        is_report = profile.endswith(SIDECAR)
+        writer = (
+            _of_report(profile, over) if is_report else api.open_pipeline(profile, over)
+        )
     words = (
         writer.lexicon if writer else lexicons.find(str(over.get("lexicon", "builtin")))
     )
@@ -82,3 +94,26 @@ def command(
     }
     beside = report, f"{screen.to_json(data)}\n"
     screen.deliver(data, as_json, views.evaluation(result), html=html, beside=beside)
+
+
+def _of_report(path: str, over: Mapping[str, object]) -> Pipeline:
+    """Make the settings ready that a report of words carries.
+
+    Raises OSError, and UsageError for a report of vectors, changes beside it, or a
+    lexicon that is not here.
+    """
+    from dptext import lexicons, pipeline, profile
+    from dptext.report import document
+    from dptext.streams import read_small
+
+    if over:
+        raise UsageError("--profile is a report: leave out settings, it has them all")
+    run = document.decode(read_small(path, "report"), path).run
+    recipe = profile.resolved(run.settings, run.profile, run.lexicon)
+    lexicon = lexicons.by_digest(run.lexicon_digest)
+    if lexicon is None:
+        raise UsageError(
+            f"{path}: its lexicon (digest {run.lexicon_digest[:12]}...) is not on this "
+            "machine; import it (dptext lexicon import)"
+        )
+    return pipeline.build(recipe, lexicon)

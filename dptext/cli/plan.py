@@ -43,8 +43,15 @@ def command(
     pipeline = api.open_pipeline(changes.profile(profile), changes.overrides())
     kind = PublicText.named(public_text, field)
     with progress.step("planning"):
-        read = () if not kind else (read_by_halves(pipeline, kind),)
-        result = plan.plan(pipeline, total, jobs=jobs, bayes_risk=bayes_risk, read=read)
+        found = None if kind is None else read_by_halves(pipeline, kind)
+        result = plan.plan(
+            pipeline,
+            total,
+            jobs=jobs,
+            bayes_risk=bayes_risk,
+            read=() if found is None else (found.readers,),
+            written=() if found is None or not found.written else (found.written,),
+        )
     screen.deliver(result, as_json, plan.view(result), html=html)
 
 

@@ -23,10 +23,15 @@ from dptext.evaluation.readers import PublicText, counted, halves, sample
 from dptext.lexicons import from_text, importing, store
 from dptext.lexicons.from_text import Texts, count_words, vectors_from_text
 from dptext.measures import calibrate, context_risk
-from dptext.measures.context_risk import PUBLIC_TEXT, InContext, Reading
+from dptext.measures.context_risk import (
+    PUBLIC_TEXT,
+    ContextAttack,
+    InContext,
+    Reading,
+)
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.readers import ngrams
+from dptext.readers import Reader, ngrams
 from dptext.readers.ngrams import Ngrams
 from dptext.readers.pairs import SameKindReader
 from dptext.tokens.regex import keys_of
@@ -113,15 +118,19 @@ def make(
     pairs = every.model(1, {**meta, "counted": every.words}, general)
     other = counted(lexicon, first)
     other_pairs = other.model(1, {}, general)
-    in_context = {}
+    in_context, written = {}, {}
     for number, (risk, ready) in enumerate(pipelines.items()):
         progress.share("what readers find", number / len(pipelines))
         same_kind = SameKindReader.strongest(ready.channel, other_pairs)
         readers = [*context_risk.available(ready)[:1], same_kind]
-        randomness = ready.randomness(RunKey.from_seed(0))
-        readings = context_risk.measure(ready, readers, [read], randomness)
         digest = general.digest if general is not None else ""
-        in_context[risk] = InContext(corpus, digest, readings, PUBLIC_TEXT, other.words)
+        one = InContext(corpus, digest, (), PUBLIC_TEXT)
+        readings = _attacked(ready, readers, read).result()
+        in_context[risk] = replace(one, readings=readings, counted=other.words)
+        written[risk] = {
+            decoder: replace(one, readings=(reading,))
+            for decoder, reading in _written(lexicon, risk, other_pairs, read).items()
+        }
     if not in_context[shown].readings:
         raise UsageError("the texts have no words of the lexicon to be measured on")
     progress.share("what decoding gains", 0.0)
@@ -142,14 +151,20 @@ def make(
         reading=in_context[shown].readings[-1],
     )
     settings_of = profile.load("balanced", {"budget": {"risk": shown}}).settings()
-    keys = {risk: context_risk.key_of(ready) for risk, ready in pipelines.items()}
-    rungs = {f"{risk:g}": key for risk, key in keys.items()}
-    figures = {
-        "readers": {keys[risk]: [asdict(one)] for risk, one in in_context.items()},
-        "ladders": {calibrate.ladder_key(settings_of, lexicon): rungs},
-    }
     ngrams.save(pairs, pairs_folder)
     store.save(lexicon, folder)
+    figures: dict[str, dict[str, object]] = {"readers": {}, "written": {}}
+    rungs = {}
+    for risk, ready in pipelines.items():
+        key = context_risk.key_of(ready)
+        figures["readers"][key] = [asdict(in_context[risk])]
+        # The decoder of a run has all pairs: its key is known once they are stored.
+        for decoder, one in written[risk].items():
+            name = context_risk.written_key(_ready(lexicon, risk, name=decoder))
+            figures["written"][name] = [asdict(one)]
+        epsilon = ready.budget.description.high
+        rungs[f"{risk:g}"] = asdict(calibrate.Rung(epsilon, key, name))
+    figures["ladders"] = {calibrate.ladder_key(settings_of, lexicon): rungs}
     text = json.dumps(figures, indent=1, sort_keys=True)
     (folder / calibrate.READERS_FILE).write_text(f"{text}\n", encoding="utf-8")
     return result
@@ -187,6 +202,29 @@ def _decoded(
     with tempfile.TemporaryDirectory() as folder:
         ngrams.save(pairs, Path(folder))
         return _kept(_ready(lexicon, risk, name="ngram", model=folder), texts)
+
+
+def _written(
+    lexicon: Lexicon, risk: float, pairs: Ngrams, texts: Sequence[str]
+) -> dict[str, Reading]:
+    """Return by decoder how many written words are the original."""
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        ngrams.save(pairs, Path(folder))
+        # Last the decoder of the profile.
+        for decoder in ({"name": "none"}, {"name": "ngram", "model": folder}):
+            ready = _ready(lexicon, risk, **decoder)
+            reading = _attacked(ready, (), texts).written()
+            if reading is not None:
+                found[decoder["name"]] = reading
+    return found
+
+
+def _attacked(
+    ready: Pipeline, readers: Sequence[Reader], texts: Sequence[str]
+) -> ContextAttack:
+    randomness = ready.randomness(RunKey.from_seed(0))
+    return context_risk.attacked(ready, readers, [texts], randomness)
 
 
 def _kept(ready: Pipeline, texts: Sequence[str]) -> Decoded:

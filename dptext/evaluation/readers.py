@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 from dptext import pipeline, progress, streams
 from dptext.budgets import uniform
@@ -22,7 +23,13 @@ from dptext.errors import InputError, UsageError
 from dptext.evaluation.rows import one_text, records, texts_of
 from dptext.lexicons.from_text import Texts
 from dptext.measures import context_risk
-from dptext.measures.context_risk import PUBLIC_TEXT, SAME_KIND, InContext, Reading
+from dptext.measures.context_risk import (
+    PUBLIC_TEXT,
+    SAME_KIND,
+    ContextAttack,
+    InContext,
+    Reading,
+)
 from dptext.pipeline import Pipeline
 from dptext.profile import Part, Profile
 from dptext.randomness import RunKey
@@ -151,27 +158,43 @@ def pairs_of(ready: Pipeline, public: PublicText, texts: Texts) -> tuple[Ngrams,
     return counts.model(1, {}, ngrams.shipped(ready.channel)), counts.words
 
 
-def read_by_halves(pipeline: Pipeline, public: PublicText) -> InContext:
-    """Return what a reader with one half of a public text finds in the other half.
+class ByHalves(NamedTuple):
+    """What attackers find in one half of a public text.
 
-    Of the other half about 50,000 words are read, drawn with a fixed seed.
+    readers: with the pairs of the other half; written: of words as they are written,
+    None where a third party writes them.
+    """
+
+    readers: InContext
+    written: InContext | None
+
+
+def read_by_halves(pipeline: Pipeline, public: PublicText) -> ByHalves:
+    """Attack one half of a public text with the other half.
+
+    About 50,000 words are read, drawn with a fixed seed.
     """
     first, second = halves(public.texts)
     model, words = pairs_of(pipeline, public, first)
     reader = SameKindReader.strongest(pipeline.channel, model)
-    reading = _read(pipeline, reader, public, sample(second))
-    return InContext(public.name, "", (reading,), PUBLIC_TEXT, words)
+    attack = _attacked(pipeline, reader, public, sample(second))
+    readers = InContext(public.name, "", attack.result(), PUBLIC_TEXT, words)
+    written = attack.written()
+    if written is None:
+        return ByHalves(readers, None)
+    return ByHalves(readers, InContext(public.name, "", (written,), PUBLIC_TEXT))
 
 
-def _read(
+def _attacked(
     ready: Pipeline, reader: Reader, public: PublicText, texts: Sequence[str]
-) -> Reading:
+) -> ContextAttack:
+    """Let a reader attack texts. Raises InputError where they have no words."""
     # Public texts: a fixed seed, so that a search can be repeated.
     randomness = ready.randomness(RunKey.from_seed(0))
-    readings = context_risk.measure(ready, [reader], [texts], randomness)
-    if not readings:
+    attack = context_risk.attacked(ready, [reader], [texts], randomness)
+    if not attack.result():
         raise public.none()
-    return readings[0]
+    return attack
 
 
 def calibrated(
@@ -195,7 +218,8 @@ def calibrated(
         budget = Part("uniform", uniform.Params(epsilon=epsilon))
         ready = pipeline.build(replace(recipe, budget=budget), lexicon)
         one = model and SameKindReader.strongest(ready.channel, model)
-        reading = _read(ready, one or context_risk.named(ready, reader), public, texts)
+        attacker = one or context_risk.named(ready, reader)
+        (reading,) = _attacked(ready, attacker, public, texts).result()
         progress.say(
             f"epsilon {epsilon:.4g}: {reader} finds {reading.success:.1%} of words "
             f"(95% interval: up to {reading.high:.1%})"

@@ -317,7 +317,7 @@ def evaluate(
         utility=tuple(utility),
         attribute_attacks=tuple(attributes),
         word_attacks=word_attacks.results(),
-        in_context=readers.attack.result() if readers else (),
+        in_context=readers.readings() if readers else (),
         masked_word=None if model is None else guess_masked(model, hidden),
         trade_off=trade_off,
         composite=composite,
@@ -411,7 +411,8 @@ class _Readers:
             model, self._counted = pairs_of(writer, self._public, self._public.texts)
             readers.append(SameKindReader.strongest(writer.channel, model))
             self._occurring = self._public.hashes()
-        self.attack = ContextAttack(writer, readers)
+        # Drawing anew costs as much as the run did: only where readers attack.
+        self.attack = ContextAttack(writer, readers, written=bool(readers))
         self._randomness = writer.randomness(RunKey.fresh())
         self._records = self._texts = self._repeated = 0
 
@@ -427,6 +428,12 @@ class _Readers:
             batch.append(Record(number, unknown, None))
         self._records += len(batch)
         self.attack.add(batch, self._randomness)
+
+    def readings(self) -> tuple[Reading, ...]:
+        """Return what attackers find, the one first who takes words as written."""
+        written = self.attack.written()
+        found = self.attack.result()
+        return found if written is None else (written, *found)
 
     def known(self) -> PublicTextUse | None:
         """Return what one of them knows, if there is a public text."""

@@ -18,6 +18,7 @@ from dptext.evaluation.comparison import CellRow
 from dptext.evaluation.run import PublicTextUse, Result
 from dptext.measures.context_risk import (
     ALL,
+    AS_WRITTEN,
     AT_LEAST,
     CONTENT,
     RARE,
@@ -163,13 +164,13 @@ def _readers(readings: Sequence[Reading], known: PublicTextUse | None) -> Sectio
     about = "; ".join(f"{each.reader}: {each.assumes}" for each in readings)
     tables = (readers_table(reading) for reading in readings)
     note = Paragraph(f"{_readers_note(known)} {about}.", "note")
-    return Section("Readers of whole texts", (*tables, note))
+    return Section("What attackers find", (*tables, note))
 
 
 def _readers_note(known: PublicTextUse | None) -> str:
     """Say what readers see, and what the one of the kind has counted."""
     note = (
-        "Readers see whole texts, drawn anew from the originals with the same "
+        "Attackers see whole texts, drawn anew from the originals with the same "
         "settings. They find at least this much."
     )
     if known is not None:
@@ -192,10 +193,13 @@ def repeated(known: PublicTextUse) -> str:
 
 
 def readers_table(reading: Reading) -> Table:
-    """Return what a reader finds, by class of word."""
+    """Return what an attacker finds, by class of word."""
+    named = f"words guessed by {reading.reader}"
+    if reading.reader == AS_WRITTEN:
+        named = "words unchanged as written"
     return Table(
         [
-            Column(f"words guessed by {reading.reader}"),
+            Column(named),
             Column("success", share, full=1.0),
             Column("95% interval", str),
             Column("words", count),

@@ -7,7 +7,8 @@ out, and a list of one may be a plain word:
     max_epsilon: 12              # nats, as LDP; of metric DP at the farthest words
     max_loss: 20                 # nats between any two words
     max_delta: 1e-5              # of notion eps-delta, where it is accepted
-    max_risk: 15%                # best possible guess of a word
+    max_risk: 15%                # best possible guess of a word from one draw
+    max_written: 30%             # written words that are the original, as measured
     allow: [punctuation]         # what need not be protected: see Unprotected
     lexicons: [DIGEST, ...]      # accepted lexicons; absent: any
     fields: [text]               # fields that must be private wherever they occur
@@ -58,6 +59,7 @@ class ExportPolicy:
     max_loss: Limit | None = None
     max_delta: Limit | None = None
     max_risk: float | None = None
+    max_written: float | None = None
     allow: tuple[Unprotected, ...] = (Unprotected.PUNCTUATION,)
     lexicons: tuple[str, ...] | None = None
     fields: tuple[str, ...] = ()
@@ -69,7 +71,8 @@ class ExportPolicy:
     exclude: tuple[str, ...] = ()
 
 
-_LIMITS = ("max_epsilon", "max_loss", "max_delta", "max_risk")
+_SHARES = ("max_risk", "max_written")
+_LIMITS = ("max_epsilon", "max_loss", "max_delta", *_SHARES)
 
 
 def of(section: Mapping[str, object] | None, location: str) -> ExportPolicy:
@@ -85,6 +88,7 @@ def parse(
         key: [value] if isinstance(value, str) and key not in _LIMITS else value
         for key, value in data.items()
     }
-    if plain.get("max_risk") is not None:
-        plain["max_risk"] = share(plain["max_risk"], f"{name}: max_risk")
+    for key in _SHARES:
+        if plain.get(key) is not None:
+            plain[key] = share(plain[key], f"{name}: {key}")
     return convert(plain, ExportPolicy, name, beside)

@@ -325,8 +325,18 @@ def shown(policy: Policy) -> tuple[str, ...]:
     return tuple(lines)
 
 
+def original_row(total: float | None) -> str:
+    """Say whether a person who has an original text finds its row.
+
+    total is the loss of a text as a whole: where that is not protected, nearly every
+    row was found under the shipped profiles (THREATS.md).
+    """
+    protected = total is not None and total <= MAX_MEANINGFUL_TEXT_LOSS
+    return said("always.original_of_protected" if protected else "always.original")
+
+
 def uncovered(notion: Notion, terms: Terms) -> Iterator[str]:
-    """Yield what no setting covers."""
+    """Yield what no setting covers, apart from `original_row`."""
     if terms.run.finder:
         yield said("always.span", finder=terms.run.finder)
         yield said("always.finder", finder=terms.run.finder)

@@ -152,6 +152,9 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
         conditions=() if nothing else conditions(promise, terms),
         not_covered=(
             *(() if terms.topics else sentences.shown(terms.policy)),
+            said("topics.original")
+            if terms.topics
+            else sentences.original_row(claim.text_loss.total),
             *sentences.uncovered(promise.notion if nothing else claim.notion, terms),
         ),
         source=promise.source,

@@ -23,9 +23,11 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from dptext import cache
@@ -361,12 +363,25 @@ def _by_estimate(
     return point
 
 
-# Figures of readers on public corpora lie in JSON: `readers` by all that decides them
-# (dptext.measures.context_risk), and `ladders`, which say for the settings of a
-# profile, all but its budget and decoder, at which risks there are such figures. Those
-# of the built-in lexicon ship (python -m tools.readers), an adapted one has its own
-# beside it.
+# Figures of readers on public corpora lie in JSON: `readers` and `written` by all that
+# decides them (dptext.measures.context_risk), and `ladders`, which say for the settings
+# of a profile, all but its budget and decoder, at which risks there are such figures.
+# Those of the built-in lexicon ship (python -m tools.readers), an adapted one has its
+# own beside it.
 READERS_FILE = "readers.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """A measured risk of a ladder: its epsilon, and the keys of its figures.
+
+    readers is the key in `readers`; written, with the decoder of the profile, the one
+    in `written`.
+    """
+
+    epsilon: float
+    readers: str
+    written: str
 
 
 def shipped_readers() -> Path:
@@ -389,19 +404,30 @@ def ladder_key(settings: Mapping[str, object], lexicon: Lexicon) -> str:
     return cache.key_of("ladder", 2, lexicon.digest, rest)
 
 
+def rungs(lexicon: Lexicon, key: str) -> dict[float, Rung]:
+    """Return the measured risks of a ladder; none where nothing was measured.
+
+    Figures that another version of dptext kept beside a lexicon count as not measured.
+    """
+    found = reader_figures(lexicon, "ladders", key) or {}
+    try:
+        return msgspec.convert(found, dict[float, Rung], strict=False)
+    except msgspec.ValidationError:
+        return {}
+
+
 def risk_for(settings: Mapping[str, object], lexicon: Lexicon, target: float) -> float:
     """Return the largest measured risk at which readers find at most target.
 
     The strongest one counts, by the upper limit, over all kinds of text. Raises
     UsageError where nothing was measured with these settings, or it finds more.
     """
-    rungs = reader_figures(lexicon, "ladders", ladder_key(settings, lexicon)) or {}
     measured = {}
-    for risk, key in rungs.items():
-        corpora = reader_figures(lexicon, "readers", key) or []
+    for risk, rung in rungs(lexicon, ladder_key(settings, lexicon)).items():
+        corpora = reader_figures(lexicon, "readers", rung.readers) or []
         highs = [r["classes"][0]["high"] for each in corpora for r in each["readings"]]
         if highs:
-            measured[float(risk)] = max(highs)
+            measured[risk] = max(highs)
     if not measured:
         raise UsageError(
             "reader-risk: no reader was measured with these settings and lexicon "

@@ -1,27 +1,31 @@
-"""Risk in context: how often readers guess words of texts, from new draws of them.
+"""Risk in context: how often attackers find words of texts, from new draws of them.
 
-A reader knows the mechanism, a public language model and all that is released of a
-text, and guesses each word. Words are drawn anew, and what is read are the draws: who
-decodes them can find no more in what is written (docs/guarantees.md, 6). Words outside
-the vocabulary are not attacked. A better reader finds more: a figure is a lower limit.
+The attacker who reads nothing takes each written word as it stands (`AS_WRITTEN`): the
+words are drawn and decoded anew, as a run writes them. A reader knows the mechanism, a
+public language model and all that is released of a text, and guesses each word. It
+reads the draws, as an attacker who decodes finds no more in the written words
+(docs/guarantees.md, 6). Words outside the vocabulary are not attacked. A better reader
+finds more: a figure is a lower limit.
 
 Figures of public corpora are looked up by all that decides them: mechanism, lexicon,
-epsilon and which words are replaced; the decoder has no part in them. Those of the
+epsilon and which words are replaced, and for written words the decoder. Those of the
 built-in lexicon ship; an adapted lexicon keeps its own beside its data. Other settings
 have none: `dptext evaluate` measures them on one's own texts. A ladder says which of
-these figures belong to one profile at several risks: by it an epsilon is chosen for
-what a reader finds (`--reader-risk`).
+these figures belong to one profile at several risks. It gives an epsilon for the share
+that a reader finds (`--reader-risk`), and for a risk between two measured ones the
+figures of the smaller one, as a lower limit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import numpy as np
 from msgspec import Meta
+from numpy.typing import NDArray
 
 from dptext import cache
 from dptext.errors import UsageError
@@ -33,7 +37,7 @@ from dptext.readers.channel import ALONE as ALONE
 from dptext.readers.channel import UnigramReader
 from dptext.readers.pairs import PairReader, SameKindReader
 from dptext.tokens.language_data import stop_words
-from dptext.types import Ids, Ints, Record, Rows, Words
+from dptext.types import Ids, Ints, Lexicon, Record, Rows, Words
 
 if TYPE_CHECKING:
     from dptext.pipeline import Pipeline
@@ -43,6 +47,9 @@ Count = Annotated[int, Meta(ge=0)]
 # Classes of words; rare ones are those beyond the thousand most frequent.
 ALL, CONTENT, RARE = "all words", "content words", BAND_NAMES[-1]
 SAME_KIND = SameKindReader.name
+# The attacker who takes each written word for the original.
+AS_WRITTEN = "as written"
+_TAKES = "takes each written word as it stands; knows nothing and reads no context"
 # The kind of a public text that the user gave, to measure by or to adapt a lexicon to.
 PUBLIC_TEXT = "public text"
 # Of a normal distribution, what holds 95% to both sides.
@@ -86,31 +93,55 @@ class Reading:
         return self.classes[0].high
 
 
-class ContextAttack:
-    """Draws texts anew under a pipeline and lets readers guess, batch by batch."""
+def word_classes(lexicon: Lexicon) -> dict[str, NDArray[np.bool_]]:
+    """Return for each class of words, by name, which rows are in it: (V + 1,).
 
-    def __init__(self, pipeline: Pipeline, readers: Sequence[Reader]) -> None:
+    The first class holds all words: an overall figure is read from it.
+    """
+    words = lexicon.words
+    function_words = stop_words(lexicon.language)
+    stop = np.array([word.lower() in function_words for word in words])
+    rows = np.arange(len(words))
+    bands = [(begin <= rows) & (rows < end) for begin, end in bands_of(len(words))]
+    return {
+        ALL: rows >= 0,
+        CONTENT: ~stop,
+        **dict(zip(BAND_NAMES, bands, strict=False)),
+    }
+
+
+class ContextAttack:
+    """Draws texts anew under a pipeline and lets attackers guess, batch by batch.
+
+    written: whether to decode the draws, too, and count the words as written.
+    """
+
+    def __init__(
+        self, pipeline: Pipeline, readers: Sequence[Reader], *, written: bool = True
+    ) -> None:
         self._pipeline, self._readers = pipeline, readers
-        words = pipeline.lexicon.words
-        function_words = stop_words(pipeline.lexicon.language)
-        stop = np.array([word.lower() in function_words for word in words])
-        rows = np.arange(len(words))
-        bands = [(begin <= rows) & (rows < end) for begin, end in bands_of(len(words))]
-        self._classes = [rows >= 0, ~stop, *bands]
-        # Of each text the words of each class, and for each reader those guessed.
+        self._classes = word_classes(pipeline.lexicon)
+        # A third party writes other words each time, and is sent nothing for a figure.
+        is_local = pipeline.decoder.used is None and not pipeline.rewrites
+        self._writes = written and is_local
+        # Of each text the words of each class, and for each attacker those found.
         self._words: list[Ints] = []
+        self._unchanged: list[Ints] = []
         self._right: list[list[Ints]] = [[] for _ in readers]
 
     def add(self, records: Sequence[Record], randomness: Randomness) -> None:
         """Attack the texts of a batch of records."""
-        if not self._readers:
+        if not self._readers and not self._writes:
             return
-        draws = self._pipeline.draws(records, randomness)
-        words = draws.words
-        self._words.append(self._counted(words, words.ids))
+        words, drawn, eps, bits = self._pipeline.draws(records, randomness)
         if not len(words.ids):
             return
-        released = self._pipeline.released(words, draws.drawn, draws.eps)
+        self._words.append(self._counted(words, words.ids))
+        if self._writes:
+            decoded = self._pipeline.decode(words, drawn, eps)
+            joined = self._pipeline.joiner.join(words, decoded, bits)
+            self._unchanged.append(self._counted(words, joined.written))
+        released = self._pipeline.released(words, drawn, eps)
         for reader, right in zip(self._readers, self._right, strict=True):
             right.append(self._counted(words, reader.guess(released)))
 
@@ -119,26 +150,38 @@ class ContextAttack:
         right, size = (words.ids == guess) & (words.ids >= 0), len(words.ends)
         columns = [
             np.bincount(words.texts[right & inside[words.ids]], minlength=size)
-            for inside in self._classes
+            for inside in self._classes.values()
         ]
         return np.stack(columns, axis=1)
 
     def result(self) -> tuple[Reading, ...]:
-        """Return what each reader finds; none without words."""
-        words = np.concatenate(self._words) if self._words else np.zeros((0, 5), int)
-        if not words[:, 0].any():
-            return ()
-        names = (ALL, CONTENT, *BAND_NAMES)
-        readings = []
-        for reader, parts in zip(self._readers, self._right, strict=True):
-            right = np.concatenate(parts)
-            classes = tuple(
-                success(name, right[:, column], words[:, column])
-                for column, name in enumerate(names[: words.shape[1]])
-                if words[:, column].any()
-            )
-            readings.append(Reading(reader.name, reader.assumes, len(words), classes))
-        return tuple(readings)
+        """Return what each reader finds; nothing without words."""
+        readings = [
+            self._reading(reader.name, reader.assumes, parts)
+            for reader, parts in zip(self._readers, self._right, strict=True)
+        ]
+        return tuple(each for each in readings if each is not None)
+
+    def written(self) -> Reading | None:
+        """Return how many written words are the original, None without words.
+
+        Also None where a third party writes them.
+        """
+        return self._reading(AS_WRITTEN, _TAKES, self._unchanged)
+
+    def _reading(
+        self, name: str, assumes: str, parts: Sequence[Ints]
+    ) -> Reading | None:
+        """Return what an attacker found, counted batch by batch, None without words."""
+        if not parts or not any(each[:, 0].any() for each in self._words):
+            return None
+        words, right = np.concatenate(self._words), np.concatenate(parts)
+        classes = tuple(
+            success(each, right[:, column], words[:, column])
+            for column, each in enumerate(self._classes)
+            if words[:, column].any()
+        )
+        return Reading(name, assumes, len(words), classes)
 
 
 def success(name: str, right: Rows, words: Rows) -> Success:
@@ -159,18 +202,29 @@ def measure(
     texts: Iterable[Sequence[str]],
     randomness: Randomness,
 ) -> tuple[Reading, ...]:
-    """Attack batches of texts, each text a record of its own."""
+    """Return what readers find in batches of texts, each text a record."""
+    return attacked(pipeline, readers, texts, randomness).result()
+
+
+def attacked(
+    pipeline: Pipeline,
+    readers: Sequence[Reader],
+    texts: Iterable[Sequence[str]],
+    randomness: Randomness,
+) -> ContextAttack:
+    """Attack batches of texts, each text a record."""
     attack, number = ContextAttack(pipeline, readers), 0
     for batch in texts:
         records = [Record(number + n, (text,), None) for n, text in enumerate(batch)]
         attack.add(records, randomness)
         number += len(records)
-    return attack.result()
+    return attack
 
 
 AT_LEAST = (
-    "Measured on draws of public texts; at least: a reader with more public text of "
-    "the same kind, a better language model or knowledge of the text finds more."
+    "Attackers were measured on draws of public texts; at least: an attacker with more "
+    "public text of the same kind, a better language model or knowledge of the text "
+    "finds more."
 )
 
 
@@ -241,13 +295,77 @@ def named(pipeline: Pipeline, name: str) -> Reader:
 
 
 def key_of(pipeline: Pipeline) -> str:
-    """Return the name under which the figures of a pipeline ship."""
+    """Return the name under which the figures of readers are kept for a pipeline."""
+    return cache.key_of("in context", 1, *_drawn_by(pipeline))
+
+
+def written_key(pipeline: Pipeline) -> str:
+    """Return the same of the written words: the decoder and its model decide, too."""
+    recipe = pipeline.profile
+    plain: dict[str, Any] = recipe.settings()
+    settings = {**plain["decoder"]}
+    # The content of a model counts, not where it lies.
+    content = dict(pipeline.decoder.content)
+    for name in (*content, *recipe.decoder.params.unkeyed):
+        settings.pop(name, None)
+    # Whether to decode at all is decided: the draws are written by "none".
+    settings.pop("optional", None)
+    return cache.key_of("written", 1, *_drawn_by(pipeline), settings, content)
+
+
+def _drawn_by(pipeline: Pipeline) -> tuple[object, ...]:
+    """Return all that decides the draws of public texts."""
     recipe, budget = pipeline.profile, asdict(pipeline.budget.description)
     rest = budget, recipe.tokens.settings(), str(recipe.strategy)
-    return cache.key_of("in context", 1, *pipeline.mechanism.identity, *rest)
+    return (*pipeline.mechanism.identity, *rest)
 
 
 def measured(pipeline: Pipeline) -> tuple[InContext, ...]:
-    """Return what readers were found to find under the same settings, if measured."""
-    figures = calibrate.reader_figures(pipeline.lexicon, "readers", key_of(pipeline))
-    return msgspec.convert(figures or [], tuple[InContext, ...])
+    """Return the figures of readers under exactly these settings, if measured."""
+    return _known(pipeline, "readers", key_of(pipeline))
+
+
+def measured_written(pipeline: Pipeline) -> tuple[InContext, ...]:
+    """Return how many written words are the original, if measured so."""
+    return _known(pipeline, "written", written_key(pipeline))
+
+
+def _known(pipeline: Pipeline, part: str, key: str) -> tuple[InContext, ...]:
+    figures = calibrate.reader_figures(pipeline.lexicon, part, key)
+    try:
+        return msgspec.convert(figures or [], tuple[InContext, ...])
+    except msgspec.ValidationError:  # kept by another version of dptext
+        return ()
+
+
+def ladder_of(pipeline: Pipeline) -> Mapping[float, calibrate.Rung]:
+    """Return the measured risks of settings that differ in risk or epsilon alone."""
+    settings: dict[str, Any] = pipeline.profile.settings()
+    settings["mechanism"] |= pipeline.mechanism.settings_before_aim
+    key = calibrate.ladder_key(settings, pipeline.lexicon)
+    return calibrate.rungs(pipeline.lexicon, key)
+
+
+# Figures of a risk differ by their rounding.
+_NEARLY = 1.0 + 2e-3
+
+
+def measured_below(
+    pipeline: Pipeline, risk: float
+) -> tuple[float | None, tuple[InContext, ...]]:
+    """Return the largest measured risk that protects more, and the figures of readers.
+
+    risk is that of a draw under the pipeline. A reader finds less where both risk and
+    epsilon are smaller: what it finds there is a lower limit. None and () where no such
+    risk was measured, or settings differ in more than risk and epsilon.
+    """
+    epsilon = pipeline.budget.description.high
+    rungs = {
+        at: rung
+        for at, rung in ladder_of(pipeline).items()
+        if at <= risk * _NEARLY and rung.epsilon <= epsilon * _NEARLY
+    }
+    if not rungs:
+        return None, ()
+    at = max(rungs)
+    return at, _known(pipeline, "readers", rungs[at].readers)

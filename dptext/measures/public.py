@@ -139,20 +139,51 @@ class PublicMeasures:
     no_risk: NoRisk | None
     risk_note: str
     deniability: Deniability | None
+    #: What readers of whole texts find, under these settings or at readers_risk.
     in_context: tuple[InContext, ...] = ()
+    #: How many written words are the original, under exactly these settings.
+    written: tuple[InContext, ...] = ()
+    #: The smaller risk at which readers were measured; None: with these settings.
+    readers_risk: float | None = None
 
     @classmethod
     def of(cls, pipeline: Pipeline, with_risk: bool = True) -> PublicMeasures:
         """Measure; the Bayes risk, which may take long, only where it is asked for."""
         risk, why = risk_of(pipeline) if with_risk else (None, NoRisk.SWITCHED_OFF)
         note = _RISK_NOTES[why].format(mechanism=pipeline.mechanism.name)
-        readings = context_risk.measured(pipeline)
-        return cls(risk, why, note, deniability_of(pipeline), readings)
+        at, readings = None, context_risk.measured(pipeline)
+        if not readings:
+            at, readings = _measured_below(pipeline, risk)
+        return cls(
+            risk=risk,
+            no_risk=why,
+            risk_note=note,
+            deniability=deniability_of(pipeline),
+            in_context=readings,
+            written=context_risk.measured_written(pipeline),
+            readers_risk=at,
+        )
 
     def seeded(self) -> PublicMeasures:
         """Return them without risk: with the seed nobody needs to guess."""
         note = _RISK_NOTES[NoRisk.SEEDED]
         return PublicMeasures(None, NoRisk.SEEDED, note, self.deniability)
+
+
+def _measured_below(
+    pipeline: Pipeline, risk: bayes_risk.Risk | None
+) -> tuple[float | None, tuple[InContext, ...]]:
+    """Return the figures of readers at a smaller risk, where one was measured.
+
+    A risk that nobody asked for is measured where there is a ladder to look it up in.
+    """
+    if not _draws_alone(pipeline) or not context_risk.ladder_of(pipeline):
+        return None, ()
+    known = risk or risk_of(pipeline)[0]
+    # Of a sampled risk the success is an upper limit, which might be too far up.
+    if known is None or known.low is not None:
+        return None, ()
+    return context_risk.measured_below(pipeline, known.success)
 
 
 def risk_of(pipeline: Pipeline) -> tuple[bayes_risk.Risk | None, NoRisk | None]:

@@ -28,7 +28,7 @@ docs/extending.md has a whole mechanism, which the tests install and audit.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import ClassVar, Protocol
@@ -183,6 +183,14 @@ class Mechanism(Prepared, ABC):
         """Return all that decides the output distribution besides epsilon, as data."""
         space = self.space
         return (space.lexicon.digest, space.identity, self.name, asdict(self.params))
+
+    @property
+    def settings_before_aim(self) -> Mapping[str, object]:
+        """Return the settings that a risk or an epsilon chose, as they were before.
+
+        Mechanisms that differ in nothing else stand on one ladder of risks.
+        """
+        return {}
 
     @abstractmethod
     def guarantee(self, epsilon: float) -> Guarantee:

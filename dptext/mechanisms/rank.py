@@ -25,10 +25,10 @@ from __future__ import annotations
 import json
 import math
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -314,6 +314,15 @@ class Rank(WordMechanism):
     def exponents(self) -> Floats:
         """Return ln w(r) / epsilon of the listed ranks: (k,)."""
         return self.params.exponents(self.listed)
+
+    @property
+    def settings_before_aim(self) -> Mapping[str, object]:
+        """Return `fitted` for a table that ships: a risk or an epsilon chose it."""
+        asked = Params(outputs=self.params.outputs)
+        rows = chain.from_iterable(shipped())
+        if any(_cut(asked, row, self.space) == self.params for row in rows):
+            return {"weights": asked.weights, "k": asked.k, "steps": [*asked.steps]}
+        return {}
 
     def guarantee(self, epsilon: float) -> Guarantee:
         """Return epsilon-LDP over the whole vocabulary."""

@@ -26,27 +26,34 @@ from dptext.guarantees.claims import (
     judge,
     number,
 )
+from dptext.guarantees.sentences import original_row
 from dptext.guarantees.statement import Statement
-from dptext.measures.bayes_risk import Risk
+from dptext.report.attackers import (
+    SEEDED,
+    Attackers,
+    attacker_sentence,
+    draw_sentence,
+    written_sentence,
+)
 from dptext.report.blocks import Badge, Block, Figures, Tone
-from dptext.report.document import Document, Private, ReaderFigures, treatment
+from dptext.report.document import Document, Private, WordSection, treatment
 from dptext.report.exports import SIDECAR
 from dptext.report.figures import bound, count, of_third_party, short, whole
 from dptext.report.signatures import UNSIGNED
 from dptext.types import JsonObject, Level, Notion
 from dptext.vectors import Measures
+from dptext.vectors.worth import worth
 
-# The answer fits on 12 lines of 80 columns, of which names of lines take 11.
-_LINES, _WIDTH = 12, 68
+# The answer fits on 18 lines of 80 columns, of which names of lines take 11.
+_LINES, _WIDTH = 18, 68
 _OF_WARNINGS = 3  # lines that are kept free for warnings
 # Lines that are cut where there is no room, the first of them first; but "repeat" goes.
 _SHORTENED = (
     *("private", "report", "copied", "one word", "one text", "kept", "a person"),
-    *("send it", "a reader"),
+    "send it",
 )
 _LONGEST = 30  # characters of the name of a field
 _LONG_PATH = 44  # characters of the path of an output
-_SEEDED = "not measured: with the seed, every draw can be repeated"
 NOT_MEASURED = "not measured: no word of a rewritten text stands for another"
 _BY_SEED = "anyone who knows or guesses the seed can repeat every draw"
 _WORDS = {
@@ -63,6 +70,8 @@ _CLASSES = {
     "identifier": "identifiers",
     "unknown": "unknown words",
 }
+# A classifier that gains less over chance has learned next to nothing.
+_NOTHING = 0.05
 _NOTIONS = {Notion.APPROXIMATE: "approximate LDP", Notion.METRIC: "metric DP"}
 
 
@@ -109,12 +118,14 @@ def answer(document: Document, released: RunOutputs | None = None) -> list[Line]
     lines = [_private(document, released), _copied(document, released)]
     lines += protected(document.guarantee, document)
     if words is not None:
-        seeded = document.run.key == "seed"
-        lines.append(reader(words.risk, words.risk_note, words.readers, seeded=seeded))
+        lines += attacks(attackers_on(document, words))
+        total = document.guarantee.text_loss.total
+        lines.append(Line("original", original_row(total)))
         lines += [] if private is None else [_kept(private)]
     else:
         assert document.vectors is not None
         lines += _of_vectors(document.vectors.measures)
+        lines += _worth(document)
     sent = [*_third_party(document)]
     return [*lines, *sent, _send(document), _repeat(document, sent), _report(released)]
 
@@ -407,55 +418,40 @@ def _person(promise: Statement, document: Document | None) -> Line:
     return Line("a person", sentence, figures)
 
 
-def reader(
-    risk: Risk | None,
-    risk_note: str,
-    readers: Sequence[ReaderFigures],
-    *,
-    seeded: bool = False,
-) -> Line:
-    """Say what the strongest measured reader finds, then what a single guess finds."""
-    figures: JsonObject = {"reader": None, "found": None, "found_of_rare_words": None}
-    parts = []
-    if readers:
-        name = max(readers, key=lambda each: each.success).reader
-        mine = [each for each in readers if each.reader == name]
-        every = [each.success for each in mine]
-        rare = [each.rare for each in mine if each.rare is not None]
-        figures = {
-            "reader": name,
-            "found": [min(every), max(every)],
-            "found_of_rare_words": [min(rare), max(rare)] if rare else [],
-        }
-        of_rare = f" (rare ones {_between(rare)})" if rare else ""
-        parts.append(f"finds {_between(every)} of words{of_rare}, or more")
-    if risk is None:
-        figures |= {"one_word": None, "without_output": None}
-        parts.append(f"one guess from one word: {risk_note}")
-    else:
-        figures |= {"one_word": risk.success, "without_output": risk.baseline}
-        most = "at most " * (risk.low is not None)
-        parts.append(
-            f"one guess from one word finds {most}{whole(risk.success)}, without the "
-            f"output {whole(risk.baseline)}"
-        )
-    return Line("a reader", _SEEDED if seeded else "; ".join(parts), figures)
+def attackers_on(document: Document, words: WordSection) -> Attackers:
+    """Return all that a report knows of attackers on its words."""
+    counts = None if document.private is None else document.private.words
+    return Attackers(
+        risk=words.risk,
+        risk_note=words.risk_note,
+        written=words.written,
+        readers=words.readers,
+        readers_risk=words.readers_risk,
+        language=words.language,
+        seeded=document.run.key == "seed",
+        other_language=counts is not None and counts.other_language,
+        rewritten=counts is not None and counts.describes == "rewritten texts",
+    )
 
 
-def _between(shares: Sequence[float]) -> str:
-    low, high = whole(min(shares)), whole(max(shares))
-    return low if low == high else f"{low} to {high}"
+def attacks(known: Attackers) -> list[Line]:
+    """Say how many written words are the original, then what attackers find."""
+    return [
+        Line("written", *written_sentence(known)),
+        Line("attacker", *attacker_sentence(known)),
+        Line("one draw", *draw_sentence(known)),
+    ]
 
 
 def _of_vectors(measures: Measures | None) -> Iterator[Line]:
     """Say how often the original of a vector is found, and what distances keep."""
     if measures is None:
-        yield Line("a reader", _SEEDED, {"found": None})
+        yield Line("attacker", SEEDED, {"found": None})
         return
     ruler, errors = measures.ruler, measures.distortion
     best = max(ruler.nearest, ruler.best or 0.0)
     yield Line(
-        "a reader",
+        "attacker",
         f"finds {whole(best)} of originals among {count(ruler.choices)} {ruler.of}, "
         f"or more; without the vector {whole(ruler.baseline)}",
         {
@@ -472,6 +468,33 @@ def _of_vectors(measures: Measures | None) -> Iterator[Line]:
         f"{short(errors.distance_error)}",
         {name: getattr(errors, name) for name in names},
     )
+
+
+def _worth(document: Document) -> Iterator[Line]:
+    """Say what vectors of whole texts are worth where noise leaves nothing of them."""
+    run, loss = document.run, document.guarantee.text_loss.total
+    found = worth(run.settings, run.lexicon_digest, loss)
+    if found is not None:
+        left = ""
+        if found.accuracy - found.chance < _NOTHING:
+            left = "next to nothing is left: "
+        at = ""
+        if loss is not None and loss < found.loss * (1.0 - 1e-6):
+            at = f" (at {found.loss:g} nats, with less noise)"
+        yield Line(
+            "use",
+            f"{left}a classifier of public English news was right for "
+            f"{whole(found.accuracy)}{at}; chance {whole(found.chance)}, no noise "
+            f"{whole(found.original)}",
+            {
+                "accuracy": found.accuracy,
+                "chance": found.chance,
+                "original": found.original,
+                "measured_at_loss": found.loss,
+                "noise": found.noise,
+                "spread": found.spread,
+            },
+        )
 
 
 def _kept(private: Private) -> Line:

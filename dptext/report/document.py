@@ -24,8 +24,9 @@ from dptext.errors import UsageError
 from dptext.guarantees.claims import SubjectLimit
 from dptext.guarantees.statement import Statement
 from dptext.measures.bayes_risk import Risk, Share
-from dptext.measures.context_risk import ALL, CONTENT, RARE, SAME_KIND, InContext
+from dptext.measures.context_risk import InContext
 from dptext.measures.public import Deniability, NoRisk, PublicMeasures
+from dptext.report.attackers import ReaderFigures
 from dptext.report.signatures import Signature
 from dptext.tokens import kinds, lists
 from dptext.tokens.policy import Policy
@@ -116,54 +117,14 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class ReaderFigures:
-    """What the strongest reader finds in draws of a public corpus, to four digits.
-
-    success, the share of all words, lies between low and high at 95%; content, of words
-    that are no stop words, and rare, of those beyond the thousand most frequent; null
-    where there are none. kind says what texts these are; counted, of how many other
-    words of that kind the reader knows the pairs.
-    """
-
-    reader: str
-    corpus: str
-    words: Count
-    success: Share
-    low: Share
-    high: Share
-    content: Share | None = None
-    rare: Share | None = None
-    kind: str = ""
-    counted: Count = 0
-
-    @classmethod
-    def of(cls, measured: Sequence[InContext]) -> tuple[ReaderFigures, ...]:
-        """Return a row for each corpus, the largest share first."""
-        rows = []
-        for corpus in measured:
-            if not corpus.readings:
-                continue
-            best = max(corpus.readings, key=lambda reading: reading.success)
-            shares = {each.name: round(each.success, 4) for each in best.classes}
-            (every,) = (each for each in best.classes if each.name == ALL)
-            row = cls(
-                *(best.reader, corpus.corpus, every.words, shares[ALL]),
-                *(round(every.low, 4), round(every.high, 4)),
-                content=shares.get(CONTENT),
-                rare=shares.get(RARE),
-                kind=corpus.kind,
-                counted=corpus.counted if best.reader == SAME_KIND else 0,
-            )
-            rows.append(row)
-        return tuple(sorted(rows, key=lambda row: -row.success))
-
-
-@dataclass(frozen=True, slots=True)
 class WordSection:
     """What a reader of the released words finds, and what they are drawn from.
 
     no_risk says why there is no risk; a public report leaves out the frequency bands of
-    the risk. readers, what readers of whole texts find in draws of public ones.
+    the risk. written, how many written words of public texts are the original under
+    these settings; readers, what readers of whole texts find in draws of public ones,
+    at the smaller risk readers_risk (a lower limit) or, where that is null, under these
+    settings. Both are of texts in `language`, that of the lexicon.
     vocabulary and dimensions are those of the lexicon, prior the source of its word
     frequencies; decoder_files, by setting, and list_files, by path, are the digests of
     what the decoder and the lists read.
@@ -177,6 +138,9 @@ class WordSection:
     no_risk: NoRisk | None = None
     deniability: Deniability | None = None
     readers: tuple[ReaderFigures, ...] = ()
+    written: tuple[ReaderFigures, ...] = ()
+    readers_risk: Share | None = None
+    language: str = ""
     decoder_files: dict[str, str] = field(default_factory=dict)
     list_files: dict[str, str] = field(default_factory=dict)
 
@@ -193,6 +157,9 @@ class WordSection:
             no_risk=measures.no_risk,
             deniability=measures.deniability,
             readers=ReaderFigures.of(measures.in_context),
+            written=ReaderFigures.of(measures.written),
+            readers_risk=measures.readers_risk,
+            language=lexicon.language,
             decoder_files=dict(pipeline.decoder.content),
             list_files=lists.digests(pipeline.profile.tokens),
         )
@@ -225,6 +192,8 @@ class VectorSection:
         )
 
 
+# Texts with more words that the lexicon lacks are in another language.
+_UNKNOWN = 1 / 3
 # By the codes of treatments (dptext.tokens.policy).
 _TREATED = (
     *("replaced", "copied", "masked", "left out", "random digits"),
@@ -258,6 +227,13 @@ class WordCounts:
     words_per_second: float
     fields: dict[str, int] = field(default_factory=dict)
     used: ServerUse | None = None
+
+    @property
+    def other_language(self) -> bool:
+        """Tell whether over a third of the words are not in the lexicon."""
+        known = self.tokens.get("word", 0) + self.tokens.get("stop_word", 0)
+        unknown = self.tokens.get("unknown", 0)
+        return unknown > _UNKNOWN * (known + unknown)
 
     @classmethod
     def of(cls, pipeline: Pipeline, tally: Tally) -> WordCounts:
@@ -374,6 +350,15 @@ class Document:
         """Return how often the best guess of one word is right, None if not known."""
         risk = None if self.words is None else self.words.risk
         return None if risk is None else risk.success
+
+    @property
+    def written(self) -> float | None:
+        """Return how many written words are the original, None if not measured.
+
+        Of the kinds of text the one where most are.
+        """
+        rows = () if self.words is None else self.words.written
+        return max((row.success for row in rows), default=None)
 
     @property
     def policy(self) -> Policy | None:

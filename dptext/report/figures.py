@@ -13,7 +13,7 @@ from dptext.guarantees import claims
 from dptext.types import ServerUse
 
 MEANINGS = {
-    "risk": "how often the best possible guess of a word from its output is right",
+    "risk": "how often the best possible guess of a word from one draw is right",
     "N_w": "how often the mechanism draws a word as itself, before decoding",
     "S_w": "how many different words come out when one word is drawn 100 times, before "
     "decoding",

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from dptext import progress
 from dptext.guarantees.statement import Statement
 from dptext.measures import public
-from dptext.measures.bayes_risk import Risk
+from dptext.measures.bayes_risk import Risk, Share
 from dptext.measures.context_risk import PUBLIC_TEXT, InContext
 from dptext.measures.public import Deniability, PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.report import answer, build, figures, views
+from dptext.report.attackers import Attackers, ReaderFigures
 from dptext.report.blocks import (
     Cell,
     Code,
@@ -26,7 +27,6 @@ from dptext.report.blocks import (
     Section,
     Table,
 )
-from dptext.report.document import ReaderFigures
 from dptext.types import Record
 
 SENTENCES = (
@@ -89,12 +89,15 @@ class Plan:
     profile: str
     mechanism: str
     lexicon: str
+    language: str
     epsilon: float
     guarantee: Statement
     risk: Risk | None
     risk_note: str
     deniability: Deniability | None
     in_context: tuple[InContext, ...]
+    written: tuple[InContext, ...]
+    readers_risk: Share | None
     changed: float | None
     examples: tuple[Example, ...]
     characters: float
@@ -127,11 +130,13 @@ def plan(
     *,
     jobs: int = 1,
     bayes_risk: bool = True,
-    read: tuple[InContext, ...] = (),
+    read: Sequence[InContext] = (),
+    written: Sequence[InContext] = (),
 ) -> Plan:
     """Say what a profile will do; size is that of the input.
 
-    read is what readers were found to find in public texts of the user.
+    read and written are the figures of readers and of written words that were measured
+    on public texts of the user.
     """
     measures = PublicMeasures.of(pipeline, bayes_risk)
     asking = _asking(pipeline, 10**6 if size is None else size.text)
@@ -141,12 +146,15 @@ def plan(
         profile=pipeline.profile.name,
         mechanism=pipeline.mechanism.name,
         lexicon=pipeline.lexicon.name,
+        language=pipeline.lexicon.language,
         epsilon=pipeline.budget.description.high,
         guarantee=build.promised(pipeline),
         risk=measures.risk,
         risk_note=measures.risk_note,
         deniability=measures.deniability,
         in_context=(*read, *measures.in_context),
+        written=(*written, *measures.written),
+        readers_risk=measures.readers_risk,
         changed=public.changed_of(pipeline),
         examples=_examples(pipeline),
         characters=rate,
@@ -203,16 +211,22 @@ def _characters(pipeline: Pipeline) -> float:
 def view(result: Plan) -> Page:
     """Return a plan as a page."""
     readers = ReaderFigures.of(result.in_context)
-    lines = [
-        *answer.protected(result.guarantee),
-        answer.reader(result.risk, result.risk_note, readers),
-    ]
+    known = Attackers(
+        risk=result.risk,
+        risk_note=result.risk_note,
+        written=ReaderFigures.of(result.written),
+        readers=readers,
+        readers_risk=result.readers_risk,
+        language=result.language,
+        measured_by="dptext plan --public-text FILE measures it on public texts",
+    )
+    lines = [*answer.protected(result.guarantee), *answer.attacks(known)]
     examples = Table(
         [Column("as it is"), Column("as it may become")],
         [(each.before, each.after) for each in result.examples],
     )
     measured = [
-        *views.reader_tables(result.risk, readers),
+        *views.attackers(known),
         Paragraph(result.risk_note, "note"),
     ]
     return Page(
@@ -220,7 +234,7 @@ def view(result: Plan) -> Page:
         [
             Section("Public sentences before and after one draw", (examples,)),
             *views.guarantee(result.guarantee),
-            Section("What readers find", measured),
+            Section("What attackers find", measured),
         ],
         lead=("Nothing private was read for this plan.",),
         footer=f"dptext plan, mechanism {result.mechanism}, lexicon {result.lexicon}",

@@ -28,7 +28,9 @@ _PARTS = ("guarantee", "words", "vectors", "run")
 _WORDED = (
     *("sentence", "text_level", "conditions", "not_covered", "adjacency", "covered"),
     *("translation", "source", "distance", "name", "unit", "risk_note", "method"),
-    *("algorithm", "prior", "dptext", "readers", "decoding", "subjects"),
+    *("algorithm", "prior", "dptext", "decoding", "subjects"),
+    # Of attackers, measured with the lexicon and models of that version.
+    *("readers", "written", "readers_risk", "language"),
 )
 # Machines round differently. Draws are the same everywhere, but where rounding decides
 # who wins one: of 20,000 draws 40 may differ, of 25 words 100 times 10. Other figures
@@ -50,12 +52,13 @@ Gap = tuple[Unverified, str]  # why a report was not recomputed, and in words
 class Outcome(NamedTuple):
     """The first difference from what the settings give, if any; else a gap, if any.
 
-    risk is the risk as it was recomputed, if it was.
+    risk is the risk as it was recomputed, if it was; wanted, the whole report.
     """
 
     difference: str = ""
     gap: Gap | None = None
     risk: float | None = None
+    wanted: Document | None = None
 
 
 class _EndedError(Exception):
@@ -98,7 +101,7 @@ class Recomputer:
         counted = wanted.vectors is not None and mine.notion is Notion.METRIC
         if counted and mine.metric.name != theirs.metric.name and not difference:
             difference = "guarantee.metric does not follow from the settings"
-        return Outcome(difference, outcome.gap, risk_of(wanted))
+        return Outcome(difference, outcome.gap, risk_of(wanted), wanted)
 
     def _stated(self, document: Document, same_version: bool) -> _Stated:
         """Return what draws up the report of settings. Raises _EndedError."""

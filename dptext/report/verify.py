@@ -129,6 +129,7 @@ def verdict(export: Export, policy: ExportPolicy, recomputer: Recomputer) -> Ver
         *of_rule(Rule.CHANGED, _contradictions(report)),
         *of_rule(Rule.CHANGED, differing),
         *of_rule(Rule.POLICY, _terms(report, risk, policy)),
+        *of_rule(Rule.POLICY, _written(outcome.wanted or report, policy)),
         *of_rule(Rule.POLICY, _classes(report.guarantee, policy)),
         *of_rule(Rule.FIELDS, _fields(report, export, policy)),
     ]
@@ -366,6 +367,20 @@ def _terms(report: Document, risk: float | None, policy: ExportPolicy) -> Iterat
     party, hosts = _party(report) or _asked(report), policy.third_parties
     if party is not None and hosts is not None and party[0] not in hosts:
         yield f"draws were sent to {party[0]}, which the policy does not name"
+
+
+def _written(report: Document, policy: ExportPolicy) -> Iterator[str]:
+    """Yield where more written words are the original than a policy allows.
+
+    report is as it was recomputed, if it was: figures of this version count.
+    """
+    found, most = report.written, policy.max_written
+    if most is not None and (found is None or found > most):
+        shown = "not measured for its settings" if found is None else f"{found:.2%}"
+        yield (
+            f"share of written words that are the original is {shown}, the policy "
+            f"allows {most:.2%}"
+        )
 
 
 def _classes(promise: Statement, policy: ExportPolicy) -> Iterator[str]:

@@ -10,7 +10,7 @@ from private texts sorts others right.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -18,12 +18,16 @@ from dptext import cache
 from dptext.guarantees.claims import MAX_MEANINGFUL_LOSS, above, number
 from dptext.guarantees.statement import Statement
 from dptext.measures.bayes_risk import Risk
-from dptext.measures.calibrate import shipped_readers
-from dptext.measures.context_risk import AT_LEAST, InContext
+from dptext.measures.calibrate import Rung, shipped_readers
+from dptext.measures.context_risk import AS_WRITTEN, AT_LEAST, InContext
 from dptext.measures.public import Deniability
 from dptext.metrics import Figure
 from dptext.report import answer, figures
 from dptext.report.answer import RunOutputs
+from dptext.report.attackers import (
+    Attackers,
+    ReaderFigures,
+)
 from dptext.report.blocks import (
     Axis,
     Badge,
@@ -47,7 +51,6 @@ from dptext.report.blocks import (
 from dptext.report.document import (
     Document,
     Private,
-    ReaderFigures,
     VectorSection,
     WordCounts,
     WordSection,
@@ -81,8 +84,9 @@ _KEYS = {
     "key-file": "a key file",
     "seed": "a seed: repeatable, no privacy",
 }
-# What the readers are that ship, by their names.
+# The attackers that ship, by their names.
 _READERS = {
+    AS_WRITTEN: "words as written",
     "alone": "one word at a time",
     "ngram": "pairs of words",
     "same-kind": "text of the kind",
@@ -99,7 +103,9 @@ def report(
     if released is not None and released.signed:
         signed = released.signed
     if document.words is not None:
-        name, sections = document.run.profile, [*_words(document.words)]
+        name = document.run.profile
+        known = answer.attackers_on(document, document.words)
+        sections = [*_words(document.words, known)]
         kept = ", the line 'kept'"
     else:
         assert document.vectors is not None
@@ -174,11 +180,13 @@ def _loss(promise: Statement, of_texts: bool) -> Iterator[Block]:
     )
 
 
-def _words(words: WordSection) -> Iterator[Section]:
+def _words(words: WordSection, known: Attackers) -> Iterator[Section]:
     """Yield what is measured of released words, by public data alone."""
-    bands = () if words.risk is None else _bands(words.risk)
-    tables = *reader_tables(words.risk, words.readers), *bands
-    yield Section("What readers find", (*tables, Paragraph(words.risk_note, "note")))
+    bands: Iterable[Block] = ()
+    if words.risk is not None and not known.other_language:
+        bands = _bands(words.risk)
+    note = Paragraph(words.risk_note, "note")
+    yield Section("What attackers find", (*attackers(known), *bands, note))
     if words.deniability is not None:
         deny = words.deniability
         chance = f" {figures.DRAWN_BY_CHANCE}" * (deny.n_w_by_chance is not None)
@@ -187,30 +195,24 @@ def _words(words: WordSection) -> Iterator[Section]:
         yield Section("Plausible deniability", (rows, note))
 
 
-def reader_tables(
-    risk: Risk | None, readers: Sequence[ReaderFigures]
-) -> Iterator[Block]:
-    """Yield how often readers guess words, the strongest first."""
-    rows: list[tuple[object, ...]] = []
-    corpora = []
-    for each in readers:
-        name, kind = _READERS.get(each.reader, each.reader), each.kind or each.corpus
-        limits = between(each.low, each.high)
-        reader = f"{name}: {kind}"
-        rows.append((reader, each.success, limits, each.content, each.rare))
-        texts = f"{count(each.words)} words of {each.corpus}"
-        if each.counted:
-            texts += f"; the reader counted {count(each.counted)} others"
-        corpora.append(f"{kind} ({texts})")
+def attackers(known: Attackers) -> Iterator[Block]:
+    """Yield how often attackers find words: as written, by reading, from one draw."""
+    missing = known.not_measured
+    if known.other_language or not known.written:
+        yield Paragraph(f"Words as written: {missing}.")
+    if known.other_language or not known.readers:
+        yield Paragraph(f"Reading whole texts: {missing}.")
+    shown = () if known.other_language else (*known.written, *known.readers)
+    rows = [*map(_attacker, shown)]
+    risk = None if known.other_language else known.risk
     if risk is not None:
-        limits_ = None if risk.low is None else between(risk.low, risk.high)
-        rest = None, None
+        limits = None if risk.low is None else between(risk.low, risk.high)
         rows += [
-            ("one word, best guess", risk.success, limits_, *rest),
-            ("no output, best guess", risk.baseline, None, *rest),
+            ("one draw, best guess", risk.success, limits, None, None),
+            ("no output, best guess", risk.baseline, None, None, None),
         ]
     columns = [
-        Column("reader"),
+        Column("attacker"),
         Column("all words", share, full=1.0),
         Column("95% limits"),
         Column("content", share),
@@ -218,20 +220,47 @@ def reader_tables(
     ]
     if rows:
         yield Table(columns, rows, title="Share of words found").filled()
-    if readers:
-        yield Paragraph(f"Texts: {', '.join(corpora)}. {AT_LEAST}", "note")
+    if shown:
+        # Of a kind the attacker who counted other texts says more: it comes last.
+        corpora = {each.kind: _corpus(each) for each in shown}
+        texts = f"{known.public_texts}: {', '.join(corpora.values())}"
+        yield Paragraph(f"Measured on {texts}. {AT_LEAST}", "note")
+    if known.readers_risk is not None and known.readers and shown:
+        yield Paragraph(
+            "Attackers who read whole texts were measured at risk "
+            f"{share(known.readers_risk)}, which protects more: here they find at "
+            "least as much.",
+            "note",
+        )
     if risk is not None:
-        sure = f" The upper limit holds with {share(risk.confidence)} confidence."
-        method = f"Best possible guess: {risk.method}.{sure * bool(risk.confidence)}"
-        yield Paragraph(method, "note")
+        sure = ""
+        if risk.confidence:
+            sure = f" The upper limit holds with {share(risk.confidence)} confidence."
+        yield Paragraph(f"Best guess from one draw: {risk.method}.{sure}", "note")
+
+
+def _attacker(found: ReaderFigures) -> tuple[object, ...]:
+    """Return the row of an attacker in a kind of text."""
+    name = _READERS.get(found.reader, found.reader)
+    attacker = f"{name}: {found.kind or found.corpus}"
+    limits = between(found.low, found.high)
+    return attacker, found.success, limits, found.content, found.rare
+
+
+def _corpus(found: ReaderFigures) -> str:
+    """Say which texts were read, and how many others were counted."""
+    texts = f"{count(found.words)} words of {found.corpus}"
+    if found.counted:
+        texts += f"; the attacker counted {count(found.counted)} others"
+    return f"{found.kind or found.corpus} ({texts})"
 
 
 def _bands(risk: Risk) -> Iterator[Table]:
     """Yield the best guess of words by their public frequency."""
     columns = [
-        Column("best guess from one word, by frequency"),
+        Column("best guess from one draw, by frequency"),
         Column("share of text", share),
-        Column("from output", share, full=1.0),
+        Column("from a draw", share, full=1.0),
         Column("knowing the band", share),
         Column("without output", share),
     ]
@@ -470,7 +499,7 @@ def trade(document: Document) -> list[Block]:
         return []
     mine = points[risk]
     lines = [("risk setting", [*points.values()]), (f"this run, {mine.note}", [mine])]
-    across = Axis("words that the strongest measured reader finds", percent)
+    across = Axis("words that the strongest measured attacker finds", percent)
     up = Axis("topics kept", percent)
     note = (
         "Public news. Topics kept: the share of texts that a classifier trained on "
@@ -484,17 +513,21 @@ def _ladder(
     document: Document, risk: object
 ) -> list[tuple[float, tuple[InContext, ...]]]:
     """Return what was measured at each risk of the ladder of a report's readers."""
-    readers = () if document.words is None else document.words.readers
-    if not readers or not isinstance(risk, float):
+    words = document.words
+    if words is None or not words.readers or not isinstance(risk, float):
         return []
     file = shipped_readers()
     measured: Mapping[str, object] = cache.shipped_entry(file, "readers") or {}
-    ladders: Mapping[str, dict[str, str]] = cache.shipped_entry(file, "ladders") or {}
+    ladders = msgspec.convert(
+        cache.shipped_entry(file, "ladders") or {}, dict[str, dict[str, Rung]]
+    )
 
-    def corpora(key: str) -> tuple[InContext, ...]:
-        return msgspec.convert(measured.get(key, ()), tuple[InContext, ...])
+    def corpora(rung: Rung) -> tuple[InContext, ...]:
+        found = measured.get(rung.readers, ())
+        return msgspec.convert(found, tuple[InContext, ...])
 
     for ladder in ladders.values():
-        if ReaderFigures.of(corpora(ladder.get(f"{risk:g}", ""))) == readers:
-            return sorted((float(rung), corpora(key)) for rung, key in ladder.items())
+        mine = ladder.get(f"{risk:g}")
+        if mine is not None and ReaderFigures.of(corpora(mine)) == words.readers:
+            return sorted((float(at), corpora(rung)) for at, rung in ladder.items())
     return []

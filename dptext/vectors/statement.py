@@ -184,6 +184,7 @@ def _not_covered(release: VectorRelease, identified: bool) -> tuple[str, ...]:
     tokens = release.settings.recipe.tokens
     several = options.subject is not None and options.most > 1
     wanted = {
+        "original": True,
         "number": True,
         "words": is_word,
         "texts_add_up": not is_word,

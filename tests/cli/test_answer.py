@@ -20,12 +20,12 @@ from dptext.report import answer, terminal
 from tests.cli.running import WORDS, Ran, command, environment, here, lexicon
 from tests.report.pages import internal_report
 
-LINES = 12
+LINES = 18
 COLUMNS = 80
 GIVEN = b'{"id":1,"text":"the film was good","who":{"name":"A B","age":7}}\n' * 3
 NAMES = (
-    *("private", "copied", "one word", "a person", "a reader", "kept", "send it"),
-    *("repeat", "report"),
+    *("private", "copied", "one word", "a person", "written", "attacker", "one draw"),
+    *("original", "kept", "send it", "repeat", "report"),
 )
 # Settings that need a model cannot run everywhere.
 PROFILES = [name for name in profile.shipped() if name != "dp-mlm"]
@@ -71,7 +71,7 @@ def data(*arguments: str, given: bytes = b"") -> dict[str, Any]:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PROFILES)
 def test_every_profile_is_answered_on_one_screen(name: str, source: Path) -> None:
-    """At most 12 lines of 80 columns; data for machines says the same."""
+    """At most 18 lines of 80 columns; data for machines says the same."""
     run = ("sanitize", "-f", "text", str(source), "-p", name, "--no-bayes-risk")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COLUMNS", str(COLUMNS))
@@ -97,14 +97,14 @@ def test_vectors_are_answered_on_one_screen(pool: str, source: Path) -> None:
         ran = here(*run, "-o", str(out))
     fits(ran.err)
     named = "one word" if pool == "word" else "one text"
-    wanted = [named if each == "one word" else each for each in NAMES]
-    if pool == "mean":  # longer sentences leave no room for it
-        wanted.remove("repeat")
+    words_alone = ("written", "one draw", "original")
+    wanted = [each for each in NAMES if each not in words_alone]
+    wanted[wanted.index("one word")] = named
     assert list(rows(ran)) == wanted
     plain = data(*run, "-o", str(out), "--seed", "1")
     assert plain["private"]["vectors"] == (12 if pool == "word" else 3)
     assert "no guarantee" in plain[named.replace(" ", "_")]["sentence"]
-    assert plain["a_reader"]["found"] is None
+    assert plain["attacker"]["found"] is None
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs a pseudo-terminal")
@@ -211,26 +211,28 @@ def test_an_answer_is_a_part_of_a_page(tmp_path: Path) -> None:
 
 
 def test_readers_and_the_guarantee_of_the_default_profile(source: Path) -> None:
-    """The strongest measured reader comes first, the single guess second."""
+    """Written words come first, then the strongest attacker, then the single guess."""
     out = source.with_name("o.jsonl")
     run = ("sanitize", "-f", "text", str(source), "-o", str(out))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COLUMNS", str(COLUMNS))
         ran = here(*run)
     fits(ran.err)
-    assert len(Path(f"{out}.dptext.json").read_bytes()) <= 6000
+    assert len(Path(f"{out}.dptext.json").read_bytes()) <= 7000
     parts = rows(ran)
     report = json.loads(Path(f"{out}.dptext.json").read_bytes())
     risk = report["words"]["risk"]["success"]
-    reader = parts["a reader"]
-    assert reader.index("finds") < reader.index(f"one word finds {risk:.0%}")
+    assert f"right for {risk:.0%}" in parts["one draw"]
     plain = data(*run)
     readings = [
         each["success"]
         for each in report["words"]["readers"]
-        if each["reader"] == plain["a_reader"]["reader"]
+        if each["reader"] == plain["attacker"]["reader"]
     ]
-    assert plain["a_reader"]["found"] == [min(readings), max(readings)]
+    assert plain["attacker"]["found"] == [min(readings), max(readings)]
+    written = [each["success"] for each in report["words"]["written"]]
+    assert plain["written"]["found"] == [min(written), max(written)]
+    assert parts["original"] == "Anyone who has an original text can find its row."
     assert plain["one_word"]["epsilon"] == report["guarantee"]["epsilon"]
     assert parts["one word"].endswith("the output proves no word (LDP, epsilon 9.499)")
     assert parts["a person"].startswith("not protected as a whole")
@@ -248,7 +250,15 @@ def test_readers_and_the_guarantee_of_the_default_profile(source: Path) -> None:
             "no guarantee: anyone who knows or",
         ),
         (("--seed", "1"), "a person", "no guarantee"),
-        (("--seed", "1"), "a reader", "not measured: with the seed"),
+        (("--seed", "1"), "written", "not measured: with the seed"),
+        (("--seed", "1"), "attacker", "not measured: with the seed"),
+        ((), "written", "not measured for these settings: dptext evaluate ORIGINAL"),
+        ((), "attacker", "not measured for these settings: dptext evaluate ORIGINAL"),
+        (
+            ("--set", "budget={name: per-text, epsilon: 2}"),
+            "original",
+            "may find its row by the number of words",
+        ),
         (("--seed", "1"), "repeat", "by anyone who knows or guesses the seed"),
         ((), "repeat", "a new run draws other words, and losses add up"),
         (("--seed", "1"), "send it", "no, unless the original could be sent"),
@@ -273,7 +283,7 @@ def test_readers_and_the_guarantee_of_the_default_profile(source: Path) -> None:
             "a person",
             "not protected as a whole",
         ),
-        (("--no-bayes-risk",), "a reader", "from one word: not measured (--no-"),
+        (("--no-bayes-risk",), "one draw", "not measured (--no-bayes-risk)"),
         (("--mechanism", "vickrey"), "one word", "no guarantee: the input word is"),
         (("--mechanism", "santext"), "one word", "(metric DP, epsilon 3 per unit"),
         (

@@ -504,6 +504,32 @@ def test_risk(options: tuple[str, ...], folder: Path) -> None:
     _fails(here("check", str(export), "--set", "max_risk=99%"), "not measured")
 
 
+def test_written_words(folder: Path) -> None:
+    """The largest share is a limit; settings that were not measured fail.
+
+    It is the share of words as they leave, above the risk of a draw, and an edited one
+    is found.
+    """
+    export = _export(())
+    _passes(here("check", str(export), "--set", "max_written=35%"))
+    _fails(
+        here("check", str(export), "--set", "max_written=21%", "--set", "max_risk=21%"),
+        "share of written words that are the original is 3",
+        "the policy allows 21.00%",
+    )
+    sidecar = Path(f"{export}.dptext.json")
+    report = json.loads(sidecar.read_bytes())
+    for row in report["words"]["written"]:
+        row["success"] = 0.01
+    sidecar.write_text(json.dumps(report))
+    _fails(here("check", str(export)), "words.written does not follow from")
+    other = _export(("--risk", "22%"))
+    _fails(here("check", str(other), "--set", "max_written=99%"), "not measured")
+    ran = here("check", str(other), "--set", "max_written=20")
+    assert ran.code == 2
+    assert "as in 20% or 0.2" in ran.err
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [

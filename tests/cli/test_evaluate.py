@@ -62,6 +62,39 @@ def test_all_figures(files: tuple[str, str], tmp_path: Path) -> None:
     assert set(result["meanings"]) == {"original", "private", "static"}
 
 
+def test_settings_of_a_report(files: tuple[str, str], tmp_path: Path) -> None:
+    """Its public report names the writer: the answer's command measures its settings.
+
+    Written words first, each class by name; changes beside a report are refused.
+    """
+    sidecar = Path(f"{files[1]}.dptext.json")
+    ran = here("evaluate", *files, "--profile", str(sidecar), "--json")
+    assert json.loads(ran.out)["settings"]["budget"]["epsilon"] == 3
+    report = json.loads(sidecar.read_bytes())
+    report["run"]["lexicon_digest"] = "0" * 64
+    sidecar.write_text(json.dumps(report))
+    ran = here("evaluate", *files, "--profile", str(sidecar))
+    assert ran.code == 2
+    assert "dptext lexicon import" in ran.err
+    source, out = tmp_path / "one.txt", tmp_path / "one.out.txt"
+    source.write_text("The doctor said that the film was good and cheap.\n" * 20)
+    options = ("--set", "tokens.number=mask", "--risk", "25%")
+    assert here("sanitize", str(source), "-o", str(out), "-q", *options).code == 0
+    pair = (str(source), str(out), "--format", "text")
+    ran = here("evaluate", *pair, "--profile", f"{out}.dptext.json", "--json")
+    assert ran.code == 0, ran.err
+    result = json.loads(ran.out)
+    assert result["settings"]["tokens"]["number"] == "mask"
+    first, *others = result["in_context"]
+    assert first["reader"] == "as written"
+    assert first["classes"][0]["name"] == "all words"
+    assert {"alone", "ngram"} <= {each["reader"] for each in others}
+    again = ("--profile", f"{out}.dptext.json", "--risk", "20%")
+    ran = here("evaluate", *pair, *again)
+    assert ran.code == 2
+    assert "leave out settings" in ran.err
+
+
 def test_tables_for_people(files: tuple[str, str], tmp_path: Path) -> None:
     """A file against itself keeps everything."""
     lexicon = small(tmp_path)[:2]

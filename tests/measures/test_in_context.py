@@ -16,6 +16,7 @@ from dptext.errors import LexiconError, UsageError
 from dptext.evaluation.readers import search_by_reader
 from dptext.measures import calibrate, context_risk
 from dptext.measures.context_risk import Reading, Success
+from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.readers import Reader, ngrams
@@ -173,6 +174,107 @@ def test_shipped_figures_are_those_of_equal_settings(
     assert context_risk.measured(ready) == ()
 
 
+def test_written_words_are_counted_as_they_are_written(tmp_path: Path) -> None:
+    """The share of a run's written words that are the original, by class of word."""
+    ready = build(tmp_path, decode=True)
+    records = [Record(n, (text,), None) for n, text in enumerate(texts(300))]
+    key = RunKey.from_seed(4)
+    attack = context_risk.ContextAttack(ready, ())
+    attack.add(records, ready.randomness(key))
+    found = attack.written()
+    private = ready.privatize(records, ready.randomness(key))
+    same = private.joined.written == private.words.ids
+    assert found is not None
+    assert found.reader == context_risk.AS_WRITTEN
+    assert found.success == pytest.approx(same.mean())
+    assert found.success != pytest.approx((private.drawn == private.words.ids).mean())
+    (every, *others) = found.classes
+    assert (every.name, every.words) == ("all words", 300 * 12)
+    assert {each.name for each in others} >= {"content words"}
+
+
+def test_figures_of_written_words_go_by_the_decoder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of another decoder, another model or another epsilon there are none."""
+    ready = build(tmp_path, decode=True)
+    figures = context_risk.InContext("a corpus", "0" * 64, (reading(0.3),))
+    file = tmp_path / "readers.json"
+    written = {context_risk.written_key(ready): [asdict(figures)]}
+    file.write_text(json.dumps({"written": written}))
+    monkeypatch.setattr(calibrate, "shipped_readers", lambda: file)
+    assert context_risk.measured_written(ready) == (figures,)
+    assert context_risk.measured_written(build(tmp_path)) == ()
+    assert context_risk.measured_written(build(tmp_path, 4.0, decode=True)) == ()
+    other = PairCounts(LEXICON)
+    other.add(texts(500, 9))
+    ngrams.save(other.model(1, {}), tmp_path / "pairs")
+    decoder = {"name": "ngram", "model": str(tmp_path / "pairs"), "candidates": 40}
+    settings = {**ready.profile.settings(), "name": "test", "decoder": decoder}
+    changed = pipeline.build(profile.parse(settings, "test"), LEXICON)
+    assert context_risk.measured_written(changed) == ()
+
+
+def test_figures_of_another_version_are_not_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file beside a lexicon that says them otherwise ends no run."""
+    ready = build(tmp_path)
+    file = tmp_path / "readers.json"
+    key = context_risk.key_of(ready)
+    ladder = calibrate.ladder_key(ready.profile.settings(), LEXICON)
+    data = {"readers": {key: [{"old": 1}]}, "ladders": {ladder: {"0.2": key}}}
+    file.write_text(json.dumps(data))
+    monkeypatch.setattr(calibrate, "shipped_readers", lambda: file)
+    assert context_risk.measured(ready) == ()
+    assert context_risk.ladder_of(ready) == {}
+
+
+@pytest.mark.parametrize(
+    ("over", "at"),
+    [
+        ({"budget": {"risk": "12%"}}, 0.1),
+        ({"budget": {"risk": "22%"}}, 0.2),
+        ({"budget": {"risk": "45%"}}, 0.3),
+        ({"budget": {"risk": None, "epsilon": 9.0}}, 0.16),
+        ({"budget": {"risk": "22%"}, "decoder": "none"}, 0.2),
+        ({"budget": {"risk": "5.5%"}}, None),
+        ({"budget": {"risk": "22%"}, "mechanism": {"k": 20}}, None),
+        ({"budget": {"risk": "22%"}, "tokens": {"number": "mask"}}, None),
+        ({"budget": {"risk": "22%"}, "tokens": {"keep": {"words": ["Lyon"]}}}, None),
+        ({"budget": {"risk": "22%"}, "tokens": {"forms": ["date"]}}, None),
+        ({"budget": {"name": "per-text", "epsilon": 30.0}}, None),
+    ],
+)
+def test_a_risk_between_measured_ones_has_a_lower_limit(
+    over: dict[str, object], at: float | None
+) -> None:
+    """The figures of the next smaller risk, where settings differ in nothing else."""
+    measures = PublicMeasures.of(open_pipeline("balanced", over), with_risk=False)
+    assert measures.readers_risk == at
+    assert bool(measures.in_context) == (at is not None)
+    assert measures.written == ()
+    exact = PublicMeasures.of(open_pipeline("balanced"))
+    assert exact.readers_risk is None
+    assert exact.in_context
+    assert exact.written
+
+
+def test_a_smaller_risk_finds_less_in_every_kind_of_text() -> None:
+    """So that figures of a smaller measured risk are a lower limit for a larger one."""
+    rungs = sorted(context_risk.ladder_of(open_pipeline("balanced")).items())
+    assert len(rungs) == 8
+    before: dict[str, float] = {}
+    for _, rung in rungs:
+        data = json.loads(calibrate.shipped_readers().read_text())
+        corpora = {
+            each["corpus"]: max(r["classes"][0]["success"] for r in each["readings"])
+            for each in data["readers"][rung.readers]
+        }
+        assert all(share > before.get(name, 0.0) for name, share in corpora.items())
+        before = corpora
+
+
 def test_a_risk_in_context_becomes_a_risk_of_one_word(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -184,7 +286,7 @@ def test_a_risk_in_context_becomes_a_risk_of_one_word(
     for risk, limits in ((0.1, (0.1, 0.2)), (0.2, (0.25, 0.4)), (0.3, (0.5, 0.3))):
         readings = tuple(reading(limit) for limit in limits)
         entries[f"at {risk}"] = [asdict(context_risk.InContext("a", "", readings))]
-        rungs[f"{risk}"] = f"at {risk}"
+        rungs[f"{risk}"] = asdict(calibrate.Rung(8.0, f"at {risk}", ""))
     key = calibrate.ladder_key(recipe.settings(), LEXICON)
     file.write_text(json.dumps({"readers": entries, "ladders": {key: rungs}}))
     for target, risk in ((0.2, 0.1), (0.39, 0.1), (0.41, 0.2), (0.9, 0.3)):

@@ -3,12 +3,25 @@
 import json
 from typing import Any
 
+import dptext
 from dptext import lexicons, profile
 from dptext.measures import calibrate
+from dptext.report import answer
 from tests.outside import ROOT
 
 _KINDS = ("AG News", "IMDb", "SST-2", "Trustpilot")
 _WORDS = {"all words": "all", "all other words": "rare"}
+
+
+def written_words(figures: dict[str, Any], band: str) -> str:
+    """Return how many words of a class are the original as written, by corpus."""
+    shares = [
+        each["success"]
+        for corpus in _KINDS
+        for each in figures[corpus]["readings"][0]["classes"]
+        if each["name"] == band
+    ]
+    return ", ".join(f"{100 * share:.0f}" for share in shares)
 
 
 def rows() -> list[str]:
@@ -16,10 +29,13 @@ def rows() -> list[str]:
     shipped = json.loads((ROOT / "dptext/data/readers.json").read_text())
     ladder = max(shipped["ladders"].values(), key=len)
     lines = []
-    for risk, key in sorted(ladder.items(), key=lambda each: float(each[0])):
-        measured = {each["corpus"]: each for each in shipped["readers"][key]}
+    for risk, rung in sorted(ladder.items(), key=lambda each: float(each[0])):
+        measured = {
+            each["corpus"]: each for each in shipped["readers"][rung["readers"]]
+        }
+        written = {each["corpus"]: each for each in shipped["written"][rung["written"]]}
         for band, name in _WORDS.items():
-            cells = []
+            cells = [written_words(written, band)]
             for reader in ("alone", "ngram", "same-kind"):
                 shares = [
                     next(
@@ -51,17 +67,23 @@ def test_the_guide_has_the_figures_that_ship() -> None:
     assert [row for row in rows() if row not in guide] == []
 
 
-def of_profile(name: str) -> tuple[list[float], list[float], list[float], float]:
-    """Return what the reader of the kind finds, of rare words too, and one word's.
+def of_profile(
+    name: str,
+) -> tuple[list[str], list[float], list[float], list[float], float]:
+    """Return written words, what the reader of the kind finds, and one draw's guess.
 
-    Then the share that classifiers keep of what they learn beyond chance.
+    Of written words and of what the reader finds all and rare ones; at last the share
+    that classifiers keep of what they learn beyond chance.
     """
     settings: dict[str, Any] = dict(profile.load(name).settings())
     lexicon = lexicons.find("builtin")
     shipped = json.loads(calibrate.shipped_readers().read_text())
     rungs = shipped["ladders"][calibrate.ladder_key(settings, lexicon)]
     risk = settings["budget"]["risk"]
-    measured = {each["corpus"]: each for each in shipped["readers"][rungs[f"{risk:g}"]]}
+    rung = rungs[f"{risk:g}"]
+    measured = {each["corpus"]: each for each in shipped["readers"][rung["readers"]]}
+    as_written = {each["corpus"]: each for each in shipped["written"][rung["written"]]}
+    written = [written_words(as_written, band) for band in _WORDS]
     columns: list[list[float]] = []
     for reader, band in (("same-kind", 0), ("same-kind", -1), ("alone", 0)):
         columns.append(
@@ -77,19 +99,30 @@ def of_profile(name: str) -> tuple[list[float], list[float], list[float], float]
         for corpus in _KINDS
         for each in measured[corpus]["learned"]
     ]
-    return columns[0], columns[1], columns[2], sum(kept) / len(kept)
+    return written, columns[0], columns[1], columns[2], sum(kept) / len(kept)
 
 
 def test_profiles_say_what_the_strongest_reader_finds() -> None:
     """Their descriptions and the guide have the figures that ship."""
     guide = (ROOT / "docs/guide.md").read_text()
     for name in ("strict", "balanced", "readable"):
-        all_words, rare, alone, kept = of_profile(name)
+        written, all_words, rare, alone, kept = of_profile(name)
         about = profile.load(name).about
         assert f"finds {min(all_words):.0f} to {max(all_words):.0f}%" in about
         cells = [
             ", ".join(f"{share:.0f}" for share in column) + "%"
             for column in (all_words, rare, alone)
         ]
+        cells = [*(f"{each}%" for each in written), *cells]
         row = " | ".join([*cells, f"{kept:.0%} |"])
         assert row in guide, row
+
+
+def test_the_first_screens_have_the_figures_that_ship() -> None:
+    """README and guide say of the default what its answer says, in the same lines."""
+    document = dptext.privatize(["The film was good."], report=True)[1]
+    lines = {line.name: line.sentence for line in answer.answer(document)}
+    for page in ("README.md", "docs/guide.md"):
+        shown = " ".join((ROOT / page).read_text().split())
+        for name in ("written", "attacker", "one draw", "original"):
+            assert f"{name} {lines[name]}" in shown, page

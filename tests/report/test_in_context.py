@@ -8,11 +8,13 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 import dptext
 from dptext.report import answer, html, plan, views
 from dptext.report.blocks import Chart
 from dptext.report.document import Document
-from tests.report.pages import panel, planned, rendered
+from tests.report.pages import internal_report, panel, planned, rendered
 
 
 @cache
@@ -28,9 +30,68 @@ def test_the_strongest_comes_first() -> None:
     shares = [each.success for each in words.readers]
     assert shares == sorted(shares, reverse=True)
     best = replace(words.readers[0], reader="another", success=0.9)
-    line = answer.reader(words.risk, "", [*words.readers, best])
-    assert line.sentence.startswith("finds 90% of words")
-    assert line.figures["reader"] == "another"
+    known = answer.attackers_on(measured(), words)
+    known = replace(known, readers=[best, *words.readers])
+    written, attacker, draw = answer.attacks(known)
+    assert (written.name, attacker.name) == ("written", "attacker")
+    assert attacker.sentence.startswith("recovers at least 34% to 90% of all words")
+    assert attacker.figures["reader"] == "another"
+    assert draw.figures["found"] == pytest.approx(0.2, rel=1e-3)
+
+
+def test_written_words_come_before_draws() -> None:
+    """The first figure of a report is of what leaves, in the answer and the table."""
+    words = measured().words
+    assert words is not None
+    lines = {line.name: line for line in answer.answer(measured())}
+    shares = [each.success for each in words.written]
+    assert [*lines].index("written") < [*lines].index("one draw")
+    assert lines["written"].figures["found"] == [min(shares), max(shares)]
+    assert min(shares) > 0.2, "more than the risk of a draw"
+    page = rendered(measured()).decode()
+    assert page.index("words as written") < page.index("one draw, best guess")
+
+
+def test_whoever_has_the_text_finds_its_row(tmp_path: Path) -> None:
+    """A line of the answer says so, and a sentence of every report, vectors' too."""
+    said = "Anyone who has an original text"
+    for name in ("rank", "cmp", "laplace"):
+        document = internal_report(name, tmp_path)
+        assert any(each.startswith(said) for each in document.guarantee.not_covered)
+        assert said in rendered(document).decode()
+        lines = [line.sentence for line in answer.answer(document)]
+        assert document.words is None or any(each.startswith(said) for each in lines)
+
+
+def test_a_lower_limit_names_its_risk() -> None:
+    """Where readers were measured at a smaller risk alone, the sentence says so."""
+    words = measured().words
+    assert words is not None
+    document = replace(
+        measured(), words=replace(words, readers_risk=0.2, written=(), risk=None)
+    )
+    lines = {line.name: line for line in answer.answer(document)}
+    assert "at risk 20%, which protects more" in lines["attacker"].sentence
+    assert lines["attacker"].figures["measured_at_risk"] == 0.2
+    assert lines["written"].sentence.startswith("not measured for these settings: ")
+    assert "at risk 20.0%, which protects more" in rendered(document).decode()
+
+
+def test_texts_in_another_language_get_no_figures() -> None:
+    """Neither the answer nor the page of the owner shows any of the measured ones."""
+    german = "Der Arzt sagte gestern, dass meine Mutter keine Schmerzen mehr hat."
+    with pytest.warns(UserWarning, match="another language"):
+        document = dptext.privatize([german], report=True)[1]
+    lines = {line.name: line for line in answer.answer(document)}
+    for name in ("written", "attacker"):
+        assert lines[name].sentence.startswith(
+            "not measured for texts in this language"
+        )
+        assert lines[name].figures["found"] is None
+    assert lines["one draw"].figures["found"] is None
+    page = rendered(document).decode()
+    assert "AG News" not in page
+    assert "text of the kind" not in page
 
 
 def test_the_panel_begins_with_it(tmp_path: Path) -> None:
@@ -38,19 +99,24 @@ def test_the_panel_begins_with_it(tmp_path: Path) -> None:
     shown = panel(measured(), tmp_path)
     places = [
         shown.index(part)
-        for part in ("a reader finds", "Share of words", "20.0%", "public text of the")
+        for part in (
+            "attacker recovers",
+            "Share of words",
+            "20.0%",
+            "public text of the",
+        )
     ]
     assert places == sorted(places)
 
 
 def test_the_table_begins_with_it() -> None:
-    """The first bar of the page is the reader's, and the longest of all guesses."""
+    """The first bars are of written words, then of readers, last of single guesses."""
     page = rendered(measured()).decode()
     bars = re.findall(r"--b:[\d.]+\">([\d.]+%)</td>", page)
     words = measured().words
     assert words is not None
-    assert bars[0] == f"{words.readers[0].success:.1%}"
-    assert bars[len(words.readers) :][:2] == ["20.0%", "5.2%"]
+    shown = [f"{each.success:.1%}" for each in (*words.written, *words.readers)]
+    assert bars[: len(shown) + 2] == [*shown, "20.0%", "5.2%"]
 
 
 def test_a_reader_with_text_of_the_kind_finds_most() -> None:
@@ -63,14 +129,15 @@ def test_a_reader_with_text_of_the_kind_finds_most() -> None:
 
 
 def test_a_page_without_readers_names_none(tmp_path: Path) -> None:
-    """Where nothing was measured in whole texts, no row says so."""
+    """Where nothing was measured, a line with the command takes the place of rows."""
     document, words = measured(), measured().words
     assert words is not None
-    bare = replace(document, words=replace(words, readers=()))
+    bare = replace(document, words=replace(words, readers=(), written=()))
     for shown in (rendered(bare).decode(), panel(bare, tmp_path)):
         assert "pairs of words" not in shown
         assert "text of the kind" not in shown
         assert "text of the same kind" not in shown
+        assert shown.count("not measured for these settings") == 4
 
 
 def test_the_plan_says_it_in_the_same_words() -> None:
@@ -78,7 +145,7 @@ def test_the_plan_says_it_in_the_same_words() -> None:
     result = plan.plan(dptext.open_pipeline("balanced"))
     rows = planned(result)
     lines = {line.name: line.sentence for line in answer.answer(measured())}
-    for name in ("one word", "a person", "a reader"):
+    for name in ("one word", "a person", "written", "attacker", "one draw"):
         assert rows[name] == lines[name]
 
 

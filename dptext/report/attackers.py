@@ -1,0 +1,191 @@
+"""The figures of attackers in a report, and the sentences that say them.
+
+First how many written words are the original, then how many an attacker finds who reads
+whole texts. Each is of exactly the settings of a run, or a lower limit measured at
+settings that protect more, or it is said that nothing was measured and which command
+measures it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from msgspec import Meta
+
+from dptext.measures.bayes_risk import Risk, Share
+from dptext.measures.context_risk import ALL, CONTENT, RARE, SAME_KIND, InContext
+from dptext.report.figures import whole
+from dptext.types import JsonObject
+
+Count = Annotated[int, Meta(ge=0)]
+SEEDED = "not measured: with the seed, every draw can be repeated"
+_MEASURED_BY = (
+    "dptext evaluate ORIGINAL OUTPUT --profile OUTPUT.dptext.json measures it"
+)
+# Languages of lexicons as people name them.
+_LANGUAGES = {"en": "English"}
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderFigures:
+    """What one attacker finds in a public corpus, to four digits.
+
+    success, the share of all words, lies between low and high at 95%; content, of words
+    that are no stop words, and rare, of those beyond the thousand most frequent; null
+    where there are none. kind says what texts these are; counted, of how many other
+    words of that kind the reader knows the pairs.
+    """
+
+    reader: str
+    corpus: str
+    words: Count
+    success: Share
+    low: Share
+    high: Share
+    content: Share | None = None
+    rare: Share | None = None
+    kind: str = ""
+    counted: Count = 0
+
+    @classmethod
+    def of(cls, measured: Sequence[InContext]) -> tuple[ReaderFigures, ...]:
+        """Return a row for each corpus, the largest share first."""
+        rows = []
+        for corpus in measured:
+            if not corpus.readings:
+                continue
+            best = max(corpus.readings, key=lambda reading: reading.success)
+            shares = {each.name: round(each.success, 4) for each in best.classes}
+            (every,) = (each for each in best.classes if each.name == ALL)
+            row = cls(
+                reader=best.reader,
+                corpus=corpus.corpus,
+                words=every.words,
+                success=shares[ALL],
+                low=round(every.low, 4),
+                high=round(every.high, 4),
+                content=shares.get(CONTENT),
+                rare=shares.get(RARE),
+                kind=corpus.kind,
+                counted=corpus.counted if best.reader == SAME_KIND else 0,
+            )
+            rows.append(row)
+        return tuple(sorted(rows, key=lambda row: -row.success))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Attackers:
+    """All that is known of attackers on the words of a run."""
+
+    #: The exact risk of a draw, None where it is not known; then risk_note says why.
+    risk: Risk | None
+    risk_note: str
+    #: Written words that are the original, by corpus; empty where not measured.
+    written: Sequence[ReaderFigures] = ()
+    #: What the strongest reader of whole texts finds, by corpus.
+    readers: Sequence[ReaderFigures] = ()
+    #: The smaller risk at which readers were measured; None: with these settings.
+    readers_risk: float | None = None
+    #: The code of the language of the texts that were measured.
+    language: str = ""
+    #: Whoever has the seed repeats all draws: nothing is left to measure.
+    seeded: bool = False
+    #: The texts of the run are in a language that the lexicon does not know.
+    other_language: bool = False
+    #: Texts were written anew: no written word stands for an original one.
+    rewritten: bool = False
+    #: The command that measures for these settings.
+    measured_by: str = _MEASURED_BY
+
+    @property
+    def not_measured(self) -> str:
+        """Say that nothing was measured, and which command measures it."""
+        which = "texts in this language" if self.other_language else "these settings"
+        return f"not measured for {which}: {self.measured_by}"
+
+    @property
+    def public_texts(self) -> str:
+        """Say which texts were measured."""
+        name = _LANGUAGES.get(self.language, "")
+        return f"public {name} texts" if name else "public texts"
+
+
+def written_sentence(known: Attackers) -> tuple[str, JsonObject]:
+    """Say how many written words are the original, with the figures."""
+    figures: JsonObject = {"found": None, "found_of_rare_words": None}
+    if known.seeded:
+        return SEEDED, figures
+    if known.rewritten:
+        return "not measured: no word of a rewritten text stands for another", figures
+    if known.other_language or not known.written:
+        return known.not_measured, figures
+    every, rare = _shares(known.written)
+    of_rare = f", {_between(rare)} of rare ones" if rare else ""
+    figures = {"found": _limits(every), "found_of_rare_words": _limits(rare)}
+    sentence = (
+        f"{_between(every)} of all words stand in the output unchanged{of_rare} "
+        f"({known.public_texts})"
+    )
+    return sentence, figures
+
+
+def attacker_sentence(known: Attackers) -> tuple[str, JsonObject]:
+    """Say what the strongest measured reader of whole texts finds."""
+    figures: JsonObject = {
+        "reader": None,
+        "found": None,
+        "found_of_rare_words": None,
+        "measured_at_risk": None,
+    }
+    if known.seeded:
+        return SEEDED, figures
+    if known.other_language or not known.readers:
+        return known.not_measured, figures
+    every, rare = _shares(known.readers)
+    figures = {
+        "reader": known.readers[0].reader,
+        "found": _limits(every),
+        "found_of_rare_words": _limits(rare),
+        "measured_at_risk": known.readers_risk,
+    }
+    of_rare = f", {_between(rare)} of rare ones" if rare else ""
+    texts = known.public_texts
+    if known.readers_risk is not None:
+        texts += f" at risk {whole(known.readers_risk)}, which protects more"
+    found = f"recovers at least {_between(every)} of all words{of_rare} ({texts})"
+    return found, figures
+
+
+def draw_sentence(known: Attackers) -> tuple[str, JsonObject]:
+    """Say how often the best guess from one draw is right."""
+    risk = known.risk
+    figures: JsonObject = {"found": None, "without_output": None}
+    if known.seeded:
+        return SEEDED, figures
+    if known.other_language:
+        return "not known for texts in this language: its words are unknown", figures
+    if risk is None:
+        return known.risk_note, figures
+    most = "" if risk.low is None else "at most "
+    sentence = (
+        f"the best guess from it is right for {most}{whole(risk.success)} of words, "
+        f"without it for {whole(risk.baseline)}"
+    )
+    return sentence, {"found": risk.success, "without_output": risk.baseline}
+
+
+def _shares(rows: Sequence[ReaderFigures]) -> tuple[list[float], list[float]]:
+    """Return the shares of all words and of rare ones, of each corpus."""
+    rare = [row.rare for row in rows if row.rare is not None]
+    return [row.success for row in rows], rare
+
+
+def _limits(shares: Sequence[float]) -> list[float]:
+    return [min(shares), max(shares)] if shares else []
+
+
+def _between(shares: Sequence[float]) -> str:
+    low, high = whole(min(shares)), whole(max(shares))
+    return low if low == high else f"{low} to {high}"
