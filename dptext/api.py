@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dptext import lexicons, pipeline
 from dptext import profile as profiles
-from dptext.engine import survey
+from dptext.engine.identifying import warning
 from dptext.engine.survey import Language, is_asked_for
 from dptext.engine.tally import Tally
 from dptext.errors import UsageError
@@ -79,9 +79,20 @@ def open_key(key: object) -> RunKey:
     raise TypeError(f"key: give bytes or the path of a file, not {type(key).__name__}")
 
 
-def warn(line: str) -> None:
+def warn(line: str, above: int = 3) -> None:
     """Warn of what a call does; the line holds nothing of a text."""
-    warnings.warn(line, stacklevel=3)
+    warnings.warn(line, stacklevel=above)
+
+
+# What to do with a column of a table that was left unchanged.
+TABLE_ADVICE = (
+    "make it private (columns=) or a pseudonym (pseudonym=), or leave it out (drop=)"
+)
+
+
+def listed(names: str | Sequence[str]) -> list[str]:
+    """Return names of columns as a list; one may stand alone."""
+    return [names] if isinstance(names, str) else list(names)
 
 
 class Call:
@@ -103,9 +114,16 @@ class Call:
         over = overrides_of(overrides, **named)
         self.pipeline = open_pipeline(profile, over)
         tokenizer = None if is_asked_for(over) else self.pipeline.tokenizer
-        self.language = Language(tokenizer, self.pipeline.lexicon.name, warn)
+        self.language = Language(tokenizer, self.pipeline.lexicon.name, self.warn)
+        # What was warned of.
+        self.said: list[str] = []
         self.tally = Tally.of(self.pipeline.lexicon) if counts else None
         self._began = time.monotonic()
+
+    def warn(self, line: str) -> None:
+        """Warn the program, and note it for the report."""
+        self.said.append(line)
+        warn(line, above=4)
 
     def texts(self, texts: Iterable[str]) -> Iterator[str]:
         """Give each text with its words replaced, in order."""
@@ -129,7 +147,7 @@ class Call:
 
         assert self.tally is not None
         self.tally.seconds = time.monotonic() - self._began
-        return build.called(
+        document = build.called(
             self.pipeline,
             self.key,
             self.tally,
@@ -137,6 +155,7 @@ class Call:
             selection,
             finder=finder,
         )
+        return build.with_warnings(document, self.said)
 
 
 Table = TypeVar("Table")  # of pandas, Polars, pyarrow or datasets
@@ -153,6 +172,8 @@ def privatize(
     columns: str | Sequence[str],
     id: str | None = ...,
     missing: Missing = ...,
+    drop: str | Sequence[str] = ...,
+    pseudonym: str | Sequence[str] = ...,
     report: Literal[False] = ...,
     **choices: Unpack[CallChoices],
 ) -> Table: ...
@@ -165,6 +186,8 @@ def privatize(
     columns: str | Sequence[str],
     id: str | None = ...,
     missing: Missing = ...,
+    drop: str | Sequence[str] = ...,
+    pseudonym: str | Sequence[str] = ...,
     report: Literal[True],
     **choices: Unpack[CallChoices],
 ) -> tuple[Table, Document]: ...
@@ -212,6 +235,8 @@ def privatize(
     columns: str | Sequence[str] | None = None,
     id: str | None = None,
     missing: Missing = "fail",
+    drop: str | Sequence[str] = (),
+    pseudonym: str | Sequence[str] = (),
     report: bool = False,
     **choices: Unpack[CallChoices],
 ) -> object:
@@ -228,6 +253,9 @@ def privatize(
     texts, or structs in which a dotted path leads to them; all others are shared with
     the table that was given. id names a column that randomness goes by in the place of
     the row's number; a null in a text column is an InputError unless missing is "pass".
+    The result lacks the columns of drop. The values of those of pseudonym are keyed
+    tokens, for which a key is needed: equal values stay equal, so that frequencies and
+    links remain, and whoever has the key can test guesses.
 
     Randomness is fresh and secure each time. With a key, at least 32 secret random
     bytes or the path of a file that holds them, equal texts at equal positions of a
@@ -246,18 +274,21 @@ def privatize(
         from dptext import frames
 
         frame = frames.of(texts)
-        paths = [columns] if isinstance(columns, str) else list(columns)
-        selection, names = frame.selected(paths, id, missing)
+        paths = listed(columns)
+        changed = (listed(drop), listed(pseudonym))
+        selection, names = frame.selected(paths, id, missing, *changed)
         call = Call(profile, overrides, choices, counts=report)
         replaced = frames.PrivateColumns(
             *(call.pipeline, call.key, selection, call.tally, call.language)
         )
         private: object = frame.privatized(names, replaced, 0)
         if kinds := frame.identifying(selection):
-            warn(survey.warning(kinds, "columns="))
+            call.warn(warning(kinds, TABLE_ADVICE))
         return (private, call.report(selection)) if report else private
-    if id is not None or missing != "fail":
-        raise UsageError("id and missing are for tables: name the columns, too")
+    if id is not None or missing != "fail" or drop or pseudonym:
+        raise UsageError(
+            "id, missing, drop and pseudonym are for tables: name the columns, too"
+        )
     checked = _checked(texts)
     call = Call(profile, overrides, choices, counts=report)
     written = list(call.texts(checked))

@@ -7,6 +7,7 @@
       MissingExtra ImportError  2   an optional dependency is not installed
       RefusedError RuntimeError 3   a limit of the run refuses it
       InputError   ValueError   4   the input holds a record that cannot be read
+      StoppedError RuntimeError 5   the output holds what the run was told to stop at
       OutputError  OSError      1   the output cannot be written
       ComponentError RuntimeError 1 a component of another package failed
 
@@ -60,6 +61,12 @@ class InputError(DptextError, ValueError):
     """The input cannot be read; the message names file and line, never text."""
 
     exit_code = 4
+
+
+class StoppedError(DptextError, RuntimeError):
+    """The output holds what the run was told to stop at, so that it does not leave."""
+
+    exit_code = 5
 
 
 class OutputError(DptextError, OSError):

@@ -195,11 +195,61 @@ class Selection:
     max_record_bytes: int = 16 * 2**20
     subject_field: str | None = None
     encoding: str | None = None  # of dptext.streams.known_encoding; None: UTF-8
+    #: Fields that the output leaves out.
+    dropped: tuple[str, ...] = ()
+    #: Fields whose values become keyed tokens (dptext.pseudonyms).
+    pseudonyms: tuple[str, ...] = ()
 
     @property
     def named(self) -> tuple[str | None, ...]:
-        """Return all fields that are selected: texts, id and subject."""
-        return (*self.fields, self.id_field, self.subject_field)
+        """Return all fields that are selected: texts, id, subject and changed ones."""
+        return (*self.fields, self.id_field, self.subject_field, *self.changed)
+
+    def of_output(self) -> Selection:
+        """Return how to read the output: nothing that was left out is there.
+
+        Without a header, columns have other numbers where one before them is left out.
+        """
+        numbers = {name for name in self.dropped if name.isdecimal()}
+        gone = set() if self.header else set(map(int, numbers))
+
+        def renamed(name: str) -> str:
+            if not name.isdecimal():
+                return name
+            return str(int(name) - sum(each < int(name) for each in gone))
+
+        def renumbered(names: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(map(renamed, names)) if gone else names
+
+        ids = () if self.id_field is None else (self.id_field,)
+        there = [
+            name
+            for name in ids
+            if not any(f"{name}.".startswith(f"{each}.") for each in self.dropped)
+        ]
+        return replace(
+            self,
+            fields=renumbered(self.fields),
+            pseudonyms=renumbered(self.pseudonyms),
+            dropped=(),
+            id_field=next(iter(renumbered(tuple(there))), None),
+        )
+
+    def without_fields(self) -> Selection:
+        """Return how to read records of which no field is selected."""
+        return replace(
+            self,
+            fields=(),
+            id_field=None,
+            subject_field=None,
+            dropped=(),
+            pseudonyms=(),
+        )
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """Return the fields that are no texts and are not copied."""
+        return (*self.dropped, *self.pseudonyms)
 
 
 @dataclass(frozen=True, slots=True)

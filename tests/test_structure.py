@@ -25,7 +25,7 @@ LAYERS = (
     ("types", "errors"),
     (
         *("streams", "randomness", "registry", "cache", "models", "progress"),
-        *("noise", "ledger", "settings"),
+        *("noise", "ledger", "settings", "pseudonyms"),
     ),
     (
         *("tokens.kinds", "tokens.policy", "tokens.regex", "tokens.language_data"),

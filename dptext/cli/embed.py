@@ -96,11 +96,15 @@ def command(
             writer, counts = job.run(
                 task, ready, key, sink, aside, progress=bar, warn=answer.warn
             )
-        result = build.finished_vectors(ready, key.origin, task, counts, writer, sink)
+        result = answer.with_warnings(
+            build.finished_vectors(ready, key.origin, task, counts, writer, sink),
+            counts.identifying,
+            "name records by another field (--id)",
+        )
         if sidecar is not None:
             encoded = document.encode(document.public(result))
             sidecar.stream.write(signatures.signed(encoded, reports.key))
         write(result)
         opened.commit()
     released = outputs.released([task], reports, ())
-    answer.show(result, released, counts.identifying)
+    answer.show(result, released)

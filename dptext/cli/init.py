@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, astuple, replace
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -17,7 +18,7 @@ from dptext.errors import UsageError
 
 if TYPE_CHECKING:
     from dptext.engine.job import Job
-    from dptext.engine.survey import FieldSummary, Kind
+    from dptext.engine.survey import FieldSummary
     from dptext.types import JsonObject
 
 Answer = TypeVar("Answer")
@@ -28,17 +29,44 @@ _RECORDS = 3  # in the preview
 _HEAD = (
     "# Settings of dptext, written by dptext init. docs/configuration.md says more.\n"
 )
+_KEY = "pseudonyms.key"
+_MAKE_KEY = f"(umask 077; openssl rand -out {_KEY} 32)"
+
+
+class Use(StrEnum):
+    """What becomes of a field."""
+
+    PRIVATE = "private"
+    DROP = "drop"
+    PSEUDONYM = "pseudonym"
+    KEEP = "keep"
+
+
+# By the names of fields.
+Uses = Mapping[str, Use]
+_REST = "rest"
+_QUESTION = """
+What becomes of each field?
+  private    its words are replaced
+  drop       it is left out of the output
+  pseudonym  each value becomes a token: equal values stay equal (needs a key file)
+  keep       it is copied unchanged
+Enter takes the suggestion in brackets; "rest" takes it for this field and all others.
+"""
 
 
 def command(
     file: Annotated[str, "File, or folder of files, with texts to make private."],
     *,
     layout: options.LayoutOptions,
+    fields: options.FieldOptions,
+    keep: options.Texts = None,
 ) -> None:
     """Inspect a file, preview three risks, and write settings to .dptext.yaml.
 
-    Then `dptext sanitize FILE -o OUTPUT` and `dptext check OUTPUT` need no options.
-    Without a terminal, init asks nothing and prints the settings.
+    It asks what becomes of each field, and suggests to leave out what looks as if it
+    identified people. Without a terminal, init asks nothing and prints the settings
+    with its suggestions: such a field is copied only if --keep names it.
 
     Example: dptext init tickets.jsonl
     """
@@ -56,30 +84,66 @@ def command(
         _note(f"dptext: {file}: looking at {first}, {len(others)} more not looked at")
     job = Job((first,), None, layout.selection(), format=layout.format)
     columns = survey.survey(job)
-    names = layout.field or [each.name for each in columns if each.is_private]
+    given = {
+        Use.PRIVATE: layout.field,
+        Use.DROP: fields.drop,
+        Use.PSEUDONYM: fields.pseudonym,
+        Use.KEEP: keep,
+    }
+    uses = _suggested(columns, _by_name(columns, given))
     if all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
-        _ask(file, job, columns, names, layout)
+        _ask(file, job, columns, uses, layout)
     else:
-        job = _chosen(job, columns, names)
-        typer.echo(_settings(job, columns, layout, _USUAL), nl=False)
+        job = _chosen(job, columns, uses)
+        typer.echo(_settings(job, columns, uses, layout, _USUAL), nl=False)
+
+
+def _by_name(
+    columns: Sequence[FieldSummary], given: Mapping[Use, Sequence[str] | None]
+) -> dict[str, Use]:
+    """Return what options say of fields. Raises UsageError for unknown ones and two."""
+    uses: dict[str, Use] = {}
+    for use, names in given.items():
+        for name in names or ():
+            _check_known(columns, name)
+            if uses.setdefault(name, use) is not use:
+                raise UsageError(f"field {name!r} is both {uses[name]} and {use}")
+    return uses
+
+
+def _check_known(columns: Sequence[FieldSummary], name: str) -> None:
+    from dptext import registry
+
+    known = tuple(each.name for each in columns)
+    if known and name not in known:
+        raise UsageError(f"no field {name!r}; {registry.suggest(name, known)}")
+
+
+def _suggested(columns: Sequence[FieldSummary], given: Uses) -> dict[str, Use]:
+    """Return what is suggested for each field, unless its use is given by its name.
+
+    All texts become private, and nothing that looks as if it identified people is kept.
+    """
+    uses: dict[str, Use] = {}
+    for each in columns:
+        use = Use.KEEP
+        if each.is_text:
+            use = Use.PRIVATE
+        elif each.identifies is not None:
+            use = Use.DROP
+        uses[each.name] = given.get(each.name, use)
+    return uses or dict(given)
 
 
 def _ask(
     source: str,
     job: Job,
     columns: Sequence[FieldSummary],
-    names: Sequence[str],
+    uses: Uses,
     layout: options.LayoutOptions,
 ) -> None:
     """Show fields and previews, ask for choices, and write the file."""
-    from dptext.engine import survey
     from dptext.settings import share
-
-    usual = ", ".join(names)
-
-    def fields_of(answer: str) -> Job:
-        parts = [each.strip() for each in answer.split(",") if each.strip()]
-        return _chosen(job, columns, names if answer == usual else parts)
 
     def risk_of(text: str) -> str:
         share(text, "risk")
@@ -87,13 +151,18 @@ def _ask(
 
     if columns:
         _show(columns)
-        chosen = _prompt("Private fields, the others are copied", usual, fields_of)
-    else:
-        chosen = _chosen(job, columns, names)
+        _note(_QUESTION)
+    while True:
+        uses = _asked(columns, uses)
+        try:
+            chosen = _chosen(job, columns, uses)
+            break
+        except UsageError as error:
+            _note(f"Error: {error}")
     _preview(chosen)
     question = "Risk, how often the best guess of a word may be right"
     risk = _prompt(question, _USUAL, risk_of)
-    text = _settings(chosen, columns, layout, risk)
+    text = _settings(chosen, columns, uses, layout, risk)
     path = Path(configuration.NAME)
     _note(f"\n{text}")
     there = path.exists()
@@ -102,10 +171,52 @@ def _ask(
         _note("nothing was written")
         return
     screen.write_file(path, text.encode())
-    source = shlex.quote(source)
-    _note(f"next: dptext sanitize {source} -o OUTPUT, then dptext check OUTPUT")
-    if copied := _identifying(columns, chosen.selection.fields):
-        _note(f"dptext: {survey.warning(copied)}")
+    _say_next(shlex.quote(source), chosen.selection.pseudonyms)
+
+
+def _say_next(source: str, pseudonyms: Sequence[str]) -> None:
+    """Say which commands come next; pseudonyms need a key file."""
+    keyed = ""
+    if pseudonyms:
+        _note(f"next: make a key once, and keep it secret: {_MAKE_KEY}")
+        keyed = f" --key-file {_KEY}"
+    _note(f"next: dptext sanitize {source} -o OUTPUT{keyed}, then dptext check OUTPUT")
+
+
+def _asked(columns: Sequence[FieldSummary], uses: Uses) -> dict[str, Use]:
+    """Ask for each field what becomes of it, by its name; uses are suggestions."""
+    answers, rest = dict(uses), False
+    for each in columns:
+        if rest:
+            break
+
+        def use_of(answer: str, field: FieldSummary = each) -> Use | None:
+            return _use_of(answer, field)
+
+        question = f"{each.name} ({each.looks})"
+        use = _prompt(question, str(uses[each.name]), use_of)
+        rest = use is None
+        answers[each.name] = use or uses[each.name]
+    return answers
+
+
+def _use_of(answer: str, field: FieldSummary) -> Use | None:
+    """Return what an answer says of a field, None for the suggestions of the rest.
+
+    The first letters of a word are enough. Raises UsageError for other answers.
+    """
+    text = answer.strip().lower()
+    found = [each for each in (*Use, _REST) if text and each.startswith(text)]
+    if len(found) > 1:
+        raise UsageError(f"{text}: {' or '.join(found)}?")
+    if not found:
+        raise UsageError(f"{text}: give private, drop, pseudonym, keep or rest")
+    if found[0] == _REST:
+        return None
+    use = Use(found[0])
+    if use is Use.PRIVATE and not field.texts:
+        raise UsageError(f"{field.name} holds no text: give drop, pseudonym or keep")
+    return use
 
 
 def _prompt(question: str, usual: str, read: Callable[[str], Answer]) -> Answer:
@@ -116,17 +227,6 @@ def _prompt(question: str, usual: str, read: Callable[[str], Answer]) -> Answer:
             return read(text)
         except UsageError as error:
             _note(f"Error: {error}")
-
-
-def _identifying(
-    columns: Sequence[FieldSummary], private: Sequence[str]
-) -> dict[str, Kind]:
-    """Return the copied fields that look identifying."""
-    return {
-        each.name: each.identifies
-        for each in columns
-        if each.identifies is not None and each.name not in private
-    }
 
 
 def _show(columns: Sequence[FieldSummary]) -> None:
@@ -141,18 +241,23 @@ def _show(columns: Sequence[FieldSummary]) -> None:
     screen.show(blocks.Table(heads, rows), on=screen.console(stderr=True))
 
 
-def _chosen(job: Job, columns: Sequence[FieldSummary], names: Sequence[str]) -> Job:
-    """Return the job with its private fields. Raises UsageError for none or others."""
-    from dptext import registry
+def _named(uses: Uses, use: Use) -> tuple[str, ...]:
+    return tuple(name for name, each in uses.items() if each is use)
+
+
+def _chosen(job: Job, columns: Sequence[FieldSummary], uses: Uses) -> Job:
+    """Return the job with these fields. Raises UsageError where none is private."""
     from dptext.engine import survey
 
-    known = tuple(each.name for each in columns)
-    for name in names if columns else ():
-        if name not in known:
-            raise UsageError(f"no field {name!r}; {registry.suggest(name, known)}")
-    if columns and not names:
+    private = _named(uses, Use.PRIVATE)
+    if columns and not private:
         raise UsageError("no private field: name one, as in --field NAME")
-    selection = replace(job.selection, fields=tuple(dict.fromkeys(names)))
+    selection = replace(
+        job.selection,
+        fields=private,
+        dropped=_named(uses, Use.DROP),
+        pseudonyms=_named(uses, Use.PSEUDONYM),
+    )
     return survey.with_missing(replace(job, selection=selection))
 
 
@@ -177,28 +282,57 @@ def _preview(job: Job) -> None:
 
 
 def _settings(
-    job: Job, columns: Sequence[FieldSummary], layout: options.LayoutOptions, risk: str
+    job: Job,
+    columns: Sequence[FieldSummary],
+    uses: Uses,
+    layout: options.LayoutOptions,
+    risk: str,
 ) -> str:
-    """Return the content of the file: what is private and copied, and the policy."""
+    """Return the content of the file: what becomes of each field, and the policy."""
     import yaml
 
     selection, usual = job.selection, options.LayoutOptions()
-    private = list(selection.fields)
-    sanitize = {**asdict(layout), "field": private or None}
+    named = {**asdict(layout), "field": list(selection.fields) or None}
     sanitize = {
-        name: value for name, value in sanitize.items() if value != getattr(usual, name)
+        name: value for name, value in named.items() if value != getattr(usual, name)
     }
+    if selection.dropped:
+        sanitize["drop"] = list(selection.dropped)
+    if selection.pseudonyms:
+        sanitize["pseudonym"] = list(selection.pseudonyms)
     if selection.missing != "fail":
         sanitize["missing"] = selection.missing
     sanitize["risk"] = risk
     check: JsonObject = {"max_risk": risk}
     if columns:
-        copied = [each.name for each in columns if each.name not in private]
-        check |= {"fields": list(private), "copy": copied}
-    identifying = "".join(
-        f"# copied, but looks identifying: {name!r} ({kind})\n"
-        for name, kind in _identifying(columns, private).items()
+        check["fields"] = list(selection.fields)
+        check["copy"] = list(_named(uses, Use.KEEP))
+        check["pseudonyms"] = list(selection.pseudonyms)
+        kept = [
+            each.name
+            for each in columns
+            if each.identifies is not None and uses[each.name] is Use.KEEP
+        ]
+        if kept:  # asked about by name
+            check["allow"] = [{"identifying": kept}]
+    text = yaml.safe_dump(
+        {"sanitize": sanitize, "check": check}, sort_keys=False, allow_unicode=True
     )
-    sections = {"sanitize": sanitize, "check": check}
-    text = yaml.safe_dump(sections, sort_keys=False, allow_unicode=True)
-    return f"{_HEAD}{identifying}{text}"
+    return f"{_HEAD}{_notes(columns, uses)}{text}"
+
+
+def _notes(columns: Sequence[FieldSummary], uses: Uses) -> str:
+    """Say which fields look as if they identified people, as lines of comments."""
+    said = {
+        Use.DROP: "left out, since it looks identifying",
+        Use.KEEP: "copied unchanged, though it looks identifying",
+        Use.PSEUDONYM: "a pseudonym, which can be linked",
+    }
+    needs_key = ""
+    if Use.PSEUDONYM in uses.values():
+        needs_key = f"# pseudonyms need a key: --key-file {_KEY}, or DPTEXT_KEY_FILE\n"
+    return needs_key + "".join(
+        f"# {said[uses[each.name]]}: {each.name!r} ({each.identifies})\n"
+        for each in columns
+        if each.identifies is not None and uses[each.name] in said
+    )

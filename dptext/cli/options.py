@@ -12,7 +12,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
@@ -40,9 +40,12 @@ SET = "Override one key of the profile or policy, as in tokens.number=mask; repe
 # What options do, by panel of the help. A command may say more of its own (option_of).
 DAILY = {
     "Input": {
-        "field": "Text field: path in JSON, column in CSV; repeatable.",
+        "field": "Text field, by path or column; repeatable.",
+        "drop": "Field to leave out of the output; repeatable.",
+        "pseudonym": "Field to replace by tokens of a --key-file.",
         "format": "jsonl, json, csv, tsv, xlsx, parquet, text. Default: by name, "
         "content.",
+        "keep": "Field to copy unchanged even if it looks identifying; repeatable.",
         "sample": "Number of texts to sample, the same ones each time.",
     },
     "Guarantee": {
@@ -135,6 +138,9 @@ RARE = {
         "resume": "With --out-dir and --key-file: skip finished files, to continue an "
         "interrupted run.",
         "line_buffered": "Write each record immediately.",
+        "fail_on": "identifying: write nothing, and end with exit code 5, where an "
+        "unchanged column looks as if it identified people. Columns that the policy "
+        "allows by name may.",
         "public_report": "Write the public report here instead of beside the output.",
         "sidecar": "Write the public report OUTPUT.dptext.json, or not.",
         "sign_key": "Sign the public report with this Ed25519 key (PEM).",
@@ -368,6 +374,32 @@ class Records(LayoutOptions):
             jobs=work.jobs,
             any_language=survey.is_asked_for(over),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class FieldOptions:
+    """What becomes of fields that are no private texts and are not copied."""
+
+    drop: Texts = None
+    pseudonym: Texts = None
+
+    def added_to(self, job: Job) -> Job:
+        """Return a job with these fields. Raises UsageError for one of two uses."""
+        from dptext.formats import _fields
+
+        selection = replace(
+            job.selection,
+            dropped=tuple(dict.fromkeys(self.drop or ())),
+            pseudonyms=tuple(dict.fromkeys(self.pseudonym or ())),
+        )
+        for name in selection.changed:
+            _fields.check_uses(
+                name,
+                name in selection.fields,
+                name in selection.dropped,
+                name in selection.pseudonyms,
+            )
+        return replace(job, selection=selection)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ _OUTPUTS = ("output", "report", "html", "public_report", "quarantine", "csv", "r
 # Options whose values are no files that are read.
 _NO_FILES = (
     *(*_OUTPUTS, "files", "out_dir", "field", "id", "subject", "label", "attribute"),
-    *("missing", "delimiter", "encoding", "format"),
+    *("missing", "delimiter", "encoding", "format", "drop", "pseudonym"),
 )
 # Words of --set that may be paths.
 _WORD = re.compile(r"[^=\[\]{},:\s]+")

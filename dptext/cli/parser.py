@@ -95,6 +95,8 @@ _CONFLICTS = {
     "out",
     "ledger line_buffered": "--ledger: nothing leaves before all of it is charged; "
     "leave --line-buffered out",
+    "fail_on line_buffered": "--fail-on: nothing leaves before all of it was looked "
+    "at; leave --line-buffered out",
     "ledger seed": "--seed: anyone who knows it can repeat every draw, so a ledger has "
     "nothing to count; use --key-file",
     "engine jobs": "--jobs: the master says how many tasks Spark runs, as in --master "

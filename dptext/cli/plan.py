@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,6 +22,7 @@ def command(
     changes: options.Changes,
     jobs: options.Jobs = 1,
     bayes_risk: bool = True,
+    fields: options.FieldOptions,
     public_text: options.Text = None,
     field: options.Texts = None,
     as_json: bool = False,
@@ -52,6 +54,11 @@ def command(
             read=() if found is None else (found.readers,),
             written=() if found is None or not found.written else (found.written,),
         )
+    result = replace(
+        result,
+        dropped=tuple(fields.drop or ()),
+        pseudonyms=tuple(fields.pseudonym or ()),
+    )
     screen.deliver(result, as_json, plan.view(result), html=html)
 
 

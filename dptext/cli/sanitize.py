@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext.cli import options, outputs, screen
+from dptext.cli import options, outputs, parser, screen
 from dptext.cli.options import Number, one_of
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
-    from dptext.engine.run import Account
+    from dptext.engine.job import Job
+    from dptext.engine.run import Account, Inspect
+    from dptext.pipeline import Pipeline
+    from dptext.randomness import RunKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,18 @@ class Outputs:
     in_place: bool = False
     resume: bool = False
     line_buffered: bool = False
+    fail_on: Annotated[str | None, one_of("identifying")] = None
+
+    def inspection(self, context: typer.Context, subject: str | None) -> Inspect | None:
+        """Return what looks at outputs before they leave, None where nothing does."""
+        if self.fail_on is None:
+            return None
+        from dptext.guarantees import policy
+        from dptext.report.contents import StopAtIdentifying
+
+        configured = parser.of_run(context)
+        accepted = policy.of(configured.policy, configured.shown)
+        return StopAtIdentifying(accepted.identifying, subject)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +82,7 @@ def command(
     files: options.Files = None,
     *,
     records: options.Records,
+    fields: options.FieldOptions,
     profile: str = "balanced",
     changes: options.Changes,
     keys: options.Keys,
@@ -82,9 +98,9 @@ def command(
 
     Example: dptext sanitize tickets.jsonl --field body -o tickets.private.jsonl
     """
-    from dptext import lexicons, pipeline
+    from dptext import lexicons, pipeline, pseudonyms
     from dptext import profile as profiles
-    from dptext.engine import source, survey
+    from dptext.engine import survey
     from dptext.engine.run import Opened, Run
     from dptext.streams.outputs import Release
 
@@ -96,6 +112,7 @@ def command(
 
         spark.installed()
     job = records.job(files, outs.output, budget.subject, over, work)
+    job = fields.added_to(job)
     size = 1 if outs.line_buffered else work.batch_size
     job = replace(job, flush=outs.line_buffered, resume=outs.resume, batch_size=size)
     reports = reported.reports(keys.key_file)
@@ -108,13 +125,15 @@ def command(
         warn=warn,
     )
     key = keys.key()
+    if job.selection.pseudonyms:
+        pseudonyms.check(key)
     if preview is not None:
         if not sys.stderr.isatty():
             raise UsageError(
                 "--preview shows original text: standard error must be a terminal"
             )
         ready = pipeline.build(recipe, lexicons.find(recipe.lexicon, warn=warn))
-        screen.preview(source.first_records(job, preview), {"private": ready}, key)
+        _preview(job, ready, key, preview, warn)
         warn("a preview: nothing was written, sent, or recorded in a ledger")
         return
     if not planned:
@@ -125,7 +144,8 @@ def command(
     several = outs.in_place or outs.out_dir is not None
     with budget.account() as account, Release() as release:
         # All is opened before anything is read, the data first: they appear last.
-        held = account is not None
+        inspect = outs.inspection(context, budget.subject)
+        held = account is not None or inspect is not None
         opened = None if several else Opened.of(job, reports, release, held=held)
         write = outputs.internal(reports, release)
         words = lexicons.find(recipe.lexicon, warn=warn)
@@ -134,13 +154,16 @@ def command(
             key,
             bayes_risk=bayes_risk,
             account=account,
+            inspect=inspect,
             warn=warn,
             progress=answer.bar,
         )
         if opened is not None:
             with run.releasing(job, opened) as each:
                 written = [each]
-                result = run.report(job, written)
+                result = answer.with_warnings(
+                    run.report(job, written), run.tally.identifying
+                )
                 write(result)
         else:
             if cluster.engine == "local":
@@ -151,10 +174,33 @@ def command(
             job, written = outputs.of_all(job, done, planned, warn)
             if not written:
                 return
-            result = run.report(job, written)
+            result = answer.with_warnings(
+                run.report(job, written), run.tally.identifying
+            )
             write(result)
             release.commit()
     exact = all(each.copied is not None for each in written)
     most = 0 if exact or run.tally.records <= survey.SAMPLE else survey.SAMPLE
     released = outputs.released(planned, reports, run.tally.copied, most)
-    answer.show(result, released, run.tally.identifying)
+    answer.show(result, released)
+
+
+def _preview(
+    job: Job, ready: Pipeline, key: RunKey, number: int, warn: Callable[[str], None]
+) -> None:
+    """Show what becomes of the first records, and of the fields in them."""
+    from dptext.engine import source
+    from dptext.engine.job import token_of
+
+    selection, token = job.selection, token_of(job.selection, key)
+    beginning = source.beginning(job, number)
+    batch = beginning.records
+    there = {name for record in batch for name in record.present or ()}
+    for name in selection.changed:
+        if name not in there:
+            warn(f"field {name!r} is in none of these records")
+    tokens: list[dict[str, str]] = []
+    if selection.pseudonyms:
+        tokens = beginning.pseudonyms(selection, token)
+    dropped = [name for name in selection.dropped if name in there]
+    screen.preview(batch, {"private": ready}, key, tokens, dropped)

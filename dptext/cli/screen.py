@@ -265,15 +265,36 @@ class Answer:
         progress.on(not (work.quiet or work.json))
         self.console = console(stderr=True, quiet=work.quiet)
         self._work = work
+        # Each line once, in order: those not yet shown, and all.
         self._waiting: dict[str, None] = {}
+        self._said: dict[str, None] = {}
         context.call_on_close(self._leave)
 
     def warn(self, line: str) -> None:
         """Take a line for people, which is shown once."""
+        if line in self._said:
+            return
+        self._said[line] = None
         if self._work.verbose:
             self._print(line)
         else:
             self._waiting[line] = None
+
+    def with_warnings(
+        self, document: Document, identifying: Mapping[str, str], advice: str = ""
+    ) -> Document:
+        """Return the report of a run with all that it warned of.
+
+        identifying are the unchanged fields that identify people; advice as in
+        `identifying.warning`.
+        """
+        from dptext.engine.identifying import warning
+        from dptext.report import build
+
+        if identifying:
+            line = warning(identifying, advice)
+            self._waiting[line] = self._said[line] = None
+        return build.with_warnings(document, [*self._said])
 
     @contextlib.contextmanager
     def bar(self) -> Iterator[Counted | None]:
@@ -289,27 +310,23 @@ class Answer:
             task = bar.add_task("", total=None, records=0, words=0)
             yield lambda records, words: bar.update(task, records=records, words=words)
 
-    def show(
-        self, document: Document, released: RunOutputs, copied: Mapping[str, str]
-    ) -> None:
-        """Say what was done; copied are the identifying fields that were copied."""
-        from dptext.engine import survey
+    def show(self, document: Document, released: RunOutputs) -> None:
+        """Say what was done."""
         from dptext.report import answer
 
-        if copied:
-            self._waiting[survey.warning(copied)] = None
         if self._work.verbose:
             from dptext.report import views
 
             show(views.report(document, released=released), on=self.console)
             return
         lines = answer.answer(document, released)
-        warnings, self._waiting = list(self._waiting), {}
+        self._waiting = {}
         if self._work.json:
-            plain = answer.data(lines, warnings)
+            plain = answer.data(lines, answer.warnings_of(document))
             print(to_json(plain), file=sys.stderr)  # noqa: T201
         else:
-            show(*answer.blocks(lines, warnings), on=self.console)
+            shown = answer.blocks(lines, answer.warnings_of(document))
+            show(*shown, on=self.console)
 
     def _leave(self) -> None:
         for line in self._waiting:
@@ -324,11 +341,17 @@ _TOKEN = re.compile(r"\w+|\W")
 
 
 def preview(
-    batch: Sequence[Record], pipelines: Mapping[str, Pipeline], key: RunKey
+    batch: Sequence[Record],
+    pipelines: Mapping[str, Pipeline],
+    key: RunKey,
+    tokens: Sequence[Mapping[str, str]] = (),
+    dropped: Sequence[str] = (),
 ) -> None:
     """Show what becomes of records under several settings, one below the other.
 
-    Nothing is written, spent or sent. What differs from the original is in colour.
+    tokens are the pseudonyms in each record, by the names of fields; dropped are the
+    fields that are left out. Nothing is written, spent or sent. What differs from the
+    original is in colour.
     """
     from rich.table import Table
 
@@ -346,8 +369,14 @@ def preview(
                 after = texts[number][position]
                 table.add_row(name, _changed(before[:_LONGEST], after[:_LONGEST]))
             table.add_row()
+        for name, token in tokens[number].items() if tokens else ():
+            table.add_row("pseudonym", f"{one_line(name)}: {token or 'none'}")
+        if tokens:
+            table.add_row()
     shown = console(stderr=True)
     shown.print(table)
+    if dropped:
+        shown.print(f"Left out: {', '.join(map(one_line, dropped))}")
     if any(each.decoder.offline is not each.decoder for each in pipelines.values()):
         shown.print("A server would write other words.")
 

@@ -18,6 +18,7 @@ from dptext.engine.tally import Counted, Meters
 from dptext.errors import LexiconError, UsageError
 from dptext.pipeline import Pipeline
 from dptext.profile import Profile
+from dptext.pseudonyms import Pseudonyms
 from dptext.randomness import RunKey
 from dptext.types import Fault, Lexicon, Record, Selection, ServerUse, Verbatim
 
@@ -129,6 +130,7 @@ class Worker:
         self._pipeline = pipeline
         self._randomness = pipeline.randomness(key)
         self._meters = meters
+        self._key = key
 
     def __call__(self, task: Task) -> Done:
         """Make a batch or a part private."""
@@ -156,15 +158,25 @@ class Worker:
         # The head is there, so that no batch is empty.
         done = self._records(Task(batch, metrics.FIRST_TEXTS))
         out, present = io.BytesIO(), Counter[tuple[str, ...] | None]()
-        writer = module.writer(out, part.selection)
+        writer = module.writer(out, part.selection, token_of(part.selection, self._key))
+        head: int | None = None  # bytes that it takes in the output
         for record, texts in zip(batch, done.texts, strict=True):
             if isinstance(record.rest, Verbatim):
                 writer.verbatim(record.rest)
+                head = out.tell() if head is None else head
             else:
                 present[record.present] += 1
                 writer.write(record, texts)
-        data = out.getvalue()[len(part.head) :]
+        data = out.getvalue()[head:]
         return Done(done.counted, [], [], data, present, faults)
+
+
+def token_of(selection: Selection, key: RunKey) -> formats.Token:
+    """Return what gives the pseudonyms of a run, if its records have any.
+
+    Raises UsageError for a key that is in no file.
+    """
+    return Pseudonyms(key).token if selection.pseudonyms else formats.no_token
 
 
 class Recipe(NamedTuple):

@@ -23,7 +23,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from dptext import formats, settings
-from dptext.engine.job import Done, Job, Progress, Recipe, Task, Warn, Worker, Written
+from dptext.engine.job import (
+    Done,
+    Job,
+    Progress,
+    Recipe,
+    Task,
+    Warn,
+    Worker,
+    Written,
+    token_of,
+)
 from dptext.engine.source import Source, subject_of
 from dptext.engine.survey import Fields, HeldBack, Language
 from dptext.engine.tally import BEGIN, Start, Tally
@@ -44,6 +54,8 @@ if TYPE_CHECKING:
 
 # Records of a batch that a third party is asked about.
 _ASKED = 256
+# Looks at a complete output that nobody can read yet, and raises what stops it.
+Inspect = Callable[[Job, Written, OutputFile], None]
 # What shows how far a job is, during a block.
 Progressing = Callable[[], AbstractContextManager[Progress | None]]
 
@@ -265,13 +277,15 @@ class Run:
         account: Account | None = None,
         measures: PublicMeasures | None = None,
         start: Start = BEGIN,
+        inspect: Inspect | None = None,
         warn: Warn,
         progress: Progressing = nullcontext,
     ) -> None:
         """Begin; warn takes lines for people, progress shows how far a job is.
 
         account is the ledger that each output is recorded in, if one is; measures are
-        those of the pipeline, where they are known; start is what comes before.
+        those of the pipeline, where they are known; start is what comes before; inspect
+        looks at each output before it leaves.
         """
         self.pipeline = pipeline
         self.key = key
@@ -279,6 +293,7 @@ class Run:
         self._bayes_risk, self._measures = bayes_risk, measures
         self._warn, self._progress = warn, progress
         self._account = account
+        self.inspect = inspect
         self._token: str | None = None
         if key.origin != "system" and pipeline.decoder.note:
             warn(pipeline.decoder.note)  # equal keys are to give equal bytes
@@ -310,11 +325,15 @@ class Run:
                 kept.add(job, work, self.tally.next.records - start, written)
         return released
 
+    @property
+    def holds(self) -> bool:
+        """Tell whether nothing may leave before all of an output is there."""
+        return self._account is not None or self.inspect is not None
+
     def release(self, job: Job, reports: Reports) -> Written:
         """Carry out a job of several: its output appears with its sidecar."""
-        held = self._account is not None
         with Release() as release:
-            opened = Opened.of(job, reports, release, held=held)
+            opened = Opened.of(job, reports, release, held=self.holds)
             with self.releasing(job, opened) as written:
                 return written
 
@@ -324,11 +343,14 @@ class Run:
 
         Raises InputError at the first faulty record when on_error is "fail", when no
         record could be read, and when a selected field is in none; RefusedError when a
-        subject would lose too much, and without guarantee; UsageError when input and
-        output do not go together, lexicon and script, or settings and a ledger.
+        subject would lose too much, and without guarantee; StoppedError where an output
+        holds what `inspect` stops; UsageError when input and output
+        do not go together, lexicon and script, or settings and a ledger.
         """
         with self._charging(opened.output.part) as charging:
             written = self._carry_out(job, opened, charging)
+            if self.inspect is not None:
+                self.inspect(job, written, opened.output)
             if opened.public is not None:
                 public = document.encode(document.public(self.report(job, [written])))
                 opened.public.stream.write(signatures.signed(public, opened.key))
@@ -398,10 +420,12 @@ class Run:
             module = source.open(stack)
             fields = Fields(selection, module, self._warn)
             # What has left cannot be taken back when a field turns out to be absent.
-            passes = selection.missing == "pass" and not output.can_be_discarded
-            held = HeldBack(output.stream, fields) if passes else None
+            may_be_absent = selection.missing == "pass" or bool(selection.changed)
+            waits = may_be_absent and not output.can_be_discarded
+            held = HeldBack(output.stream, fields) if waits else None
             stream = held or output.stream
-            writer = module.writer(stream, selection)  # type: ignore[arg-type]
+            token = token_of(selection, self.key)
+            writer = module.writer(stream, selection, token)  # type: ignore[arg-type]
             tokenizer = None if job.any_language else pipeline.tokenizer
             language = Language(tokenizer, pipeline.lexicon.name, self._warn)
             # A ledger is charged by records, which others would have read.

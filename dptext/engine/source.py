@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from io import BufferedReader
 from itertools import groupby, islice
-from typing import BinaryIO, cast
+from typing import BinaryIO, NamedTuple, cast
 
 from dptext import formats, streams
 from dptext import pipeline as pipelines
@@ -73,7 +73,7 @@ def check_fields(
     source: BinaryIO = stream
     if format.IS_TEXT:
         source = io.BytesIO(stream.read(streams.AHEAD))
-    every = replace(selection, fields=(), id_field=None, subject_field=None)
+    every = selection.without_fields()
     names: dict[str, bool] = {}
     with contextlib.suppress(InputError):
         items = format.read(Input(source, every, location))
@@ -178,6 +178,11 @@ class Source:
         self._format = formats.find(None, name)
         if selection.encoding is not None and not self._format.IS_TEXT:
             raise UsageError(f"--encoding is for text files, not for {name}")
+        if selection.changed and not self._format.CHANGES_FIELDS:
+            raise UsageError(
+                f"{location(first)}: {name} has no fields to leave out or to give "
+                "pseudonyms; --drop and --pseudonym are for files with fields"
+            )
         is_known = self._job.format is not None or formats.by_suffix(first) is not None
         usual = "jsonl" if selection.fields else _TEXT
         if not (is_known or (streams.is_standard(first) and name == usual)):
@@ -357,6 +362,65 @@ def first_records(job: Job, number: int) -> list[Record]:
     with contextlib.ExitStack() as stack:
         source.open(stack)
         return list(islice(source.records(), number))
+
+
+class Beginning(NamedTuple):
+    """The first records of a job, with what stands before and between them."""
+
+    format: Format
+    items: list[Record]
+
+    @property
+    def records(self) -> list[Record]:
+        """Return the records."""
+        return [each for each in self.items if not isinstance(each.rest, Verbatim)]
+
+    def pseudonyms(
+        self, selection: Selection, token: formats.Token
+    ) -> list[dict[str, str]]:
+        """Return the pseudonyms in each record, by the names of fields.
+
+        They are written and read as in the output, in memory.
+        """
+        out = io.BytesIO()
+        writer = self.format.writer(out, selection, token)
+        for record in self.items:
+            if isinstance(record.rest, Verbatim):
+                writer.verbatim(record.rest)
+            else:
+                writer.write(record, record.texts)
+        writer.close()
+        there = selection.of_output()
+        shown: list[dict[str, str]] = [{} for _ in self.records]
+        for name, path in zip(selection.pseudonyms, there.pseudonyms, strict=True):
+            read = replace(
+                there,
+                fields=(path,),
+                pseudonyms=(),
+                id_field=None,
+                subject_field=None,
+                missing="pass",
+            )
+            written = io.BytesIO(out.getvalue())
+            items = self.format.read(Input(written, read, "preview"))
+            records = (each for each in items if isinstance(each, Record))
+            for values, record in zip(shown, records, strict=False):
+                values[name] = ", ".join(filter(None, record.texts))
+        return shown
+
+
+def beginning(job: Job, number: int) -> Beginning:
+    """Read the first records of a job."""
+    source, items = Source(replace(job, output=None), None, 0), list[Record]()
+    with contextlib.ExitStack() as stack:
+        module = source.open(stack)
+        for item in source.items(parts=False):
+            assert isinstance(item, Record)
+            items.append(item)
+            number -= not isinstance(item.rest, Verbatim)
+            if not number:  # standard input may not have more yet
+                break
+    return Beginning(module, items)
 
 
 def subject_of(record: Record, name: str) -> str:

@@ -20,179 +20,23 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
-from functools import cache
 from itertools import islice
 from typing import BinaryIO
 
 import numpy as np
 
 from dptext import formats, streams
+from dptext.engine.free_text import Phrases
+from dptext.engine.identifying import FEW_VALUES, TEXT, FieldValues, Kind, identifying
 from dptext.engine.job import Job, Warn
 from dptext.errors import InputError, UsageError
-from dptext.formats import Format, Input
-from dptext.tokens import forms, kinds, language_data
-from dptext.tokens.policy import Form
+from dptext.formats import Format, Input, _fields
+from dptext.tokens import kinds
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Fault, Record, Selection, Verbatim
 
 SAMPLE = 200  # records that a run looks at
 _CHARACTERS = 20_000  # of a text that are looked at
-
-
-class Kind(StrEnum):
-    """How a field identifies people."""
-
-    NAME = "names of people"
-    EMAIL = "e-mail addresses"
-    PHONE = "telephone numbers"
-    ACCOUNT = "bank accounts or cards"
-    NUMBER = "personal numbers"
-    ADDRESS = "addresses"
-    BIRTH = "dates of birth"
-
-
-_TEXT = "text"
-_SHORT = 200  # characters of a value that tell what it is
-_MOST = 0.5  # of the values must look like a kind
-# E-mail addresses may stand among other text.
-_SHARES = {Kind.EMAIL: 0.2} | dict.fromkeys(
-    (Kind.ACCOUNT, Kind.PHONE, Kind.NUMBER, Kind.NAME), _MOST
-)
-_FEW = 3  # different values tell that they are no states of few
-_DIFFERENT = 0.7  # of the values must differ where they hold no digits
-_LONG = 4  # words make a value a text, unless all are of few
-_TEXTS = 0.2  # of the values must be texts
-_REPEATED = 0.2  # of the values differ at most where they are a few states
-_NEARLY_ALL = 0.9  # of the values are numbers or dates
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[\W_]+")
-_WORD = re.compile(r"[^\W\d_]\S*")  # from its first letter on
-_LOOKS = {
-    "numbers": re.compile(r"[-+]?[0-9][0-9.,' ]*%?"),
-    "dates": re.compile(r"[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}([T ][0-9:.]+.*)?"),
-    "codes": re.compile(r"[\w.@-]+"),
-    "codes with digits": re.compile(r"(?=\D*\d)[\w.@-]+"),
-    # Two to four words, each with a capital; initials, and particles as in "van der".
-    "full names": re.compile(
-        r"[^\W\d_a-z][\w'’.-]*"
-        r"(?:,? (?:[^\W\d_a-z][\w'’.-]*|de|da|van|von|der|bin|al)){1,3}"
-    ),
-}
-_SOCIAL_SECURITY = re.compile(r"[0-9]{3}-[0-9]{2}-[0-9]{4}")
-
-
-class FieldValues:
-    """Counts the texts of a field: all, their words, and those of each look."""
-
-    def __init__(self) -> None:
-        self.texts = self.words = 0
-        self.different: set[int] = set()
-        self._looks: Counter[str] = Counter()
-
-    def add(self, text: str) -> None:
-        """Count a value, "" for one of no text."""
-        value = text.strip()[:_CHARACTERS]
-        if not value:
-            return
-        words, short = len(_WORD.findall(value)), value[:_SHORT]
-        self.texts += 1
-        self.words += words
-        self.different.add(hash(value))
-        looks = [name for name, like in _LOOKS.items() if like.fullmatch(short)]
-        looks += [*_kinds(short), *["long"] * (words >= _LONG)]
-        if short.replace(",", " ").split(" ")[0].capitalize() in _given_names():
-            looks += ["known names", *[Kind.NAME] * ("full names" in looks)]
-        self._looks.update(looks)
-
-    def share(self, look: str) -> float:
-        """Return how many of the texts look like something, 0 of none."""
-        return self._looks[look] / max(self.texts, 1)
-
-    def looks(self) -> str:
-        """Say what the values are."""
-        if not self.texts:
-            return "not text"
-        for look in ("dates", "numbers"):
-            if self.share(look) >= _NEARLY_ALL:
-                return look
-        different = len(self.different)
-        if different <= _REPEATED * self.texts:
-            return "few values"
-        if self.share("long") >= _TEXTS:
-            return _TEXT
-        every = different == self.texts > 2
-        return "different in each record" if every else "short values"
-
-    def kind(self, name: str) -> Kind | None:
-        """Return how the field, which has this name, identifies people, if it does."""
-        for kind, least in _SHARES.items():
-            if self.share(kind) >= least:
-                return kind
-        words = [word.lower() for word in _HUMP.split(name) if word]
-        sections = _sections()
-        for end in {"".join(words[-2:]), *words[-1:]}:
-            for kind in Kind:
-                if end in sections[kind.name.lower()]:
-                    return kind
-        of_person = not sections["person"].isdisjoint(words[:-1])
-        if of_person and words[-1] in sections["number of"]:
-            return Kind.NUMBER
-        if (of_person and words[-1] == "name") or sections["person"] & {*words[-1:]}:
-            return self._kind_of_person()
-        return None
-
-    def _kind_of_person(self) -> Kind | None:
-        """Return the kind of the values of a field that is named after people."""
-        if max(self.share("full names"), self.share("known names")) >= _MOST:
-            return Kind.NAME
-        different = len(self.different)
-        varied = different >= _DIFFERENT * self.texts
-        look = "codes" if varied else "codes with digits"
-        return Kind.NUMBER if different >= _FEW and self.share(look) >= _MOST else None
-
-
-def _kinds(value: str) -> Iterator[Kind]:
-    """Give the kinds of which the characters of a value are."""
-    if any(forms.spans(Form.EMAIL, value)):
-        yield Kind.EMAIL
-    elif forms.layout_of(value, (Form.CARD, Form.IBAN)):
-        yield Kind.ACCOUNT
-    elif _SOCIAL_SECURITY.fullmatch(value):
-        yield Kind.NUMBER
-    elif not value.isdigit() and forms.layout_of(value, (Form.PHONE,)):
-        yield Kind.PHONE
-
-
-@cache
-def _sections() -> Mapping[str, frozenset[str]]:
-    sections = language_data.sections("identifying_fields")
-    return {heading: frozenset(words) for heading, words in sections}
-
-
-@cache
-def _given_names() -> frozenset[str]:
-    """Return common English given names."""
-    sections = dict(language_data.sections("english_names"))
-    return frozenset(sections["man"] + sections["woman"])
-
-
-def identifying(
-    names: Iterable[str], values: Mapping[str, FieldValues]
-) -> dict[str, Kind]:
-    """Return the kind of each of these fields that looks identifying."""
-    kinds = {name: values.get(name, FieldValues()).kind(name) for name in names}
-    return {name: kind for name, kind in kinds.items() if kind is not None}
-
-
-def warning(kinds: Mapping[str, str], option: str = "--field") -> str:
-    """Say which copied fields look identifying, and what to do.
-
-    option is what names private fields.
-    """
-    named = ", ".join(f"{name!r} ({kind})" for name, kind in kinds.items())
-    return f"copied, but looks identifying: {named}; add {option}, or leave it out"
-
-
 _FIELDS = 500  # fields of which values are looked at
 _SHARED = 0.25  # of its words that a field must share to be named
 _LEAST = 5  # words that it must share in all
@@ -240,9 +84,16 @@ class Fields:
     @property
     def counts(self) -> dict[str, int]:
         """Return in how many records each field is; empty for texts without fields."""
+        counts = self._counts
+        return {name: counts[name] for name in self._selection.fields if name in counts}
+
+    @property
+    def _counts(self) -> dict[str, int]:
+        """Return in how many records each field is that is selected or changed."""
         if self._present.keys() <= {None}:
             return {}
-        counts = dict.fromkeys(self._selection.fields, 0)
+        names = (*self._selection.fields, *self._selection.changed)
+        counts = dict.fromkeys(names, 0)
         for present, count in self._present.items():
             for name in present or ():
                 counts[name] += count
@@ -251,7 +102,7 @@ class Fields:
     @property
     def absent(self) -> str | None:
         """Return the name of a field that no record so far has, if there is one."""
-        return next((name for name, count in self.counts.items() if not count), None)
+        return next((name for name, count in self._counts.items() if not count), None)
 
     @property
     def copied(self) -> list[str]:
@@ -268,6 +119,9 @@ class Fields:
         """Refuse records none of which has a selected field. Raises InputError."""
         if self.records < SAMPLE:
             self._warn_of_copies()
+        if self.absent in self._selection.changed:
+            option = _fields.use_of(self.absent, self._selection)
+            raise _fields.unknown(self.absent, option, self._copied)
         if self.absent is not None:
             raise InputError(
                 f"field {self.absent!r} is in none of the {self.records} records, so "
@@ -282,9 +136,12 @@ class Fields:
         ]
         if names:
             shown = ", ".join(map(repr, names))
+            left = f"columns {shown} were left unchanged and repeat"
+            if len(names) == 1:
+                left = f"column {shown} was left unchanged and repeats"
             self._warn(
-                f"the output will hold copies of {shown}, which repeat words of the "
-                "private text; make them private too (--field), or leave them out"
+                f"{left} words of the private text; make them private too (--field), "
+                "or leave them out (--drop)"
             )
 
 
@@ -312,7 +169,7 @@ class HeldBack:
         if self._waiting is None:
             return self._stream.write(data)
         self._waiting.write(data)
-        absent = self._fields.absent
+        absent = self._fields.absent  # of the fields that are selected
         if self._fields.records and absent is None:
             self.release()
         elif self._waiting.tell() > _HELD and absent is not None:
@@ -431,9 +288,9 @@ class FieldSummary:
     identifies: Kind | None = None
 
     @property
-    def is_private(self) -> bool:
-        """Tell whether it should be made private, and can be: its values are text."""
-        return self.texts > 0 and (self.looks == _TEXT or self.identifies is not None)
+    def is_text(self) -> bool:
+        """Tell whether it holds texts whose words can be replaced."""
+        return self.texts > 0 and self.looks == TEXT
 
 
 def survey(job: Job) -> list[FieldSummary]:
@@ -443,14 +300,16 @@ def survey(job: Job) -> list[FieldSummary]:
     """
     name, every = job.inputs[0], Selection(fields=())
     module = formats.find(name, job.format)
-    if module.name == _TEXT:
+    if module.name == TEXT:
         return []
     selection = replace(job.selection, fields=())
     values = defaultdict[str, FieldValues](FieldValues)
+    phrases = defaultdict[str, Phrases](Phrases)
     with streams.open_input(name, selection.encoding) as stream:
         for record in islice(_records(module, stream, selection, name), _RECORDS):
             for path, text in module.others(record, every):
                 values[path].add(text)
+                phrases[path].add(text)
     with streams.open_input(name, selection.encoding) as stream:
         names = dict.fromkeys([*values, *module.copied(stream, selection)])
     if not names:
@@ -459,10 +318,12 @@ def survey(job: Job) -> list[FieldSummary]:
     for path in names:
         each, kind = values[path], values[path].kind(path)
         looks = each.looks()
-        if kind is not None and looks != _TEXT:
+        if kind is not None and looks != TEXT:
             looks = kind
+        elif phrases[path].are_text(path, repeated=looks == FEW_VALUES):
+            looks = TEXT
         words = each.words / max(each.texts, 1)
-        shape = each.texts, len(each.different), words
+        shape = each.texts, each.different, words
         columns.append(FieldSummary(path, looks, *shape, kind))
     return columns
 

@@ -14,6 +14,8 @@ subclass of the one below, and a `Writer`.
 - What `read` keeps in `rest` is enough for the writer, which spells texts anew whether
   they changed or not: else the spelling would tell which did. All else comes back byte
   for byte. Between two inputs of one output nothing may run together.
+- Fields of `Selection.dropped` are left out, and the values of `Selection.pseudonyms`
+  become tokens; a format without fields has neither.
 - No message holds a text; positions count from 1.
 """
 
@@ -30,7 +32,7 @@ from pathlib import PurePath
 from typing import BinaryIO, ClassVar, NamedTuple
 
 from dptext import registry, streams
-from dptext.errors import InputError, UsageError
+from dptext.errors import InputError, InternalError, UsageError
 from dptext.types import Fault, Record, Selection, Verbatim
 
 BOM = b"\xef\xbb\xbf"
@@ -55,6 +57,13 @@ Item = Record | Verbatim | Fault
 # Of the bytes read so far, and whether the stream has ended: how many of them are whole
 # records, and how many records these are.
 Regular = Callable[[bytes, bool], tuple[int, int]]
+# Gives the pseudonym of a value, spelled as dptext.formats._fields spells it.
+Token = Callable[[str], str]
+
+
+def no_token(value: str) -> str:
+    """Stand for a key where none is needed; a value never passes as it is."""
+    raise InternalError("a field of pseudonyms is written without a key")
 
 
 class Writer(ABC):
@@ -94,6 +103,8 @@ class Format(ABC):
     name: str
     SUFFIXES: ClassVar[tuple[str, ...]]
     IS_TEXT: ClassVar = True  # of characters, which have an encoding
+    #: Whether fields can be left out or become pseudonyms.
+    CHANGES_FIELDS: ClassVar = False
     HAS_NAMES: ClassVar = True  # else the first record may stand as names of fields
 
     @abstractmethod
@@ -105,8 +116,13 @@ class Format(ABC):
         """
 
     @abstractmethod
-    def writer(self, stream: BinaryIO, selection: Selection) -> Writer:
-        """Return a writer of what `read` gave with the same selection."""
+    def writer(
+        self, stream: BinaryIO, selection: Selection, token: Token = no_token
+    ) -> Writer:
+        """Return a writer of what `read` gave with the same selection.
+
+        token gives pseudonyms, where the selection has any.
+        """
 
     def copied(self, stream: BinaryIO, selection: Selection) -> Iterable[str]:
         """Return the names of the fields of a file that are not selected as texts.
@@ -124,6 +140,21 @@ class Format(ABC):
                     dict.fromkeys(name for name, _ in self.others(item, selection))
                 )
         return names
+
+    def unchanged(
+        self, stream: BinaryIO, selection: Selection
+    ) -> Iterator[tuple[str, Iterable[str]]]:
+        """Give the values of all fields that are not selected as texts, in all records.
+
+        As the name of a field and some of its values, numbers too, as texts; the name
+        comes again with others. Raises InputError for a record that cannot be read.
+        """
+        for item in self.read(Input(stream, selection, "file")):
+            if isinstance(item, Fault):
+                raise InputError(item.described())
+            if isinstance(item, Record):
+                for name, text in self.others(item, selection):
+                    yield name, (text,)
 
     def rows(self, stream: BinaryIO) -> int | None:
         """Return how many records a file says it holds; None where it does not say."""

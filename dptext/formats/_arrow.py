@@ -12,7 +12,7 @@ pyarrow has no types that a checker knows; the names below say what is meant.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, NamedTuple
@@ -65,7 +65,7 @@ def column(
         raise InputError(f"{location}: {problem}")
 
     at = number(list(schema.names), first)
-    kind, steps = _inside(schema.field(at).type), []
+    kind, steps = inside(schema.field(at).type), []
     for name in names:
         if not is_kind(kind, "is_struct"):
             raise InputError(
@@ -73,7 +73,7 @@ def column(
             )
         fields = fields_of(kind)
         steps.append(number([field.name for field in fields], name))
-        kind = _inside(fields[steps[-1]].type)
+        kind = inside(fields[steps[-1]].type)
     if is_text and not holds_text(kind):
         raise InputError(
             f"{location}: field {path!r} is of type {_shown(kind)}, not text"
@@ -92,13 +92,13 @@ def columns(
 def leaves(schema: Schema) -> Iterator[tuple[ArrowColumn, Kind]]:
     """Give all fields that hold values, through lists and structs, and their types."""
     left: list[tuple[tuple[str, ...], tuple[int, ...], Kind]] = [
-        ((field.name,), (index,), _inside(field.type))
+        ((field.name,), (index,), inside(field.type))
         for index, field in enumerate(schema)
     ]
     for names, at, kind in left:  # which grows meanwhile
         if is_kind(kind, "is_struct") and kind.num_fields:
             left += [
-                ((*names, field.name), (*at, index), _inside(field.type))
+                ((*names, field.name), (*at, index), inside(field.type))
                 for index, field in enumerate(fields_of(kind))
             ]
         else:
@@ -121,7 +121,8 @@ def is_list(kind: Kind) -> bool:
     return is_kind(kind, "is_list", "is_large_list")
 
 
-def _inside(kind: Kind) -> Kind:
+def inside(kind: Kind) -> Kind:
+    """Return the type of what lists of a type hold, at any depth."""
     while is_list(kind):
         kind = kind.value_type
     return kind
@@ -185,6 +186,22 @@ def texts(value: Value) -> Iterator[str | None]:
             yield from texts(item)
     else:
         yield value
+
+
+def strings(value: object) -> Iterator[str]:
+    """Give all that can be read in a value of any type as texts, numbers too."""
+    if isinstance(value, list | tuple):
+        for inner in value:
+            yield from strings(inner)
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            yield from strings([name, inner])
+    elif isinstance(value, bytes):
+        yield value.decode("utf-8", "ignore")
+    elif isinstance(value, float) and value.is_integer():
+        yield str(int(value))  # whole numbers become these where some are missing
+    elif value is not None and not isinstance(value, bool):
+        yield str(value)
 
 
 def refill(value: Value, new: Iterator[str]) -> Value:
@@ -312,7 +329,7 @@ class RowPage:
         if self.subjects is not None:
             path = selection.subject_field or ""
             subject = _fields.of_value(self.subjects[row], path)
-        rest, fields = PageRow(self, row), selection.fields
+        rest, fields = PageRow(self, row), (*selection.fields, *selection.changed)
         return Record(ordinal, tuple(every), rest, identity, fields, subject)
 
 
@@ -323,10 +340,21 @@ class PageRow(NamedTuple):
     row: int
 
 
-def other_paths(schema: Schema, fields: tuple[str, ...]) -> Iterator[str]:
-    """Give the paths of all leaves that are none of these fields."""
-    texts = {_fields.joined(_fields.parse(path)) for path in fields}
-    return (leaf.path for leaf, _ in leaves(schema) if leaf.path not in texts)
+def copied_leaves(
+    schema: Schema, selection: Selection
+) -> Iterator[tuple[ArrowColumn, Kind]]:
+    """Give the fields that hold values and are copied, and their types."""
+    changed, dropped = (
+        {_fields.joined(_fields.parse(path)) for path in paths}
+        for paths in (
+            (*selection.fields, *selection.changed),
+            selection.dropped,
+        )
+    )
+    inside_dropped = tuple(f"{path}." for path in dropped)
+    for leaf, kind in leaves(schema):
+        if leaf.path not in changed and not leaf.path.startswith(inside_dropped):
+            yield leaf, kind
 
 
 def with_texts(head: TableHead, batch: Batch, new: Sequence[list[Value]]) -> Batch:
@@ -387,16 +415,36 @@ def retyped(kind: Kind, steps: tuple[int, ...]) -> Kind:
     return kind
 
 
-def _pandas(raw: bytes | None, private: set[str]) -> bytes | None:
+def without_columns(
+    metadata: dict[bytes, bytes] | None, gone: set[str], texts: set[str]
+) -> dict[bytes, bytes] | None:
+    """Return the metadata of a schema without columns; texts are those that are text.
+
+    Columns that become text keep nothing of what was said of their values.
+    """
+    pandas = _pandas((metadata or {}).get(_PANDAS), texts, gone)
+    return {_PANDAS: pandas} if pandas else None
+
+
+def _pandas(
+    raw: bytes | None, private: set[str], gone: Set[str] = frozenset()
+) -> bytes | None:
     """Return what pandas needs to know; of private columns only that they are text."""
     try:
         document = json.loads(raw or b"")
         copied = {key: document[key] for key in _COPIED if key in document}
+        if "index_columns" in copied:
+            copied["index_columns"] = [
+                each
+                for each in copied["index_columns"]
+                if not (isinstance(each, str) and each in gone)
+            ]
         copied["columns"] = [
             {"name": each.get("name"), "field_name": each["field_name"], **_TEXTS}
             if each["field_name"] in private
             else each
             for each in document["columns"]
+            if each["field_name"] not in gone
         ]
     except (ValueError, TypeError, KeyError):
         return None  # nothing that pandas would understand

@@ -7,13 +7,15 @@ encodings of the same accent.
 
 from __future__ import annotations
 
+import difflib
 import json
+import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
@@ -33,11 +35,29 @@ class PathNode:
     is_text: bool = False
     is_identity: bool = False
     is_subject: bool = False
+    #: Left out of the output, with all that is below.
+    is_dropped: bool = False
+    is_pseudonym: bool = False
 
     @property
     def is_name(self) -> bool:
         """Tell whether the value names the record, or whom it is about."""
         return self.is_identity or self.is_subject
+
+    @property
+    def holds_name(self) -> bool:
+        """Tell whether it is the id or the subject, or one of them is below."""
+        return self.is_name or any(each.holds_name for each in self.below.values())
+
+    @property
+    def holds_text(self) -> bool:
+        """Tell whether it is a text, or one is below."""
+        return self.is_text or any(each.holds_text for each in self.below.values())
+
+    @property
+    def is_partly_dropped(self) -> bool:
+        """Tell whether some of what is right below is left out."""
+        return any(each.is_dropped for each in self.below.values())
 
 
 def parse(path: str) -> tuple[str, ...]:
@@ -48,6 +68,13 @@ def parse(path: str) -> tuple[str, ...]:
             f"field {path!r} has an empty part; write a literal dot as \\."
         )
     return tuple(re.sub(r"\\(.)", r"\1", part, flags=re.DOTALL) for part in parts)
+
+
+def within(paths: Iterable[str]) -> Callable[[tuple[str, ...]], bool]:
+    """Return what tells whether the names of a path lead to one of these, or inside."""
+    every = {parse(path) for path in paths}
+    lengths = {len(names) for names in every}
+    return lambda names: any(names[:length] in every for length in lengths)
 
 
 def joined(names: Sequence[str]) -> str:
@@ -64,6 +91,10 @@ def tree(selection: Selection) -> PathNode:
         _leaf(root, selection.id_field).is_identity = True
     if selection.subject_field is not None:
         _leaf(root, selection.subject_field).is_subject = True
+    for path in selection.dropped:
+        _leaf(root, path).is_dropped = True
+    for path in selection.pseudonyms:
+        _leaf(root, path).is_pseudonym = True
     _check(root)
     return root
 
@@ -76,7 +107,10 @@ def _leaf(root: PathNode, path: str) -> PathNode:
 
 
 def _check(node: PathNode) -> None:
-    if node.below and (node.is_text or node.is_name):
+    is_leaf = node.is_text or node.is_name or node.is_pseudonym
+    # The id and the subject are read before what holds them is left out.
+    only_names = not any(map(_is_changed, node.below.values()))
+    if node.below and (is_leaf or (node.is_dropped and not only_names)):
         other = next(iter(node.below.values())).path
         raise UsageError(
             f"field {node.path!r} contains the field {other!r}; select one of them"
@@ -84,8 +118,53 @@ def _check(node: PathNode) -> None:
     if node.is_text and node.is_name:
         other = "id" if node.is_identity else "subject"
         raise UsageError(f"field {node.path!r} cannot be both a text and the {other}")
+    check_uses(node.path, node.is_text, node.is_dropped, node.is_pseudonym)
     for child in node.below.values():
         _check(child)
+
+
+def _is_changed(node: PathNode) -> bool:
+    """Tell whether it is a text, a pseudonym or left out, or one of them is below."""
+    is_one = node.is_text or node.is_pseudonym or node.is_dropped
+    return is_one or any(map(_is_changed, node.below.values()))
+
+
+def check_uses(path: str, is_text: bool, is_dropped: bool, is_pseudonym: bool) -> None:
+    """Refuse a field for which two things are asked. Raises UsageError."""
+    if is_dropped and is_pseudonym:
+        raise UsageError(
+            f"field {path!r} cannot be both left out and a pseudonym; choose one"
+        )
+    if is_text and (is_dropped or is_pseudonym):
+        other = "left out" if is_dropped else "a pseudonym"
+        raise UsageError(
+            f"field {path!r} cannot be both a private text and {other}; choose one"
+        )
+
+
+def use_of(path: str, selection: Selection) -> str:
+    """Name the option that changes a field."""
+    return "drop" if path in selection.dropped else "pseudonym"
+
+
+def unknown(path: str, option: str, names: Iterable[str]) -> UsageError:
+    """Return the error for a field to leave out, or of pseudonyms, that is not there.
+
+    names are those that are there.
+    """
+    known = tuple(name for name in dict.fromkeys(names) if _PLAIN.fullmatch(name))
+    near = difflib.get_close_matches(path, known, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    shown = f" It has: {_names(known)}" if known else ""
+    problem = f"{option} {path!r}: the input has no such field{hint}"
+    return UsageError(f"{problem}{'' if hint or not shown else '.'}{shown}")
+
+
+def _names(plain: Sequence[str]) -> str:
+    """Name fields, not too many."""
+    shown = ", ".join(f"'{name}'" for name in plain[:_LISTED])
+    more = f" and {len(plain) - _LISTED} more" if len(plain) > _LISTED else ""
+    return f"{shown}{more}"
 
 
 _LISTED = 12  # names in one message
@@ -126,9 +205,10 @@ def leaves(line: str) -> Iterator[tuple[tuple[str, ...], object]]:
 def listed(names: Iterable[str]) -> str:
     """Name the fields that may be chosen, as the end of a message."""
     plain = [name for name in dict.fromkeys(names) if _PLAIN.fullmatch(name)]
-    shown = ", ".join(f"'{name}'" for name in plain[:_LISTED])
-    more = f" and {len(plain) - _LISTED} more" if len(plain) > _LISTED else ""
-    return f"; fields with strings: {shown}{more}" if plain else ""
+    return f"; fields with strings: {_names(plain)}" if plain else ""
+
+
+Cell = TypeVar("Cell")
 
 
 class Columns(NamedTuple):
@@ -138,6 +218,8 @@ class Columns(NamedTuple):
     texts: tuple[int, ...]
     identity: int | None
     subject: int | None
+    dropped: frozenset[int] = frozenset()
+    pseudonyms: tuple[int, ...] = ()
 
     @classmethod
     def of(
@@ -146,9 +228,18 @@ class Columns(NamedTuple):
         """Find the selected fields; advice is for one that is absent.
 
         Raises InputError for one that is absent or there twice, UsageError for one that
-        is selected as two things.
+        is selected as two things, or is to be left out or a pseudonym and is absent.
         """
         at = {name: index for index, name in enumerate(names)}
+        for path in selection.changed:
+            if path not in names:
+                raise unknown(path, use_of(path, selection), names)
+            check_uses(
+                path,
+                path in selection.fields,
+                path in selection.dropped,
+                path in selection.pseudonyms,
+            )
         for name in (each for each in selection.named if each is not None):
             if names.count(name) > 1:
                 raise InputError(
@@ -163,19 +254,34 @@ class Columns(NamedTuple):
             )
         texts = sorted({at[name] for name in selection.fields})
         identity, subject = (None if name is None else at[name] for name in named)
-        return cls(names, tuple(texts), identity, subject)
+        return cls(
+            names,
+            tuple(texts),
+            identity,
+            subject,
+            frozenset(at[name] for name in selection.dropped),
+            tuple(sorted({at[name] for name in selection.pseudonyms})),
+        )
 
     @property
     def copied(self) -> tuple[str, ...]:
-        """Return the names of all columns that are not texts."""
-        numbered = enumerate(self.names)
-        return tuple(name for index, name in numbered if index not in self.texts)
+        """Return the names of all columns that are copied."""
+        return tuple(self.names[index] for index in self._copied())
 
     def others(self, text: Callable[[int], str]) -> Iterator[tuple[str, str]]:
-        """Give the names of columns that are no texts, and what text gives of them."""
-        for index, name in enumerate(self.names):
-            if index not in self.texts:
-                yield name, text(index)
+        """Give the names of columns that are copied, and what text gives of them."""
+        for index in self._copied():
+            yield self.names[index], text(index)
+
+    def _copied(self) -> Iterator[int]:
+        changed = {*self.texts, *self.dropped, *self.pseudonyms}
+        return (index for index in range(len(self.names)) if index not in changed)
+
+    def kept(self, row: Sequence[Cell]) -> list[Cell]:
+        """Return the cells of a row without those of columns that are left out."""
+        if not self.dropped:
+            return list(row)
+        return [cell for index, cell in enumerate(row) if index not in self.dropped]
 
     def record(
         self, text: Callable[[int], str], chosen: Selection, rest: object, ordinal: int
@@ -186,10 +292,11 @@ class Columns(NamedTuple):
         if self.subject is not None:
             subject = of_text(text(self.subject), chosen.subject_field or "")
         texts = tuple(map(text, self.texts))
-        return Record(ordinal, texts, rest, identity, chosen.fields, subject)
+        present = (*chosen.fields, *chosen.changed)
+        return Record(ordinal, texts, rest, identity, present, subject)
 
 
-_EXACT = 18  # digits up to which a whole number is written out
+_WRITTEN_OUT = 40  # places up to which a number is written without an exponent
 _WHOLE = re.compile(r"(-?(?:0|[1-9][0-9]*))\.0+")
 
 
@@ -198,6 +305,20 @@ def of_json(spelled: str, path: str) -> str:
     if spelled.startswith('"'):
         return of_text(msgspec.json.decode(spelled, type=str), path)
     return of_text(_number(spelled), path)
+
+
+def value_of_json(spelled: str) -> object:
+    """Return the value of a JSON string, number, boolean or null; {} of an object."""
+    first = spelled[0]
+    if first == '"':
+        return msgspec.json.decode(spelled, type=str)
+    known: dict[str, object] = {"t": True, "f": False, "n": None, "{": {}, "[": []}
+    if first in known:
+        return known[first]
+    try:
+        return Decimal(spelled)
+    except InvalidOperation:  # an exponent that is too large
+        return spelled
 
 
 def of_value(value: object, path: str) -> str:
@@ -209,6 +330,24 @@ def of_value(value: object, path: str) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return of_text(value if isinstance(value, str) else _number(str(value)), path)
+
+
+def of_pseudonym(value: object, path: str) -> str | None:
+    """Return how a value is spelled for its pseudonym; None where it is missing.
+
+    A text without any visible character counts as missing, as does no number (NaN).
+    Raises Unreadable for what is neither text, number, date nor truth value.
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if isinstance(value, dict | list | bytes):
+        raise Unreadable(
+            f"field {path!r} is not text or a number, so it has no pseudonym"
+        )
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = value if isinstance(value, str) else _number(str(value))
+    return spelled(text) if text.strip() else None
 
 
 def of_text(text: str, path: str) -> str:
@@ -225,11 +364,18 @@ def spelled(text: str) -> str:
 
 
 def _number(spelled: str) -> str:
-    """Write a number in one way: 7, 7.0 and 7e0 are one subject."""
+    """Write a number in one way, with all its digits: 7, 7.0 and 7e0 are one value."""
     try:
         value = Decimal(spelled)
     except InvalidOperation:
         return spelled
-    if value.is_finite() and value.adjusted() < _EXACT and value == int(value):
-        return str(int(value))
-    return str(value.normalize())
+    if not value.is_finite():
+        return spelled
+    sign, digits, exponent = value.as_tuple()
+    plain = "".join(map(str, digits)).rstrip("0")
+    if not plain:
+        return "0"
+    assert isinstance(exponent, int)
+    exponent += len(digits) - len(plain)
+    shortest = Decimal((sign, tuple(map(int, plain)), exponent))
+    return f"{shortest:f}" if abs(shortest.adjusted()) < _WRITTEN_OUT else str(shortest)

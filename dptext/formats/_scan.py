@@ -7,11 +7,14 @@ because parsing and writing again would not give back the bytes of foreign field
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from json.decoder import scanstring  # type: ignore[attr-defined]
+from typing import NamedTuple
 
 from dptext.formats import Unreadable
 from dptext.formats import _fields as subjects
-from dptext.formats._fields import PathNode, joined, leaves, listed
+from dptext.formats._fields import PathNode, joined, leaves, listed, value_of_json
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _COLON = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")
@@ -23,12 +26,27 @@ _ARRAY = "--format json reads an array of objects"
 _KINDS = {"{": "object", "[": "array", "t": "boolean", "f": "boolean", "n": "null"}
 
 
+class Change(NamedTuple):
+    """A part of a line that is left out, or a value that becomes its pseudonym."""
+
+    begin: int
+    end: int
+    #: The value as pseudonyms spell it, None where the part is left out.
+    value: str | None = None
+
+
 class Scan:
     """The selected values of one line: spans, texts, names, and which are there."""
 
     __slots__ = (
-        *("_line", "_pass_missing", "_present"),
-        *("identity", "spans", "subject", "texts"),
+        "_line",
+        "_pass_missing",
+        "_present",
+        "changes",
+        "identity",
+        "spans",
+        "subject",
+        "texts",
     )
 
     def __init__(self, line: str, root: PathNode, pass_missing: bool) -> None:
@@ -36,6 +54,7 @@ class Scan:
         self._pass_missing = pass_missing
         self.spans: list[tuple[int, int]] = []
         self.texts: list[str] = []
+        self.changes: list[Change] = []
         self.identity: str | None = None
         self.subject: str | None = None
         self._present: list[str] = []
@@ -49,7 +68,7 @@ class Scan:
 
     @property
     def present(self) -> tuple[str, ...]:
-        """Return the paths of the texts that the record has, null or not."""
+        """Return the paths of texts and changed fields that it has, null or not."""
         paths = self._present
         return tuple(paths if len(paths) < 2 else dict.fromkeys(paths))
 
@@ -57,8 +76,12 @@ class Scan:
         """Go through the object that begins at `at`; return where it ends."""
         line, below = self._line, node.below
         keys: set[str] = set()
+        # Where each member begins and ends, and whether it is left out.
+        members: list[tuple[int, int, bool]] = []
+        partly = node.is_partly_dropped
         at = _after_space(line, at + 1)
         while line[at] != "}":
+            begin = _after_space(line, at) if partly else at
             key, at = _key(line, at)
             child = below.get(key)
             if child is None:
@@ -69,12 +92,16 @@ class Scan:
             else:
                 keys.add(key)
                 at = self._value(at, child)
+            if partly:
+                members.append((begin, at, child is not None and child.is_dropped))
             if line[at] not in ",}":
                 at = _after_space(line, at)
             if line[at] == ",":
                 at += 1
         if len(keys) < len(below):
             self._check_absent(node, keys)
+        if partly:
+            self.changes += _left_out(members)
         return at + 1
 
     def _check_absent(self, node: PathNode, keys: set[str]) -> None:
@@ -86,12 +113,17 @@ class Scan:
         """Take the value at `at`, of the field of a node; return where it ends."""
         line = self._line
         first = line[at]
-        if node.is_name:
-            return self._name(at, node)
-        if node.is_text:
+        if node.is_text or node.is_dropped or node.is_pseudonym:
             self._present.append(node.path)
+        if node.is_name:
+            end = self._name(at, node)
+            return self._pseudonym(at, node) if node.is_pseudonym else end
+        if node.is_dropped and not node.below:
+            return skip(line, at)
         if first == "[":
             return self._array(at, node)
+        if node.is_pseudonym:
+            return self._pseudonym(at, node)
         if first == "n":
             self._check_may_lack(node, f"field {node.path!r} is null")
             return at + 4
@@ -105,6 +137,15 @@ class Scan:
         self.spans.append((at, end))
         self.texts.append(text)
         return int(end)
+
+    def _pseudonym(self, at: int, node: PathNode) -> int:
+        """Take a value that becomes a pseudonym; return where it ends."""
+        line = self._line
+        end = skip(line, at)
+        value = value_of_json(line[at:end])
+        if (spelled := subjects.of_pseudonym(value, node.path)) is not None:
+            self.changes.append(Change(at, end, spelled))
+        return end
 
     def _array(self, at: int, node: PathNode) -> int:
         line = self._line
@@ -138,9 +179,9 @@ class Scan:
 
     def _check_may_lack(self, node: PathNode, reason: str) -> None:
         """Refuse an absent text unless it may pass; id and subject never may."""
-        if _holds_name(node):
+        if node.holds_name:
             raise Unreadable(reason, _advice(self._line, "--id or --subject"))
-        if not self._pass_missing:
+        if node.holds_text and not self._pass_missing:
             passes = "; --missing pass lets it be absent, --on-error skip leaves it out"
             raise Unreadable(reason, _advice(self._line, "--field") + passes)
 
@@ -152,8 +193,19 @@ def _advice(line: str, option: str) -> str:
     return f"choose another with {option}{names}"
 
 
-def _holds_name(node: PathNode) -> bool:
-    return node.is_name or any(map(_holds_name, node.below.values()))
+def _left_out(members: Sequence[tuple[int, int, bool]]) -> Iterator[Change]:
+    """Give the parts of an object that go with its members that are left out.
+
+    members are where each begins and ends, in order, and whether it is left out. A
+    member goes with the comma behind it, the last ones with the one before them.
+    """
+    last = max((n for n, member in enumerate(members) if not member[2]), default=-1)
+    for (begin, _, is_out), (after, _, _) in pairwise(members[: last + 1]):
+        if is_out:
+            yield Change(begin, after)
+    if last + 1 < len(members):
+        begin = members[last][1] if last >= 0 else members[0][0]
+        yield Change(begin, members[-1][1])
 
 
 def kind(first: str) -> str:

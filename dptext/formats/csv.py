@@ -19,8 +19,18 @@ from typing import BinaryIO, ClassVar, NamedTuple
 
 from dptext import formats
 from dptext.errors import InputError, UsageError
-from dptext.formats import BOM, Input, Item, LineWriter, Regular, Unreadable, too_long
-from dptext.formats._fields import Columns
+from dptext.formats import (
+    BOM,
+    Input,
+    Item,
+    LineWriter,
+    Regular,
+    Token,
+    Unreadable,
+    no_token,
+    too_long,
+)
+from dptext.formats._fields import Columns, of_pseudonym
 from dptext.types import Fault, Record, Selection, Verbatim
 
 QUOTE = b'"'
@@ -172,12 +182,16 @@ def _regular_rows(delimiter: bytes, limit: int) -> Regular:
 
 
 class Header(NamedTuple):
-    """The header row of one input, the names in it, and which of them are quoted."""
+    """The header row of one input, the names in it, and which of them are quoted.
+
+    written is the row as it is written: without columns that are left out.
+    """
 
     raw: bytes
     delimiter: bytes
     names: tuple[str, ...] = ()
     quoted: tuple[bool, ...] = ()
+    written: bytes = b""
 
 
 class RowRest(NamedTuple):
@@ -199,6 +213,7 @@ class Format(formats.Format):
     """One record per row; the delimiter is a comma unless selected otherwise."""
 
     SUFFIXES: ClassVar[tuple[str, ...]] = (".csv",)
+    CHANGES_FIELDS: ClassVar = True
     HAS_NAMES: ClassVar = False
     DELIMITER: ClassVar = ","
 
@@ -210,7 +225,8 @@ class Format(formats.Format):
         if _SEP.fullmatch(first):
             before, first = first, stream.readline(selection.max_record_bytes + 2)
             if not selection.header:
-                yield Verbatim(Header(before, delimiter.encode()), header=True)
+                header = Header(before, delimiter.encode(), written=before)
+                yield Verbatim(header, header=True)
         elif delimiter != (selection.delimiter or self.DELIMITER):
             shown = _DELIMITERS[delimiter]
             note = f"{location}: read with --delimiter {shown}, by its header"
@@ -224,7 +240,9 @@ class Format(formats.Format):
                 names = _names(row, selection, where)
                 columns = Columns.of(names, selection, where, _ABSENT)
                 quoted = tuple(field.startswith(QUOTE) for field in row.fields)
-                header = Header(before + row.raw, delimiter.encode(), names, quoted)
+                mark, raw = delimiter.encode(), before + row.raw
+                kept = before + mark.join(columns.kept(row.fields)) + row.end
+                header = Header(raw, mark, names, quoted, kept)
                 yield Verbatim(header, True, note, columns.copied)
                 continue
             try:
@@ -238,9 +256,12 @@ class Format(formats.Format):
                 yield Fault(where, str(error), row.raw, error.advice)
             ordinal += 1
 
-    def writer(self, stream: BinaryIO, selection: Selection) -> formats.Writer:
+    def writer(
+        self, stream: BinaryIO, selection: Selection, token: Token = no_token
+    ) -> formats.Writer:
         """Return a writer of rows."""
-        return Writer(stream, selection, self._delimiter(selection, b"").encode())
+        delimiter = self._delimiter(selection, b"").encode()
+        return Writer(stream, selection, delimiter, token)
 
     def regular(self, selection: Selection, head: bytes = b"") -> Regular | None:
         """Return what finds rows; without a header the first one must be known."""
@@ -316,20 +337,30 @@ class Writer(LineWriter):
     """Writes rows back, and the header once."""
 
     def __init__(
-        self, stream: BinaryIO, selection: Selection, delimiter: bytes
+        self,
+        stream: BinaryIO,
+        selection: Selection,
+        delimiter: bytes,
+        token: Token = no_token,
     ) -> None:
         super().__init__(stream)
-        self._quoting = selection.quoting
+        self._quoting, self._token = selection.quoting, token
         self._header: Header | None = None
         self._delimiter = delimiter
 
     def write(self, record: Record, texts: Sequence[str]) -> None:
         """Write a row with its new texts in it."""
         assert isinstance(record.rest, RowRest)
-        fields = record.rest.fields.copy()
-        for index, text in zip(record.rest.columns.texts, texts, strict=True):
-            fields[index] = self._spell(text.encode(), index, len(fields))
-        self.put(self._delimiter.join(fields) + record.rest.end)
+        fields, columns = record.rest.fields.copy(), record.rest.columns
+        count = len(fields) - len(columns.dropped)
+        for index, text in zip(columns.texts, texts, strict=True):
+            fields[index] = self._spell(text.encode(), index, count)
+        for index in columns.pseudonyms:
+            value = of_pseudonym(text_of(fields[index], self._quoting), "")
+            if value is not None:
+                token = self._token(value)
+                fields[index] = self._spell(token.encode(), index, count)
+        self.put(self._delimiter.join(columns.kept(fields)) + record.rest.end)
 
     def _spell(self, text: bytes, index: int, count: int) -> bytes:
         marks = (self._delimiter, b"\r\n", b"\r", b"\n")
@@ -354,6 +385,6 @@ class Writer(LineWriter):
             super().verbatim(item)
         elif self._header is None:
             self._header, self._delimiter = header, header.delimiter
-            self.put(header.raw)
+            self.put(header.written)
         elif header.names != self._header.names:
             raise InputError(formats.DIFFERENT)

@@ -15,7 +15,7 @@ from typing import BinaryIO, ClassVar, cast
 
 from dptext import formats
 from dptext.errors import InputError
-from dptext.formats import Input, Item, Unreadable, jsonl
+from dptext.formats import Input, Item, Token, Unreadable, jsonl, no_token
 from dptext.formats.jsonl import LineRest
 from dptext.types import Fault, Record, Selection, Verbatim
 
@@ -178,9 +178,11 @@ class Format(jsonl.Format):
             ordinal += 1
         yield Verbatim(values.closing)
 
-    def writer(self, stream: BinaryIO, selection: Selection) -> formats.Writer:
+    def writer(
+        self, stream: BinaryIO, selection: Selection, token: Token = no_token
+    ) -> formats.Writer:
         """Return a writer of objects."""
-        return Writer(stream)
+        return Writer(stream, token)
 
     def regular(self, selection: Selection, head: bytes = b"") -> None:
         """Return None: one process cuts the records, and writes them."""
@@ -189,8 +191,8 @@ class Format(jsonl.Format):
 class Writer(formats.Writer):
     """Writes objects with what stood before each; arrays become one array."""
 
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
+    def __init__(self, stream: BinaryIO, token: Token = no_token) -> None:
+        self._stream, self._token = stream, token
         self._opening: bytes | None = None
         self._closing = b""
         self._is_first = True
@@ -222,7 +224,8 @@ class Writer(formats.Writer):
         elif "," not in before and (self._opening or b"").endswith(b"["):
             before = "," + before
         self._is_first = False
-        self._stream.write((before + jsonl.filled(record.rest, texts)).encode())
+        filled = jsonl.filled(record.rest, texts, self._token)
+        self._stream.write((before + filled).encode())
 
     def close(self) -> None:
         """Write what ends the file."""

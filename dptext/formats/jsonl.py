@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from json.encoder import encode_basestring
 from typing import BinaryIO, ClassVar, NamedTuple
@@ -21,8 +20,17 @@ import msgspec
 
 from dptext import formats
 from dptext.errors import InputError
-from dptext.formats import Input, Item, LineWriter, Regular, Unreadable, _fields
-from dptext.formats._scan import Scan
+from dptext.formats import (
+    Input,
+    Item,
+    LineWriter,
+    Regular,
+    Token,
+    Unreadable,
+    _fields,
+    no_token,
+)
+from dptext.formats._scan import Change, Scan
 from dptext.types import Fault, Record, Selection, Verbatim
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -30,39 +38,76 @@ _LOOKED_AT = 1000  # values of a record
 
 
 class LineRest(NamedTuple):
-    """What is kept of a record: its JSON, where its texts stand, and what is before."""
+    """What is kept of a record: its JSON, where its texts stand, and what is before.
+
+    changes are the parts that are left out or become pseudonyms.
+    """
 
     line: str
     spans: list[tuple[int, int]]
     before: str = ""
+    changes: Sequence[Change] = ()
 
 
 class Format(formats.Format):
     """One record per line that is not blank."""
 
     SUFFIXES: ClassVar[tuple[str, ...]] = (".jsonl", ".ndjson")
+    CHANGES_FIELDS: ClassVar = True
 
     def read(self, source: Input) -> Iterator[Item]:
         """Read one record per line that is not blank."""
         return formats.read_lines(source, parser(source.selection))
 
-    def writer(self, stream: BinaryIO, selection: Selection) -> formats.Writer:
+    def writer(
+        self, stream: BinaryIO, selection: Selection, token: Token = no_token
+    ) -> formats.Writer:
         """Return a writer of lines."""
-        return Writer(stream)
+        return Writer(stream, token)
 
     def regular(self, selection: Selection, head: bytes = b"") -> Regular | None:
         """Return what finds lines that are not blank."""
         return formats.regular_lines(None)
 
     def copied(self, stream: BinaryIO, selection: Selection) -> Iterator[str]:
-        """Give the paths of all values that are not selected, as `--field` names them.
+        """Give the paths of all values that are copied, as `--field` names them.
 
         Raises InputError for a record that is no JSON.
         """
-        texts = {_fields.parse(path) for path in selection.fields}
+        texts = {
+            _fields.parse(path) for path in (*selection.fields, *selection.pseudonyms)
+        }
         above = {path[:end] for path in texts for end in range(1, len(path))}
+        is_dropped = _fields.within(selection.dropped)
         yielded: set[tuple[str, ...]] = set()
-        every = replace(selection, fields=(), id_field=None, subject_field=None)
+        for path, value in self._leaves(stream, selection):
+            empty = value is None or value == []
+            selected = path in texts or (empty and path in above)
+            if path not in yielded and not selected and not is_dropped(path):
+                yielded.add(path)
+                yield _fields.joined(path)
+
+    def unchanged(
+        self, stream: BinaryIO, selection: Selection
+    ) -> Iterator[tuple[str, Iterable[str]]]:
+        """Give the strings and numbers of all paths that are not selected as texts."""
+        texts = {_fields.parse(path) for path in selection.fields}
+        for path, value in self._leaves(stream, selection):
+            if path in texts:
+                continue
+            if isinstance(value, bytes):  # a number, as it is spelled
+                yield _fields.joined(path), (value.decode(),)
+            else:
+                yield _fields.joined(path), (value if isinstance(value, str) else "",)
+
+    def _leaves(
+        self, stream: BinaryIO, selection: Selection
+    ) -> Iterator[tuple[tuple[str, ...], object]]:
+        """Give the path and the value of all that holds no others, in all records.
+
+        Raises InputError for a record that is no JSON.
+        """
+        every = selection.without_fields()
         for item in self.read(Input(stream, every, "file")):
             if isinstance(item, Fault):
                 raise InputError(item.described())
@@ -70,15 +115,9 @@ class Format(formats.Format):
                 continue
             assert isinstance(item.rest, LineRest)
             try:
-                leaves = list(_fields.leaves(item.rest.line))
+                yield from list(_fields.leaves(item.rest.line))
             except Unreadable as error:
                 raise InputError(f"record {item.ordinal + 1}: {error}") from None
-            for path, value in leaves:
-                empty = value is None or value == []
-                selected = path in texts or (empty and path in above)
-                if path not in yielded and not selected:
-                    yielded.add(path)
-                    yield _fields.joined(path)
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
         """Give the values of a record that are copied, by paths; no strings as "".
@@ -87,10 +126,12 @@ class Format(formats.Format):
         """
         assert isinstance(record.rest, LineRest)
         leaves = _fields.leaves(record.rest.line)
+        texts = (*selection.fields, *selection.pseudonyms)
+        is_dropped = _fields.within(selection.dropped)
         with contextlib.suppress(Unreadable):
             for names, value in islice(leaves, _LOOKED_AT):
                 path = _fields.joined(names)
-                if path not in selection.fields:
+                if path not in texts and not is_dropped(names):
                     yield path, value if isinstance(value, str) else ""
 
 
@@ -113,7 +154,8 @@ def parser(selection: Selection) -> Callable[..., Record]:
             raise Unreadable(f"not valid JSON: {error}{lone}") from None
         except RecursionError:
             raise Unreadable("nested too deeply") from None
-        texts, rest = tuple(scan.texts), LineRest(line, scan.spans, before)
+        texts = tuple(scan.texts)
+        rest = LineRest(line, scan.spans, before, scan.changes)
         return Record(ordinal, texts, rest, scan.identity, scan.present, scan.subject)
 
     return parse
@@ -122,17 +164,29 @@ def parser(selection: Selection) -> Callable[..., Record]:
 class Writer(LineWriter):
     """Writes the line of each record with its new texts in it."""
 
+    def __init__(self, stream: BinaryIO, token: Token = no_token) -> None:
+        super().__init__(stream)
+        self._token = token
+
     def write(self, record: Record, texts: Sequence[str]) -> None:
         """Write a record."""
         assert isinstance(record.rest, LineRest)
-        self.put(filled(record.rest, texts).encode())
+        self.put(filled(record.rest, texts, self._token).encode())
 
 
-def filled(rest: LineRest, texts: Sequence[str]) -> str:
-    """Return the JSON of a record with new texts in it."""
+def filled(rest: LineRest, texts: Sequence[str], token: Token) -> str:
+    """Return the JSON of a record with new texts, without what is left out."""
     line, parts, at = rest.line, list[str](), 0
-    for (begin, end), text in zip(rest.spans, texts, strict=True):
-        parts += (line[at:begin], encode_basestring(text))
+    new = [
+        (begin, end, encode_basestring(text))
+        for (begin, end), text in zip(rest.spans, texts, strict=True)
+    ]
+    if rest.changes:
+        for begin, end, value in rest.changes:
+            new.append((begin, end, "" if value is None else f'"{token(value)}"'))
+        new.sort()
+    for begin, end, text in new:
+        parts += (line[at:begin], text)
         at = end
     parts.append(line[at:])
     return "".join(parts)

@@ -11,15 +11,16 @@ left to dptext.formats._arrow. Needs the extra "parquet".
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
-from typing import BinaryIO, ClassVar
+from typing import BinaryIO, ClassVar, NamedTuple
 
 from dptext import formats
 from dptext.errors import InputError, MissingExtra
-from dptext.formats import Input, Item, Unreadable, _arrow, _fields
+from dptext.formats import Input, Item, Token, Unreadable, _arrow, _fields, no_token
 from dptext.formats._arrow import ROWS, PageRow, RowPage, TableHead
+from dptext.formats._arrow_fields import FieldChanges
 from dptext.types import Fault, Record, Selection, Verbatim
 
 _GROUP_BYTES = 2**26  # a row group of the output is full at so many bytes
@@ -44,12 +45,25 @@ class OpenStream:
         """Leave that to the owner of the stream."""
 
 
+class FileHead(NamedTuple):
+    """What all rows of a file share, and what becomes of fields that are no texts."""
+
+    table: TableHead
+    changes: FieldChanges | None
+
+    @property
+    def schema(self) -> _arrow.Schema:
+        """Return the schema of the output."""
+        return self.table.schema if self.changes is None else self.changes.schema
+
+
 class Writer(formats.Writer):
     """Writes rows in row groups of its own; rows that were faults are left out."""
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: BinaryIO, token: Token = no_token) -> None:
         self._sink = OpenStream(stream)
-        self._head: TableHead | None = None
+        self._token = token
+        self._head: FileHead | None = None
         self._file: _arrow.File = None
         self._page: RowPage | None = None
         self._kept: list[int] = []  # rows of the page
@@ -66,15 +80,15 @@ class Writer(formats.Writer):
         import pyarrow.parquet as pq
 
         head = item.rest
-        assert isinstance(head, TableHead)
+        assert isinstance(head, FileHead)
         if self._head is None:
             self._head = head
-            self._new = [[] for _ in head.columns]
+            self._new = [[] for _ in head.table.columns]
             self._file = pq.ParquetWriter(
                 self._sink,
                 head.schema,
-                compression=head.codec,
-                use_deprecated_int96_timestamps=head.int96,
+                compression=head.table.codec,
+                use_deprecated_int96_timestamps=head.table.int96,
             )
         elif head.schema.equals(self._head.schema):
             self._rebuild(1)  # the old texts of two inputs may be of different types
@@ -127,8 +141,10 @@ class Writer(formats.Writer):
             rows = batch.num_rows
             assert self._head is not None
             block = _arrow.with_texts(
-                self._head, batch, [new[:rows] for new in self._new]
+                self._head.table, batch, [new[:rows] for new in self._new]
             )
+            if self._head.changes is not None:
+                block = self._head.changes.apply(block, self._token)
             for new in self._new:
                 del new[:rows]
             self._blocks.append(block)
@@ -156,6 +172,7 @@ class Format(formats.Format):
 
     SUFFIXES: ClassVar = (".parquet", ".pq")
     IS_TEXT: ClassVar = False
+    CHANGES_FIELDS: ClassVar = True
 
     def read(self, source: Input) -> Iterator[Item]:
         """Read one record per row."""
@@ -166,8 +183,12 @@ class Format(formats.Format):
         # reader refuses them.
         first = list(islice(batches, 1))
         head = _head(file, selection, location)
-        copied = tuple(_arrow.other_paths(file.schema_arrow, selection.fields))
-        yield Verbatim(head, header=True, copied=copied)
+        changes = None
+        if selection.changed:
+            changes = FieldChanges.from_selection(head.schema, selection, location)
+        leaves = _arrow.copied_leaves(file.schema_arrow, selection)
+        copied = tuple(leaf.path for leaf, _ in leaves)
+        yield Verbatim(FileHead(head, changes), header=True, copied=copied)
         number = 0
         for batch in chain(first, batches):
             page = RowPage.of(head, batch, f"{location}: rows from {number + 1}")
@@ -183,16 +204,30 @@ class Format(formats.Format):
         """Return how many rows a file holds."""
         return int(_open(stream, "file").metadata.num_rows)
 
-    def writer(self, stream: BinaryIO, selection: Selection) -> formats.Writer:
+    def writer(
+        self, stream: BinaryIO, selection: Selection, token: Token = no_token
+    ) -> formats.Writer:
         """Return a writer of rows."""
-        return Writer(stream)
+        return Writer(stream, token)
+
+    def unchanged(
+        self, stream: BinaryIO, selection: Selection
+    ) -> Iterator[tuple[str, Iterable[str]]]:
+        """Give the values of other columns, some rows at a time."""
+        file = _open(stream, "file")
+        copied = _arrow.copied_leaves(file.schema_arrow, selection)
+        leaves = [leaf for leaf, _ in copied]
+        for batch in _batches(file, "file"):
+            for leaf in leaves:
+                found = _arrow.values(batch.column(leaf.index), leaf.steps)
+                yield leaf.path, list(_arrow.strings(found))
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
         """Give the strings of a record that are copied, with their paths."""
         assert isinstance(record.rest, PageRow)
         page, row = record.rest
-        for leaf, kind in _arrow.leaves(page.head.schema):
-            if _arrow.holds_text(kind) and leaf.path not in selection.fields:
+        for leaf, kind in _arrow.copied_leaves(page.head.schema, selection):
+            if _arrow.holds_text(kind):
                 array = page.batch.column(leaf.index).slice(row, 1)
                 (value,) = _arrow.values(array, leaf.steps)
                 yield leaf.path, " ".join(filter(None, _arrow.texts(value)))

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import BinaryIO, ClassVar
 
 from dptext import formats
-from dptext.formats import Input, Item, LineWriter, Regular
+from dptext.formats import Input, Item, LineWriter, Regular, Token, no_token
 from dptext.types import Record, Selection
 
 
@@ -22,7 +22,9 @@ class Format(formats.Format):
         """Read one text per line."""
         return formats.read_lines(source, _parse, b"\r\n")
 
-    def writer(self, stream: BinaryIO, selection: Selection) -> formats.Writer:
+    def writer(
+        self, stream: BinaryIO, selection: Selection, token: Token = no_token
+    ) -> formats.Writer:
         """Return a writer of texts."""
         return Writer(stream)
 

@@ -29,8 +29,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 from dptext import formats
 from dptext.errors import InputError, MissingExtra
-from dptext.formats import Input, Item, Unreadable, too_long
-from dptext.formats._fields import Columns, listed
+from dptext.formats import Input, Item, Token, Unreadable, no_token, too_long
+from dptext.formats._fields import Columns, listed, of_pseudonym
 from dptext.formats.parquet import IN_MEMORY, OpenStream, seekable
 from dptext.types import Fault, Record, Selection, Verbatim
 
@@ -68,6 +68,7 @@ class Format(formats.Format):
     """One record per row that is not empty."""
 
     SUFFIXES: ClassVar = (".xlsx",)
+    CHANGES_FIELDS: ClassVar = True
     IS_TEXT: ClassVar = False
 
     def read(self, source: Input) -> Iterator[Item]:
@@ -87,7 +88,7 @@ class Format(formats.Format):
         columns = Columns.of(names, selection, location, listed(names))
         others = len(workbook.sheetnames) - 1
         note = f"{location}: the first sheet is read, others ({others}) are left out"
-        yield Verbatim(names, True, note * bool(others), columns.copied)
+        yield Verbatim(columns, True, note * bool(others), columns.copied)
         for ordinal, (number, cells) in enumerate(rows, start):
             try:
                 yield _record(cells, columns, selection, ordinal)
@@ -95,9 +96,11 @@ class Format(formats.Format):
                 raw = "\t".join(map(_text, cells)).encode() + b"\n"
                 yield Fault(f"{location}: row {number}", str(error), raw)
 
-    def writer(self, stream: BinaryIO, selection: Selection) -> formats.Writer:
+    def writer(
+        self, stream: BinaryIO, selection: Selection, token: Token = no_token
+    ) -> formats.Writer:
         """Return a writer of rows."""
-        return Writer(stream)
+        return Writer(stream, token)
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
         """Give the columns of a record that are copied, with their names."""
@@ -109,7 +112,8 @@ class Format(formats.Format):
 class Writer(formats.Writer):
     """Writes a workbook of one sheet, as a stream."""
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: BinaryIO, token: Token = no_token) -> None:
+        self._token = token
         self._archive = zipfile.ZipFile(
             cast("IO[bytes]", OpenStream(stream)), "w", zipfile.ZIP_DEFLATED
         )
@@ -123,11 +127,12 @@ class Writer(formats.Writer):
 
         Raises InputError when they are not.
         """
-        names = cast(tuple[str, ...], item.rest)
+        columns = item.rest
+        assert isinstance(columns, Columns)
         if self._names is None:
-            self._names = names
-            self._put([SheetCell(name) for name in names])
-        elif names != self._names:
+            self._names = columns.names
+            self._put([SheetCell(name) for name in columns.kept(columns.names)])
+        elif columns.names != self._names:
             raise InputError(formats.DIFFERENT)
 
     def write(self, record: Record, texts: Sequence[str]) -> None:
@@ -137,7 +142,11 @@ class Writer(formats.Writer):
         cells = list(row.cells)
         for index, text in zip(row.columns.texts, texts, strict=True):
             cells[index] = SheetCell(text) if text else None
-        self._put(cells)
+        for index in row.columns.pseudonyms:
+            value = of_pseudonym(_value(cells[index]), "")
+            if value is not None:
+                cells[index] = SheetCell(self._token(value))
+        self._put(row.columns.kept(cells))
 
     def close(self) -> None:
         """Write the end of the sheet, and what a workbook needs beside it."""
@@ -325,6 +334,16 @@ def _record(
     if len("".join(record.texts).encode()) > selection.max_record_bytes:
         raise Unreadable(too_long(selection.max_record_bytes))
     return record
+
+
+def _value(cell: SheetCell | None) -> str | int | float | None:
+    """Return the value of a cell as a pseudonym stands for it: of a date the text."""
+    from openpyxl.styles import numbers
+
+    if cell is None:
+        return None
+    is_date = numbers.is_date_format(cell.format)
+    return _text(cell) if isinstance(cell.value, str) or is_date else cell.value
 
 
 def _text(cell: SheetCell | None) -> str:

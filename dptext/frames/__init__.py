@@ -10,16 +10,19 @@ from __future__ import annotations
 import secrets
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from dptext import pipeline as pipelines
-from dptext.engine.survey import SAMPLE, FieldValues, Kind, Language, identifying
+from dptext.engine.identifying import FieldValues, Kind, identifying
+from dptext.engine.job import token_of
+from dptext.engine.survey import SAMPLE, Language
 from dptext.engine.tally import Tally
 from dptext.errors import InputError, MissingExtra, UsageError
 from dptext.formats import Unreadable, _arrow, _fields
 from dptext.formats._arrow import RowPage, TableHead
+from dptext.formats._arrow_fields import FieldChanges
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.types import Record, Selection
@@ -51,38 +54,76 @@ class PrivateColumns:
         self._pipeline, self._randomness = pipeline, pipeline.randomness(key)
         self._selection, self._tally = selection, tally
         self._language = language or Language()
+        self._token = token_of(selection, key)
 
     def __call__(self, table: _arrow.Table, start: int = 0) -> _arrow.Table:
         """Return a table with new texts; start is the number of its first row.
 
         The schema is the same but for what may tell of the old texts: metadata, and the
-        width of a dictionary's index. Raises InputError for a column that holds no
-        text, and for a null where none may be.
+        width of a dictionary's index; for fields that are left out; and for pseudonyms.
+        Raises InputError for a column that holds no text, and for a null where none
+        may be.
         """
         import pyarrow as pa
 
         head = TableHead.of(table.schema, self._selection, _LOCATION)
         head = replace(head, schema=head.schema.remove_metadata())
+        changes = self.changes(head.schema)
+        schema = head.schema if changes is None else changes.schema
         batches = []
         for batch in table.to_batches(max_chunksize=_ROWS):
             page = RowPage.of(head, batch, f"{_LOCATION}: rows from {start}")
-            batches.append(_arrow.with_texts(head, batch, self._texts(page, start)))
+            new = _arrow.with_texts(head, batch, self._texts(page, start))
+            batches.append(new if changes is None else changes.apply(new, self._token))
             start += batch.num_rows
         self._language.close()
         self.rows += table.num_rows
         if self._tally is not None:
             counts = dict.fromkeys(self._selection.fields, table.num_rows)
             self._tally.fields.update(counts)
-        return pa.Table.from_batches(batches, schema=head.schema).unify_dictionaries()
+        return pa.Table.from_batches(batches, schema=schema).unify_dictionaries()
 
     def selected(self, schema: _arrow.Schema) -> tuple[_arrow.ArrowColumn, ...]:
         """Return where the texts stand in a table. Raises InputError."""
         return _arrow.columns(schema, self._selection.fields, _LOCATION)
 
-    def names(self, schema: _arrow.Schema) -> list[str]:
-        """Return the names of the columns that hold texts: those that change."""
+    def changes(self, schema: _arrow.Schema) -> FieldChanges | None:
+        """Return what becomes of the fields of a table that are no texts.
+
+        Whole columns that are left out may be gone from it already. Raises UsageError
+        and InputError.
+        """
+        there = [
+            path
+            for path in self._selection.dropped
+            if len(names := _fields.parse(path)) > 1 or names[0] in schema.names
+        ]
+        selection = replace(self._selection, dropped=tuple(there))
+        if not selection.changed:
+            return None
+        return FieldChanges.from_selection(schema, selection, _LOCATION)
+
+    def texts(self, schema: _arrow.Schema) -> list[str]:
+        """Return the names of the columns that hold texts."""
         numbers = (column.index for column in self.selected(schema))
         return [schema.names[number] for number in dict.fromkeys(numbers)]
+
+    def names(self, schema: _arrow.Schema) -> list[str]:
+        """Return the names of the columns that change and stay, in their order."""
+        changes, changed = self.changes(schema), {*self.texts(schema)}
+        if changes is None:
+            return [name for name in schema.names if name in changed]
+        changed |= {schema.names[number] for number in changes.plan}
+        kept = set(changes.schema.names)
+        return [name for name in schema.names if name in changed & kept]
+
+    def gone(self, schema: _arrow.Schema) -> list[str]:
+        """Return the names of the columns that are left out as a whole."""
+        paths = map(_fields.parse, self._selection.dropped)
+        whole = [names[0] for names in paths if len(names) == 1]
+        changes = self.changes(schema)
+        kept = schema.names if changes is None else changes.schema.names
+        return [*whole, *(each for each in schema.names if each not in (*kept, *whole))]
 
     def _texts(self, page: RowPage, start: int) -> list[list[_arrow.Value]]:
         """Return the new values of each column of a page."""
@@ -136,18 +177,39 @@ class Frame(ABC):
         return list(self.frame[name].head(rows))
 
     def identifying(self, selection: Selection) -> dict[str, Kind]:
-        """Return which columns look identifying, of those that are not private."""
-        private = {_fields.parse(path)[0] for path in selection.fields}
+        """Return which fields look identifying, of those that are copied.
+
+        Texts inside of lists and structs count by their paths, as in a file.
+        """
+        changed = {
+            _fields.parse(path) for path in (*selection.fields, *selection.changed)
+        }
         every = [name for name in self.names if isinstance(name, str)]
-        names = [name for name in every if name not in private]
-        values = {name: FieldValues() for name in names}
-        for name in names if len(set(every)) == len(every) else ():
-            for value in self.values(name, SAMPLE):
-                values[name].add(value if isinstance(value, str) else "")
-        return identifying(names, values)
+        values: dict[tuple[str, ...], FieldValues] = {}
+        for name in every:
+            known = self.values(name, SAMPLE) if every.count(name) == 1 else ()
+            found: dict[tuple[str, ...], FieldValues] = {}
+            for value in known:
+                for path, text in _strings(value, (name,)):
+                    found.setdefault(path, FieldValues()).add(text)
+            if len(found) > 1:  # where a struct is null
+                found.pop((name,), None)
+            values |= found or {(name,): FieldValues()}
+        values = {
+            path: each
+            for path, each in values.items()
+            if not any(path[: len(names)] == names for names in changed)
+        }
+        named = {_fields.joined(path): each for path, each in values.items()}
+        return identifying(named, named)
 
     def selected(
-        self, paths: Sequence[str], id: str | None, missing: str
+        self,
+        paths: Sequence[str],
+        id: str | None,
+        missing: str,
+        drop: Sequence[str] = (),
+        pseudonym: Sequence[str] = (),
     ) -> tuple[Selection, list[str]]:
         """Return what is private in a row, and which columns to read, in their order.
 
@@ -156,7 +218,8 @@ class Frame(ABC):
         name.
         """
         every = [name for name in self.names if isinstance(name, str)]
-        for path in (*paths, *([] if id is None else [id])):
+        ids = [] if id is None else [id]
+        for path in (*paths, *ids, *drop, *pseudonym):
             if not isinstance(path, str):
                 raise TypeError(
                     f"columns: give names of columns as str, not {type(path).__name__}"
@@ -167,16 +230,53 @@ class Frame(ABC):
             raise UsageError("missing: give 'fail' or 'pass'")
         fields = tuple(_field(path, every) for path in paths)
         id_field = None if id is None else _field(id, every)
-        selection = Selection(fields, id_field, missing, max_record_bytes=sys.maxsize)
+        selection = Selection(
+            fields,
+            id_field,
+            missing,
+            max_record_bytes=sys.maxsize,
+            dropped=tuple(dict.fromkeys(_field(path, every, "drop") for path in drop)),
+            pseudonyms=tuple(
+                dict.fromkeys(_field(path, every, "pseudonym") for path in pseudonym)
+            ),
+        )
         # Refuses fields within each other.
         used = _fields.tree(selection).below
+        # Columns that are left out as a whole need not be read, unless they name rows.
+        read = {
+            name
+            for name, node in used.items()
+            if node.holds_name or not node.is_dropped
+        }
         # In the order of the table, as a file is read: randomness goes by all texts.
-        return selection, [name for name in every if name in used]
+        return selection, [name for name in every if name in read]
 
 
-def _field(path: str, every: Sequence[str]) -> str:
+def _strings(
+    value: object, path: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Give the texts in a value, with their paths; "" for a value of no text."""
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _strings(inner, (*path, str(name)))
+    elif isinstance(value, str):
+        yield path, value
+    elif hasattr(value, "tolist") or hasattr(value, "to_list"):  # of numpy or Polars
+        listed = getattr(value, "to_list", None) or value.tolist  # type: ignore[attr-defined]
+        inner = listed()
+        yield from _strings(inner if isinstance(inner, list) else None, path)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _strings(inner, path)
+    else:
+        yield path, ""
+
+
+def _field(path: str, every: Sequence[str], use: str = "") -> str:
     field = _fields.joined([path]) if path in every else path
     name = _fields.parse(field)[0]
+    if name not in every and use:
+        raise _fields.unknown(name, use, every)
     if name not in every:
         raise UsageError(f"there is no column {name!r}; name columns that hold text")
     if every.count(name) > 1:
@@ -204,6 +304,10 @@ def _array(values: Any, name: str) -> _arrow.Array:
     return column
 
 
+# The kinds of dtypes that hold no text: numbers, truth values, times.
+_NO_TEXT = "biufcmM"
+
+
 class PandasFrame(Frame):
     """A data frame of pandas; index and other columns are shared with it."""
 
@@ -219,7 +323,7 @@ class PandasFrame(Frame):
         changed = frame.copy(deep=False)
         for name in columns.names(table.schema):
             changed[name] = self._series(frame[name], new.column(name))
-        return changed
+        return changed.drop(columns=columns.gone(table.schema))
 
     @staticmethod
     def _series(old: Any, new: _arrow.Array) -> Any:
@@ -232,6 +336,8 @@ class PandasFrame(Frame):
             dtype = pd.CategoricalDtype(ordered=dtype.ordered)
         elif isinstance(dtype, pd.ArrowDtype):
             values, dtype = pd.array(new, dtype=pd.ArrowDtype(new.type)), None
+        elif dtype.kind in _NO_TEXT:
+            dtype = None  # of pseudonyms
         elif old.dtype == object:
             pairs = zip(old, values, strict=True)
             values = [was if value is None else value for was, value in pairs]
@@ -247,15 +353,17 @@ class PolarsFrame(Frame):
         """Return the data frame with new texts; a categorical gets new categories."""
         import polars as pl
 
-        for name in names:
+        table = self.frame.select(names).to_arrow()
+        for name in columns.texts(table.schema):
             if isinstance(self.frame.schema[name], pl.Enum):
                 raise InputError(
                     f"column {name!r} is an Enum, which cannot hold other words; cast "
                     "it to String"
                 )
-        table = self.frame.select(names).to_arrow()
         new = columns(table, start).select(columns.names(table.schema))
-        return self.frame.with_columns(pl.from_arrow(new).get_columns())
+        made: Any = pl.from_arrow(new)  # a data frame, as new is a table
+        changed = self.frame.with_columns(made.get_columns())
+        return changed.drop(columns.gone(table.schema))
 
 
 class ArrowTable(Frame):
@@ -282,12 +390,14 @@ class ArrowTable(Frame):
 
         is_batch = isinstance(self.frame, pa.RecordBatch)
         table = pa.Table.from_batches([self.frame]) if is_batch else self.frame
-        new = columns(table.select(list(names)), start)
-        for name in columns.names(new.schema):
+        narrow = table.select(list(names))
+        new, changed = columns(narrow, start), columns.names(narrow.schema)
+        gone = columns.gone(narrow.schema)
+        for name in changed:
             at = table.schema.get_field_index(name)
             table = table.set_column(at, new.schema.field(name), new.column(name))
-        released = _arrow.released(table.schema, columns.selected(table.schema))
-        table = table.replace_schema_metadata(released.metadata)
+        metadata = _arrow.without_columns(table.schema.metadata, {*gone}, {*changed})
+        table = table.drop_columns(gone).replace_schema_metadata(metadata)
         if not is_batch:
             return table
         arrays = [
@@ -310,12 +420,12 @@ class DataSet(Frame):
         return list(self.frame.column_names)
 
     def values(self, name: str, rows: int) -> Sequence[object]:
-        """Return the first texts of a column; others may be long to decode."""
-        dataset = self.frame
-        if getattr(dataset.features[name], "dtype", None) != "string":
-            return []
-        first = dataset.with_format(None).select_columns([name])
-        return list(first[:rows][name])
+        """Return the first values of a column, as they lie: nothing is decoded."""
+        dataset = self.frame.select_columns([name])
+        kinds = (kind for _, kind in _arrow.leaves(dataset.features.arrow_schema))
+        if not any(map(_arrow.holds_text, kinds)):
+            return [None] * min(rows, len(dataset))
+        return list(dataset.with_format("arrow")[:rows].column(name).to_pylist())
 
     def privatized(
         self, names: Sequence[str], columns: PrivateColumns, start: int
@@ -323,11 +433,20 @@ class DataSet(Frame):
         """Return the data set with new texts, with the same features and format."""
         import datasets
 
-        dataset = self.frame
-        changed = columns.names(dataset.features.arrow_schema)
-
+        dataset, schema = self.frame, self.frame.features.arrow_schema
+        changed, gone = columns.names(schema), columns.gone(schema)
+        texts, changes = columns.texts(schema), columns.changes(schema)
+        features = {name: dataset.features[name] for name in texts}
+        if changes is not None:
+            of_schema = datasets.Features.from_arrow_schema(changes.schema)
+            features |= {
+                name: of_schema[name]
+                for name in changed
+                if schema.names.index(name) in changes.plan
+            }
         if not len(dataset):
-            return dataset
+            dataset = dataset.remove_columns(gone)
+            return dataset.cast(datasets.Features({**dataset.features, **features}))
 
         def replaced(batch: _arrow.Table, rows: list[int]) -> _arrow.Table:
             return columns(batch, start + rows[0]).select(changed)
@@ -340,22 +459,24 @@ class DataSet(Frame):
                 batched=True,
                 with_indices=True,
                 remove_columns=list(names),
-                features=datasets.Features({n: dataset.features[n] for n in changed}),
+                features=datasets.Features({name: features[name] for name in changed}),
                 load_from_cache_file=False,
                 new_fingerprint=secrets.token_hex(8),
                 desc="dptext",
             )
             .select_columns(changed)
         )
-        others = dataset.with_format(None).remove_columns(changed)
+        others = dataset.with_format(None).remove_columns([*changed, *gone])
         parts = [part.with_format(None) for part in (others, new) if part.column_names]
         joined = parts[0]
         if len(parts) > 1:
             joined = datasets.concatenate_datasets(parts, axis=1)
         shown = dataset.format
-        return joined.select_columns(dataset.column_names).with_format(
+        kept = [name for name in dataset.column_names if name not in gone]
+        formatted = [name for name in shown["columns"] if name not in gone]
+        return joined.select_columns(kept).with_format(
             shown["type"],
-            columns=shown["columns"] if shown["type"] else None,
+            columns=formatted if shown["type"] else None,
             output_all_columns=shown["output_all_columns"],
             **shown["format_kwargs"],
         )

@@ -106,6 +106,10 @@ class RunTerms:
     finder: str = ""
     detected: bool = False
     subjects: SubjectLimit | None = None
+    #: Fields that the output leaves out.
+    dropped: tuple[str, ...] = ()
+    #: Fields whose values are keyed tokens.
+    pseudonyms: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

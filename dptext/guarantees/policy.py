@@ -9,10 +9,13 @@ out, and a list of one may be a plain word:
     max_delta: 1e-5              # of notion eps-delta, where it is accepted
     max_risk: 15%                # best possible guess of a word from one draw
     max_written: 30%             # written words that are the original, as measured
-    allow: [punctuation]         # what need not be protected: see Unprotected
+    allow: [punctuation]         # what need not be protected: see Unprotected; and
+    # - identifying: [author]    # columns that may identify people: see Identified
+    deny_columns: ["*email*"]    # columns that no export may hold in any form
     lexicons: [DIGEST, ...]      # accepted lexicons; absent: any
     fields: [text]               # fields that must be private wherever they occur
     copy: [id, stars]            # fields that may be copied; absent: any
+    pseudonyms: [customer]       # fields that may be pseudonyms; absent: any
     third_parties: []            # hosts that draws may be sent to; absent: any
     unverified: [lexicon]        # what need not be recomputed: see Unverified
     verify_key: [team.pub]       # files of keys, one of which must have signed
@@ -29,6 +32,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from dptext.errors import UsageError
 from dptext.guarantees.claims import Unprotected
 from dptext.settings import convert, share
 
@@ -38,16 +42,25 @@ class Unverified(StrEnum):
 
     LEXICON: its lexicon is not on the machine; VERSION: another version of dptext wrote
     it and words its sentences otherwise; PARTS: a file, model or component of another
-    package that its settings name is not on the machine.
+    package that its settings name is not on the machine; CONTENT: the content of the
+    file cannot be read here, so that nobody looked whom it identifies.
     """
 
     LEXICON = "lexicon"
     VERSION = "version"
     PARTS = "parts"
+    CONTENT = "content"
 
 
 Accepted = Literal["LDP", "metric-DP", "eps-delta"]
 Limit = Annotated[float, Meta(ge=0)]
+
+
+@dataclass(frozen=True, slots=True)
+class Identified:
+    """Columns that may be unchanged though they look as if they identify people."""
+
+    identifying: Annotated[tuple[str, ...], Meta(min_length=1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +73,23 @@ class ExportPolicy:
     max_delta: Limit | None = None
     max_risk: float | None = None
     max_written: float | None = None
-    allow: tuple[Unprotected, ...] = (Unprotected.PUNCTUATION,)
+    allow: tuple[Unprotected | Identified, ...] = (Unprotected.PUNCTUATION,)
     lexicons: tuple[str, ...] | None = None
     fields: tuple[str, ...] = ()
     copy: tuple[str, ...] | None = None
+    deny_columns: tuple[str, ...] = ()
+    pseudonyms: tuple[str, ...] | None = None
     third_parties: tuple[str, ...] | None = None
     unverified: tuple[Unverified, ...] = ()
     verify_key: tuple[str, ...] = ()
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+
+    @property
+    def identifying(self) -> tuple[str, ...]:
+        """Return the columns that may be unchanged though they look identifying."""
+        allowed = (each for each in self.allow if isinstance(each, Identified))
+        return tuple(name for each in allowed for name in each.identifying)
 
 
 _SHARES = ("max_risk", "max_written")
@@ -88,7 +109,32 @@ def parse(
         key: [value] if isinstance(value, str) and key not in _LIMITS else value
         for key, value in data.items()
     }
+    allow = plain.get("allow")
+    if isinstance(allow, Mapping):  # as a single word may stand for a list
+        allow = [allow]
+    if isinstance(allow, list):
+        plain["allow"] = _allowed(allow, f"{name}: allow")
     for key in _SHARES:
         if plain.get(key) is not None:
             plain[key] = share(plain[key], f"{name}: {key}")
     return convert(plain, ExportPolicy, name, beside)
+
+
+def _allowed(items: list[object], location: str) -> list[object]:
+    """Return what is allowed, a plain name of a column as a list of one.
+
+    Columns alone say nothing of classes of token: the default ones stay allowed.
+    Raises UsageError for other keys.
+    """
+    columns = [each for each in items if isinstance(each, Mapping)]
+    for key in (key for each in columns for key in each if key != "identifying"):
+        raise UsageError(f"{location}: {key}: unknown key; write identifying: COLUMN")
+    allowed: list[object] = []
+    if columns and len(columns) == len(items):
+        allowed.append(str(Unprotected.PUNCTUATION))
+    for each in items:
+        if isinstance(each, Mapping):
+            named = each.get("identifying")
+            each = {"identifying": [named] if isinstance(named, str) else named}
+        allowed.append(each)
+    return allowed

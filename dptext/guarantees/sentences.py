@@ -341,8 +341,13 @@ def uncovered(notion: Notion, terms: Terms) -> Iterator[str]:
         yield said("always.span", finder=terms.run.finder)
         yield said("always.finder", finder=terms.run.finder)
     if terms.run.fields is not None:
-        named = series(tuple(f'"{name}"' for name in terms.run.fields))
-        yield said("always.copied", named=named)
+        named = _named(terms.run.fields)
+        others = (*terms.run.fields, *terms.run.dropped, *terms.run.pseudonyms)
+        yield said("always.copied", named=_named(others))
+        if terms.run.dropped:
+            yield said("always.dropped", named=_named(terms.run.dropped))
+        if terms.run.pseudonyms:
+            yield said("always.pseudonyms", named=_named(terms.run.pseudonyms))
         if terms.run.detected:
             yield said("always.detected", named=named)
     if terms.topics is not None:
@@ -373,6 +378,10 @@ def _uncovered_by_topics(terms: Terms) -> Iterator[str]:
     for name in ("person", "disclosed", "words", "missing"):
         yield said(f"topics.{name}")
     yield said("always.topic_records")
+
+
+def _named(fields: tuple[str, ...]) -> str:
+    return series(tuple(f'"{name}"' for name in fields))
 
 
 def _by_setting(table: str, policy: Policy) -> Iterator[str]:

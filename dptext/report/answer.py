@@ -35,7 +35,7 @@ from dptext.report.attackers import (
     draw_sentence,
     written_sentence,
 )
-from dptext.report.blocks import Badge, Block, Figures, Tone
+from dptext.report.blocks import Badge, Block, Figures, Rows, Tone
 from dptext.report.document import Document, Private, WordSection, treatment
 from dptext.report.exports import SIDECAR
 from dptext.report.figures import bound, count, of_third_party, short, whole
@@ -46,10 +46,11 @@ from dptext.vectors.worth import worth
 
 # The answer fits on 18 lines of 80 columns, of which names of lines take 11.
 _LINES, _WIDTH = 18, 68
-_OF_WARNINGS = 3  # lines that are kept free for warnings
+_OF_WARNINGS = 3  # lines that others make free for warnings
 # Lines that are cut where there is no room, the first of them first; but "repeat" goes.
 _SHORTENED = (
-    *("private", "report", "copied", "one word", "one text", "kept", "a person"),
+    *("private", "report", "copied", "left out", "pseudonyms", "one word"),
+    *("one text", "kept", "a person"),
     "send it",
 )
 _LONGEST = 30  # characters of the name of a field
@@ -116,6 +117,8 @@ def answer(document: Document, released: RunOutputs | None = None) -> list[Line]
         released = RunOutputs([output.file], public=output.file, copied=output.copied)
     released = released or RunOutputs((), copied=None)
     lines = [_private(document, released), _copied(document, released)]
+    layout = document.run.layout
+    lines += changed_fields(layout.dropped, layout.pseudonyms)
     lines += protected(document.guarantee, document)
     if words is not None:
         lines += attacks(attackers_on(document, words))
@@ -128,6 +131,11 @@ def answer(document: Document, released: RunOutputs | None = None) -> list[Line]
         lines += _worth(document)
     sent = [*_third_party(document)]
     return [*lines, *sent, _send(document), _repeat(document, sent), _report(released)]
+
+
+def warnings_of(document: Document) -> tuple[str, ...]:
+    """Return what a run warned of; a public report says nothing of that."""
+    return () if document.private is None else document.private.warnings
 
 
 def verdict(promise: Statement) -> Badge:
@@ -156,7 +164,10 @@ def verdict(promise: Statement) -> Badge:
 
 
 def blocks(lines: Sequence[Line], warnings: Sequence[str] = ()) -> tuple[Block, ...]:
-    """Return the lines for people, warnings last, cut to the lines of a screen."""
+    """Return the lines for people, cut to the lines of a screen, warnings in full last.
+
+    They make the other lines shorter, and the answer longer where that is not enough.
+    """
     said = {line.name: _cut(line.sentence, 2) for line in lines}
     wanted = min(sum(map(_height, warnings)), _OF_WARNINGS)
     if sum(map(_height, said.values())) + wanted > _LINES:
@@ -164,14 +175,18 @@ def blocks(lines: Sequence[Line], warnings: Sequence[str] = ()) -> tuple[Block, 
     for name in _SHORTENED:
         if name in said and sum(map(_height, said.values())) + wanted > _LINES:
             said[name] = _cut(said[name], 1)
-    left = _LINES - sum(map(_height, said.values()))
-    shown = [("warning", Badge(each, Tone.FAIR)) for each in _fitting(warnings, left)]
-    return (Figures([*said.items(), *shown]),) if said or shown else ()
+    shown: Rows = [*said.items(), *_warned(warnings)]
+    return (Figures(shown),) if shown else ()
 
 
-def rows(lines: Sequence[Line]) -> Figures:
+def rows(lines: Sequence[Line], warnings: Sequence[str] = ()) -> Figures:
     """Return the lines in full, as pages show them."""
-    return Figures([(line.name, line.sentence) for line in lines])
+    said: Rows = [(line.name, line.sentence) for line in lines]
+    return Figures([*said, *_warned(warnings)])
+
+
+def _warned(warnings: Sequence[str]) -> Rows:
+    return [("warning", Badge(each, Tone.FAIR)) for each in warnings]
 
 
 def data(lines: Sequence[Line], warnings: Sequence[str] = ()) -> JsonObject:
@@ -187,7 +202,7 @@ def to_html(document: Document, released: RunOutputs | None = None) -> str:
     """Return the answer as a part of another page, such as a notebook."""
     from dptext.report import html
 
-    return html.fragment([rows(answer(document, released))])
+    return html.fragment([rows(answer(document, released), warnings_of(document))])
 
 
 def _height(sentence: str) -> int:
@@ -202,17 +217,6 @@ def _cut(sentence: str, lines: int) -> str:
         words.pop()
         sentence = f"{' '.join(words)} ..."
     return sentence
-
-
-def _fitting(warnings: Sequence[str], lines: int) -> list[str]:
-    """Return the last warnings that fit, below the number of all others."""
-    if sum(map(_height, warnings)) <= lines:
-        return list(warnings)
-    more = 0 if len(warnings) <= lines else len(warnings) - max(lines - 1, 0)
-    shown = warnings[more:]
-    each = (lines - bool(more)) // max(len(shown), 1)
-    rest = [f"{count(more)} more: --verbose shows all warnings"] if more else []
-    return [*rest, *(_cut(line, each) for line in shown)]
 
 
 def _some(number: int, one: str) -> str:
@@ -307,6 +311,17 @@ def _copied(document: Document, released: RunOutputs) -> Line:
         "inside": inside,
     }
     return Line("copied", "; ".join(parts) or "nothing", figures)
+
+
+def changed_fields(dropped: Sequence[str], pseudonyms: Sequence[str]) -> Iterator[Line]:
+    """Name the fields that are left out, and those of pseudonyms."""
+    if dropped:
+        named = ", ".join(map(_name, dropped))
+        yield Line("left out", named, {"fields": list(dropped)})
+    if pseudonyms:
+        named = ", ".join(map(_name, pseudonyms))
+        sentence = f"no guarantee, equal values stay equal: {named}"
+        yield Line("pseudonyms", sentence, {"fields": list(pseudonyms)})
 
 
 def _inside(document: Document) -> list[str]:
@@ -538,7 +553,8 @@ def _send(document: Document) -> Line:
     varies = worth is Strength.VARIES
     kept = f"similar {unit} from each other" if varies else f"single {unit}"
     first = "run dptext check" if document.vectors else "read some records"
-    sentence = f"if what is copied may leave and protecting {kept} is enough; "
+    others = " and pseudonyms" if document.run.layout.pseudonyms else ""
+    sentence = f"if what is copied{others} may leave and protecting {kept} is enough; "
     sentence += f"first {first}; publish only output and public report"
     return Line("send it", sentence)
 

@@ -79,6 +79,8 @@ def stated(
         fields=layout.fields,
         finder=finder,
         detected=layout.detected,
+        dropped=layout.dropped,
+        pseudonyms=layout.pseudonyms,
         subjects=None if recorded is None else recorded.limits,
     )
     words = WordSection.of(pipeline, measures.seeded() if key == "seed" else measures)
@@ -199,6 +201,17 @@ def finished_vectors(
     document = stated_vectors(release, key, Layout.of(job.selection, {counts.format}))
     output = Output(name, file.size, file.digest, None, writer.names, writer.rows)
     return _internal(document, Private.of(job.inputs, counts, None, vectors), output)
+
+
+def with_warnings(document: Document, warnings: Sequence[str]) -> Document:
+    """Return an internal report that says what its run warned of.
+
+    Its public one does not: a warning, and whether there is none, depends on the
+    private text. What stands in unchanged columns `check` finds in the file itself.
+    """
+    assert document.private is not None
+    private = replace(document.private, warnings=tuple(warnings))
+    return replace(document, private=private)
 
 
 def _internal(document: Document, private: Private, output: Output | None) -> Document:

@@ -45,7 +45,8 @@ Count = Annotated[int, Meta(ge=0)]
 _WIDEST = 240  # characters of a line of JSON that holds several values
 _Key = Literal["system", "key-file", "seed"]
 # What a layout has from a selection as it is.
-_OF_SELECTION = ("id_field", "missing", "delimiter", "quoting", "header", "encoding")
+_LAID_OUT = "id_field missing delimiter quoting header encoding dropped pseudonyms"
+_OF_SELECTION = tuple(_LAID_OUT.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,10 @@ class Layout:
     header: bool = True
     detected: bool = False
     encoding: str | None = None
+    #: Fields of the input that the output leaves out.
+    dropped: tuple[str, ...] = ()
+    #: Fields whose values are keyed tokens, without differential privacy.
+    pseudonyms: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, selection: Selection, formats: Collection[str]) -> Layout:
@@ -80,7 +85,8 @@ class Layout:
     def selection(self, longest: int) -> Selection:
         """Return how to read such records, of at most so many bytes."""
         named = {name: getattr(self, name) for name in _OF_SELECTION}
-        return Selection(self.fields or (), max_record_bytes=longest, **named)
+        there = Selection(self.fields or (), max_record_bytes=longest, **named)
+        return there.of_output()
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,10 +284,7 @@ class VectorCounts:
 
 @dataclass(frozen=True, slots=True)
 class Private:
-    """Functions of the private text: for the owner of the text only.
-
-    seconds are those of the whole run; words or vectors is null, as in the document.
-    """
+    """Functions of the private text, for its owner only; seconds are of the run."""
 
     inputs: tuple[str, ...]
     records: int
@@ -290,6 +293,8 @@ class Private:
     seconds: float
     words: WordCounts | None
     vectors: VectorCounts | None
+    #: What the run warned of, which depends on the private text, as does their absence.
+    warnings: tuple[str, ...] = ()
 
     @classmethod
     def of(

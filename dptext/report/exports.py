@@ -232,7 +232,9 @@ def _fetched(path: Path, sha256: str) -> AbstractContextManager[BinaryIO]:
     except OSError:
         data = b""
     if digest_of_bytes(data) != sha256:
-        raise NotHere(f"{path}: Git LFS has not brought its content here")
+        raise NotHere(
+            f"{path}: Git LFS has not brought its content here; run git lfs pull"
+        )
     return io.BytesIO(data)
 
 
@@ -293,7 +295,7 @@ def named(layout: Layout, export: Export) -> tuple[str, ...] | None:
 
     Raises InputError and UsageError when its first record is not as the layout says.
     """
-    with _opened(layout, export) as (module, stream, selection):
+    with opened(layout, export) as (module, stream, selection):
         for item in module.read(formats.Input(stream, selection, "file")):
             if isinstance(item, Fault):
                 raise InputError("its first record does not match its report")
@@ -309,28 +311,59 @@ def copied(layout: Layout, export: Export) -> Iterator[str]:
 
     Raises InputError and UsageError when they cannot be read.
     """
-    with _opened(layout, export) as (module, stream, selection):
+    with opened(layout, export) as (module, stream, selection):
         if formats.by_suffix(export.name) not in (None, module):
             raise UsageError("the file's name says another format")
         yield from module.copied(stream, selection)
 
 
+def denied(names: Iterable[str], policy: ExportPolicy) -> Iterator[str]:
+    """Yield which of the fields of an export the policy does not want in any form."""
+    found = [name for name in names if _is_denied(name, policy)]
+    if found:
+        yield f"the policy does not want {series(found)} in any export (deny_columns)"
+
+
+def _is_denied(name: str, policy: ExportPolicy) -> bool:
+    """Tell whether a field, or one that it is inside of, is denied."""
+    patterns = [each for deny in policy.deny_columns for each in (deny, f"{deny}.*")]
+    return any(fnmatchcase(name, each) for each in patterns)
+
+
 def against_policy(copied: Sequence[str], policy: ExportPolicy) -> Iterator[str]:
     """Yield which of the copied fields are against the policy."""
-    must = [name for name in copied if _is_in(name, policy.fields)]
+    must = [name for name in copied if is_in(name, policy.fields)]
     if must:
-        yield f"the policy wants {_series(must)} private; copied"
+        yield f"the policy wants {series(must)} private; copied"
     others = [name for name in copied if name not in must]
     if policy.copy is not None:
-        others = [name for name in others if not _is_in(name, policy.copy)]
+        others = [name for name in others if not is_in(name, policy.copy)]
         if others:
-            yield f"the policy does not list {_series(others)} under copy; copied"
+            yield f"the policy does not list {series(others)} under copy; copied"
+
+
+def pseudonyms_against_policy(
+    names: Sequence[str], policy: ExportPolicy
+) -> Iterator[str]:
+    """Yield which fields of pseudonyms are against the policy."""
+    must = [name for name in names if is_in(name, policy.fields)]
+    if must:
+        yield f"the policy wants {series(must)} private; a pseudonym is not"
+    others = [name for name in names if name not in must]
+    if policy.pseudonyms is not None:
+        others = [name for name in others if not is_in(name, policy.pseudonyms)]
+        if others:
+            yield f"the policy does not list {series(others)} under pseudonyms"
 
 
 @contextlib.contextmanager
-def _opened(
+def opened(
     layout: Layout, export: Export
 ) -> Iterator[tuple[Format, BinaryIO, Selection]]:
+    """Open an export for a block, with what reads it as its report says.
+
+    Raises UsageError where it cannot be read so.
+    """
     if layout.format is None:
         raise UsageError("no single format")
     # One that was written is no longer than its file; packed, than this.
@@ -343,12 +376,12 @@ def _opened(
         yield module, stream, selection
 
 
-def _is_in(name: str, fields: tuple[str, ...]) -> bool:
+def is_in(name: str, fields: tuple[str, ...]) -> bool:
     """Tell whether a field is one of some fields, or inside one."""
     return any(name == each or name.startswith(f"{each}.") for each in fields)
 
 
-def _series(names: list[str]) -> str:
+def series(names: Sequence[str]) -> str:
     """Name fields; what may be more than a name is not shown."""
     shown = [repr(name) if _NAME.fullmatch(name) else "a field" for name in names]
     more = [f"{len(names) - _SHOWN} more"] if len(names) > _SHOWN else []

@@ -106,6 +106,10 @@ class Plan:
     counted: str = ""
     seconds: float | None = None
     third_party: Asking | None = None
+    #: Fields that outputs will leave out.
+    dropped: tuple[str, ...] = ()
+    #: Fields whose values will be keyed tokens.
+    pseudonyms: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +224,11 @@ def view(result: Plan) -> Page:
         language=result.language,
         measured_by="dptext plan --public-text FILE measures it on public texts",
     )
-    lines = [*answer.protected(result.guarantee), *answer.attacks(known)]
+    lines = [
+        *answer.changed_fields(result.dropped, result.pseudonyms),
+        *answer.protected(result.guarantee),
+        *answer.attacks(known),
+    ]
     examples = Table(
         [Column("as it is"), Column("as it may become")],
         [(each.before, each.after) for each in result.examples],

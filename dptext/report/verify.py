@@ -17,10 +17,10 @@ from dptext import __version__, registry
 from dptext.errors import InputError, MissingExtra, UsageError
 from dptext.guarantees import claims
 from dptext.guarantees.claims import Unprotected, above
-from dptext.guarantees.policy import ExportPolicy
+from dptext.guarantees.policy import ExportPolicy, Unverified
 from dptext.guarantees.statement import Statement
 from dptext.models import endpoint
-from dptext.report import document, exports, figures
+from dptext.report import contents, document, exports, figures
 from dptext.report.document import Document, Run, encode
 from dptext.report.exports import SIDECAR, Export
 from dptext.report.recompute import Recomputer, risk_of
@@ -48,6 +48,7 @@ class Rule(StrEnum):
     NOT_RECOMPUTED = "not-recomputed"
     POLICY = "policy"
     FIELDS = "copied-fields"
+    IDENTIFYING = "identifying-columns"
 
 
 MEANINGS = {
@@ -60,6 +61,7 @@ MEANINGS = {
     Rule.NOT_RECOMPUTED: "The report can be recomputed on this machine.",
     Rule.POLICY: "The guarantee meets the policy.",
     Rule.FIELDS: "Only fields that the policy allows are copied.",
+    Rule.IDENTIFYING: "No unchanged column looks as if it identified people.",
 }
 
 
@@ -132,6 +134,7 @@ def verdict(export: Export, policy: ExportPolicy, recomputer: Recomputer) -> Ver
         *of_rule(Rule.POLICY, _written(outcome.wanted or report, policy)),
         *of_rule(Rule.POLICY, _classes(report.guarantee, policy)),
         *of_rule(Rule.FIELDS, _fields(report, export, policy)),
+        *_content(report, export, policy),
     ]
     return Verdict(tuple(findings), (*notes, *unread))
 
@@ -231,9 +234,10 @@ def _columns(run: Run, name: str) -> tuple[str, ...]:
 
 def _fields(report: Document, export: Export, policy: ExportPolicy) -> Iterator[str]:
     """Yield which fields of the file are copied against the policy."""
-    if not policy.fields and policy.copy is None:
-        return
     layout = report.run.layout
+    yield from exports.pseudonyms_against_policy(layout.pseudonyms, policy)
+    if not policy.fields and policy.copy is None and not policy.deny_columns:
+        return
     try:
         if report.words is not None:
             copied = list(exports.copied(layout, export))
@@ -247,6 +251,29 @@ def _fields(report: Document, export: Export, policy: ExportPolicy) -> Iterator[
         yield "its fields cannot be read, or differ from those in its report"
     else:
         yield from exports.against_policy(copied, policy)
+        yield from exports.denied(
+            [*(layout.fields or ()), *layout.pseudonyms, *copied], policy
+        )
+
+
+def _content(report: Document, export: Export, policy: ExportPolicy) -> list[Finding]:
+    """Look at all values that were released, for people whom columns identify."""
+    if report.run.layout.format not in registry.names("formats"):
+        return []  # why it was not recomputed says so
+    try:
+        found = contents.of_export(report, export)
+    except (MissingExtra, exports.NotHere) as error:
+        if Unverified.CONTENT in policy.unverified:
+            return []
+        line = f"its columns were not looked at: {error}; or accept that with "
+        return of_rule(Rule.NOT_RECOMPUTED, [f"{line}unverified: [content]"])
+    except (InputError, UsageError):
+        line = "its columns cannot be looked at: the file is not as its report says"
+        return of_rule(Rule.CHANGED, [line])
+    return [
+        *of_rule(Rule.CHANGED, found.false_tokens()),
+        *of_rule(Rule.IDENTIFYING, map(str, found.identifying(policy.identifying))),
+    ]
 
 
 def _edited(

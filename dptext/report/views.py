@@ -124,7 +124,7 @@ def report(
         lead=(*failed, _AUDIENCE[document.audience].format(kept=kept)),
         footer=f"Written by dptext {document.run.dptext}. This page has no scripts and "
         "loads nothing.",
-        first=(answer.rows(lines), *trade(document)),
+        first=(answer.rows(lines, answer.warnings_of(document)), *trade(document)),
     )
 
 
@@ -431,7 +431,13 @@ def _run(document: Document) -> Section:
     if output is not None and output.columns is not None:
         head.append(("Columns", ", ".join(output.columns)))
     if layout.id_field is not None:
-        head.append(("Names a record (copied, too)", layout.id_field))
+        is_copied = layout.id_field not in (*layout.dropped, *layout.pseudonyms)
+        named = "Names a record (copied, too)" if is_copied else "Names a record"
+        head.append((named, layout.id_field))
+    if layout.dropped:
+        head.append(("Left out", ", ".join(layout.dropped)))
+    if layout.pseudonyms:
+        head.append(("Pseudonyms (no guarantee)", ", ".join(layout.pseudonyms)))
     head.append(("Source of randomness", _KEYS[run.key]))
     epsilon = f"{number(promise.epsilon)} {promise.unit}, level: {promise.level}"
     facts: Rows = [

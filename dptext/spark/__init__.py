@@ -38,10 +38,10 @@ from typing import (
 
 from dptext import lexicons, progress, registry
 from dptext import profile as profiles
-from dptext.api import Call, CallChoices, Missing, Path, warn
-from dptext.engine import survey
+from dptext.api import TABLE_ADVICE, Call, CallChoices, Missing, Path, listed
+from dptext.engine.identifying import warning
 from dptext.engine.job import Job, Recipe, Written
-from dptext.engine.run import Reports, Run
+from dptext.engine.run import Inspect, Reports, Run
 from dptext.engine.source import Source
 from dptext.engine.tally import BEGIN, Start, Tally, Totals
 from dptext.errors import (
@@ -272,7 +272,11 @@ def count(job: Job, *, to_end: bool) -> Start:
 
 @attempted
 def make_private(
-    task: tuple[Job, Start], shipped: Shipped, measures: PublicMeasures, sidecar: bool
+    task: tuple[Job, Start],
+    shipped: Shipped,
+    measures: PublicMeasures,
+    sidecar: bool,
+    inspect: Inspect | None = None,
 ) -> FileOutcome:
     """Make a file private: its output appears with a sidecar, with these measures."""
     (job, start), warnings = task, list[str]()
@@ -281,6 +285,7 @@ def make_private(
         shipped.recipe.key,
         measures=measures,
         start=start,
+        inspect=inspect,
         warn=warnings.append,
     )
     written = run.release(job, Reports(sidecar=sidecar))
@@ -315,6 +320,7 @@ def release(
                 shipped=Shipped(Recipe.of(run.pipeline, run.key), archive),
                 measures=run.measures,
                 sidecar=reports.sidecar,
+                inspect=run.inspect,
             )
             starts = accumulate(counts, Start.plus, initial=BEGIN)
             tasks = list(zip(there, starts, strict=False))
@@ -444,6 +450,8 @@ def privatize(
     *,
     id: str | None = ...,
     missing: Missing = ...,
+    drop: str | Sequence[str] = ...,
+    pseudonym: str | Sequence[str] = ...,
     report: Literal[False] = ...,
     **choices: Unpack[CallChoices],
 ) -> DataFrame: ...
@@ -456,6 +464,8 @@ def privatize(
     *,
     id: str | None = ...,
     missing: Missing = ...,
+    drop: str | Sequence[str] = ...,
+    pseudonym: str | Sequence[str] = ...,
     report: Literal[True],
     **choices: Unpack[CallChoices],
 ) -> tuple[DataFrame, DataFrameCounts]: ...
@@ -467,6 +477,8 @@ def privatize(
     *,
     id: str | None = None,
     missing: Missing = "fail",
+    drop: str | Sequence[str] = (),
+    pseudonym: str | Sequence[str] = (),
     report: bool = False,
     **choices: Unpack[CallChoices],
 ) -> DataFrame | tuple[DataFrame, DataFrameCounts]:
@@ -486,7 +498,8 @@ def privatize(
     """
     import pyarrow as pa
     from pyspark.sql import functions
-    from pyspark.sql.pandas.types import to_arrow_schema
+    from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+    from pyspark.sql.types import StructType
 
     from dptext.frames import ArrowTable, PrivateColumns
 
@@ -495,13 +508,25 @@ def privatize(
             f"columns: rename column {NUMBER!r}, because dptext uses this name"
         )
     schema = to_arrow_schema(df.schema)
-    paths = [columns] if isinstance(columns, str) else list(columns)
+    changed = (listed(drop), listed(pseudonym))
     empty = ArrowTable(pa.Table.from_batches([], schema))
-    selection, names = empty.selected(paths, id, missing)
+    selection, names = empty.selected(listed(columns), id, missing, *changed)
     call = Call(profile, overrides, choices)
-    PrivateColumns(call.pipeline, call.key, selection).selected(schema)
+    private_columns = PrivateColumns(call.pipeline, call.key, selection)
+    private_columns.selected(schema)
+    new_schema = df.schema
+    if selection.changed:
+        new = empty.privatized(names, private_columns, 0).schema
+        # Types of Arrow and of Spark are not one to one: others stay as they are.
+        fields = [
+            df.schema[field.name]
+            if field.type == schema.field(field.name).type
+            else from_arrow_schema(pa.schema([field]))[0]
+            for field in new
+        ]
+        new_schema = StructType(fields)
     if kinds := empty.identifying(selection):
-        warn(survey.warning(kinds, "columns="))
+        call.warn(warning(kinds, TABLE_ADVICE))
     context = df.sparkSession.sparkContext
     archive = _SENT.enter_context(sent(context, call.pipeline.lexicon))
     with_numbers = df.withColumn(NUMBER, functions.monotonically_increasing_id())
@@ -518,5 +543,5 @@ def privatize(
         totals if report else None,
     )
     # Spark looks at the arguments of a function, and takes no other callable.
-    private = with_numbers.mapInArrow(lambda batches: work(batches), df.schema)
+    private = with_numbers.mapInArrow(lambda batches: work(batches), new_schema)
     return (private, DataFrameCounts(call, selection, totals)) if report else private

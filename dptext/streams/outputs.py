@@ -139,6 +139,20 @@ class OutputFile:
                 os.fsync(self._file.fileno())
         self.digest, self.size = self._sink.hash.hexdigest(), self._sink.size
 
+    @contextlib.contextmanager
+    def content(self) -> Iterator[BinaryIO]:
+        """Open the bytes of a complete output that nobody can read yet, for a block."""
+        assert self.can_be_discarded
+        with reported(self._name):
+            if self.part is not None:
+                with self.part.open("rb") as file:
+                    yield file
+                return
+            # Who reads a stream may close it.
+            with open(os.dup(self._file.fileno()), "rb") as file:
+                file.seek(0)
+                yield file
+
     def publish(self) -> None:
         """Rename a complete file to its target; send what waits for a pipe.
 

@@ -8,7 +8,7 @@ import shutil
 import tempfile
 import zipfile
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import IO, Any, BinaryIO, NamedTuple, cast
 
@@ -207,6 +207,16 @@ def shape(plain: BinaryIO, path: str) -> Shape:
     name, and MissingExtra.
     """
     writer = find(path)
+    with _seekable(plain, path) as stream:
+        if writer is NpyWriter:
+            kind, rows = _array(stream)
+            return Shape({"vector": kind}, rows)
+        return _of_archive(stream) if writer is NpzWriter else _of_table(stream)
+
+
+@contextlib.contextmanager
+def _seekable(plain: BinaryIO, path: str) -> Iterator[BinaryIO]:
+    """Unpack a written file for a block, which raises InputError if it cannot read."""
     with contextlib.ExitStack() as stack:
         stream: BinaryIO = stack.enter_context(unpacked(plain, path))
         if not stream.seekable():
@@ -215,12 +225,32 @@ def shape(plain: BinaryIO, path: str) -> Shape:
             copy.seek(0)
             stream = cast(BinaryIO, copy)
         try:
-            if writer is NpyWriter:
-                kind, rows = _array(stream)
-                return Shape({"vector": kind}, rows)
-            return _of_archive(stream) if writer is NpzWriter else _of_table(stream)
+            yield stream
         except (OSError, ValueError, EOFError, zipfile.BadZipFile):
             raise InputError(f"not a readable {suffix(path)} file") from None
+
+
+_IDS = 1024  # that are read at once
+
+
+def ids(plain: BinaryIO, path: str) -> Iterator[list[str]]:
+    """Give the ids that stand beside the vectors of a file that has them.
+
+    Raises as `shape` does.
+    """
+    writer = find(path)
+    with _seekable(plain, path) as stream:
+        if writer is NpzWriter:
+            with zipfile.ZipFile(stream) as file, file.open("id.npy") as member:
+                np.lib.format.read_magic(member)
+                _, _, dtype = np.lib.format.read_array_header_1_0(member)
+                while data := member.read(_IDS * dtype.itemsize):
+                    yield np.frombuffer(data, dtype).tolist()
+        elif writer is ParquetWriter:
+            import pyarrow.parquet as pq
+
+            for batch in pq.ParquetFile(stream).iter_batches(_IDS, columns=["id"]):
+                yield batch.column(0).to_pylist()
 
 
 def _array(stream: IO[bytes]) -> tuple[str, int]:

@@ -26,8 +26,10 @@ ROWS: list[dict[str, Any]] = [
     }
     for number, name in enumerate(("Mary Smith", "Aino Virtanen", "Wei Zhang") * 2)
 ]
-PRIVATE = ["customer", "body"]
-COPIED = ["id", "opened", "account.no", "account.tags", "status"]
+PRIVATE = ["body"]
+DROPPED = ["customer", "account.no"]
+COPIED = ["id", "opened", "account.tags", "status"]
+CHECK = {"max_risk": "20%", "fields": PRIVATE, "copy": COPIED, "pseudonyms": []}
 
 
 def _flat() -> list[list[str]]:
@@ -69,21 +71,72 @@ def test_settings_are_printed_where_nobody_can_be_asked(folder: Path) -> None:
     ran = here("init", write(folder, "jsonl"))
     assert (ran.code, ran.err) == (0, "")
     assert yaml.safe_load(ran.out) == {
-        "sanitize": {"field": PRIVATE, "risk": "20%"},
-        "check": {"max_risk": "20%", "fields": PRIVATE, "copy": COPIED},
+        "sanitize": {"field": PRIVATE, "drop": DROPPED, "risk": "20%"},
+        "check": CHECK,
     }
     assert MARKER.encode() not in ran.out
     assert b"Smith" not in ran.out
     assert not Path(".dptext.yaml").exists()
 
 
-def test_copied_identifying_fields_are_named_in_the_file(folder: Path) -> None:
-    """Fields that cannot or need not be made private are named beside the settings."""
-    ran = here("init", write(folder, "jsonl"), "--field", "body")
+def test_identifying_fields_are_kept_only_by_name(folder: Path) -> None:
+    """What looks as if it identified people is left out unless an option names it."""
+    source = write(folder, "jsonl")
+    said = here("init", source, "--field", "body").out.decode()
+    assert (
+        "# left out, since it looks identifying: 'customer' (names of people)" in said
+    )
+    assert "# left out, since it looks identifying: 'account.no' (personal" in said
+    ran = here("init", source, "--keep", "customer", "--pseudonym", "account.no")
     said = ran.out.decode()
-    assert "# copied, but looks identifying: 'customer' (names of people)" in said
-    assert "# copied, but looks identifying: 'account.no' (personal numbers)" in said
-    assert yaml.safe_load(said)["sanitize"]["field"] == ["body"]
+    assert "# copied unchanged, though it looks identifying: 'customer' (names" in said
+    assert "# a pseudonym, which can be linked: 'account.no'" in said
+    assert "# pseudonyms need a key: --key-file pseudonyms.key" in said
+    settings = yaml.safe_load(said)
+    assert settings["sanitize"]["pseudonym"] == ["account.no"]
+    assert "drop" not in settings["sanitize"]
+    assert settings["check"]["copy"] == ["id", "opened", "customer", *COPIED[2:]]
+    assert settings["check"]["pseudonyms"] == ["account.no"]
+    assert settings["check"]["allow"] == [{"identifying": ["customer"]}]
+    Path(".dptext.yaml").write_text(said.replace("- account.no", "- status"))
+    (folder / "k").write_bytes(bytes(range(7, 71)))
+    (folder / "k").chmod(0o600)
+    here("sanitize", source, "-o", "out.jsonl", "--key-file", "k")
+    ran = here("check", "out.jsonl")
+    # Neither number nor state was asked about as it is now.
+    assert ran.code == 1
+    assert "'account.no'" in ran.out.decode()
+    assert "customer" not in ran.out.decode()
+    ran = here("init", source, "--keep", "customer", "--drop", "customer")
+    assert (ran.code, ran.out) == (2, b"")
+    assert "field 'customer' is both drop and keep" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "is_text"),
+    [
+        ("subject", ["Where is my order #318904?", "Refund please", "Login fails"], 1),
+        ("subject", ["Refund please", "Lamp is broken", "Password reset"] * 20, 1),
+        ("reason", ["Too late", "Wrong size sent", "Did not fit"] * 20, 1),
+        ("topic", ["Refund please", "Lamp is broken", "No answer yet"], 1),
+        ("status", ["In progress", "On hold", "Not started"] * 20, 0),
+        ("city", ["New York", "Rio de Janeiro", "Den Haag"], 0),
+        ("subject", ["Mathematics", "English", "History"], 0),
+        ("title", ["Dr", "Mr", "Mrs"] * 5, 0),
+        ("code", ["a-1", "b-2", "c-3"], 0),
+    ],
+)
+def test_short_free_text_is_text(
+    name: str, values: list[str], is_text: bool, folder: Path
+) -> None:
+    """Subjects and reasons of a few words are private; codes and states are not."""
+    rows = [
+        {name: value, "body": f"The lamp of number {number} was broken again."}
+        for number, value in enumerate(values)
+    ]
+    Path("in.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    fields = yaml.safe_load(here("init", "in.jsonl").out)["sanitize"]["field"]
+    assert (name in fields) == bool(is_text)
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "csv", "tsv", "parquet", "txt"])
@@ -205,21 +258,31 @@ def dialogue(folder: Path, answers: str, *arguments: str) -> tuple[str, int]:
 def test_a_guided_start(folder: Path) -> None:
     """Fields, previews at three risks and questions; then runs need no options."""
     source = write(folder, "jsonl")
-    shown, code = dialogue(folder, "\n\n\n", "init", source)
+    answers = "\nkeep\nwhat\np\nps\nprivate\ndrop\nrest\n\n\n"
+    shown, code = dialogue(folder, answers, "init", source)
     assert code == 0, shown
-    assert "names of people" in shown
-    assert "Private fields, the others are copied [customer, body]" in shown
+    assert "id (not text) [keep]: " in shown
+    assert "customer (names of people) [drop]: " in shown
+    assert "what: give private, drop, pseudonym, keep or rest" in shown
+    assert "p: private or pseudonym?" in shown
+    assert "account.no holds no text: give drop, pseudonym or keep" in shown
     for risk in ("10%", "20%", "35%"):
         assert f"risk {risk}" in shown
     assert shown.count(MARKER) == 3, "the originals of three records"
     settings = Path(".dptext.yaml").read_text()
-    assert yaml.safe_load(settings)["sanitize"] == {"field": PRIVATE, "risk": "20%"}
+    wanted = {"field": PRIVATE, "drop": ["account.no"], "pseudonym": ["customer"]}
+    assert yaml.safe_load(settings)["sanitize"] == {**wanted, "risk": "20%"}
     assert MARKER not in settings
-    assert "next: dptext sanitize" in shown
-    # A terminal is where options are not needed, either.
-    shown, code = dialogue(folder, "", "sanitize", source, "-o", "out.jsonl")
+    assert "next: make a key once, and keep it secret: (umask 077; " in shown
+    assert "-o OUTPUT --key-file pseudonyms.key, then dptext check OUTPUT" in shown
+    # A terminal is where other options are not needed, either.
+    (folder / "pseudonyms.key").write_bytes(os.urandom(32))
+    (folder / "pseudonyms.key").chmod(0o600)
+    keyed = ("-o", "out.jsonl", "--key-file", "pseudonyms.key")
+    shown, code = dialogue(folder, "", "sanitize", source, *keyed)
     assert code == 0, shown
-    assert there("check", "out.jsonl", cwd=folder).code == 0
+    allowed = ("--set", "allow.identifying=account.no")
+    assert there("check", "out.jsonl", *allowed, cwd=folder).code == 0
 
 
 @pytest.mark.slow

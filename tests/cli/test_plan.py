@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -89,3 +90,13 @@ def test_a_plan_can_be_a_page(tmp_path: Path) -> None:
     assert b"locally differentially private" in page.read_bytes()
     ran = here("plan", str(page), *small(tmp_path), "--html", str(page))
     assert ran.code == 2
+
+
+def test_a_plan_names_fields_that_are_left_out_and_pseudonyms(tmp_path: Path) -> None:
+    """Both stand in the short answer, and in the data."""
+    used = ("--drop", "phone", "--pseudonym", "customer", *small(tmp_path))
+    shown = here("plan", *used).out.decode()
+    assert re.search(r"left out +phone\b", shown)
+    assert "no guarantee, equal values stay equal: customer" in shown
+    plan = json.loads(here("plan", *used, "--json").out)
+    assert (plan["dropped"], plan["pseudonyms"]) == (["phone"], ["customer"])

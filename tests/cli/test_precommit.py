@@ -308,7 +308,11 @@ def test_content_that_lfs_keeps(export: Path) -> None:
         f"oid sha256:{digest}\nsize {len(data)}\n"
     )
     _git("add", "exports/out.jsonl")
-    assert here("check", "--staged").code == 0
+    ran = here("check", "--staged")
+    assert ran.code == 1, "nobody looked at it"
+    assert b"its columns were not looked at" in ran.out
+    assert b"run git lfs pull; or accept that with unverified: [content]" in ran.out
+    assert here("check", "--staged", "--set", "unverified=content").code == 0
     Path(".dptext.yaml").write_text("copy: []\n")
     _git("add", ".dptext.yaml")
     assert b"fields cannot be read" in here("check", "--staged").out

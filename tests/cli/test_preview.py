@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from dptext.pseudonyms import Pseudonyms
+from dptext.randomness import RunKey
 from tests.cli.running import MARKER, command, environment, here
 
 LINES = [
@@ -101,3 +103,21 @@ def test_no_records(options: tuple[str, ...], tmp_path: Path) -> None:
     code, out, shown = _on_terminal(str(source), *options, "--preview", "2")
     assert (code, out) == (0, b"")
     assert "nothing was written" in shown
+
+
+@pytest.mark.parametrize("use", ["--pseudonym", "--drop"])
+def test_fields_that_change_are_shown(
+    use: str, options: tuple[str, ...], key: str
+) -> None:
+    """Tokens are those of the run; what no record has is said to be absent."""
+    keyed = (*options, "--key-file", key)
+    code, out, shown = _on_terminal(
+        *(*keyed, "--preview", "3", use, "id", use, "emial"), NO_COLOR="1"
+    )
+    assert (code, out) == (0, b"")
+    assert "field 'emial' is in none of these records" in shown
+    if use == "--drop":
+        assert "Left out: id\r\n" in shown
+    else:
+        token = Pseudonyms(RunKey.from_file(key)).token("1")
+        assert f"id: {token}" in shown

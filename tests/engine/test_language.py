@@ -31,8 +31,8 @@ def run(text: str, *options: str) -> tuple[int, bytes, str]:
     return ran.code, ran.out, " ".join(ran.err.split())
 
 
-def test_another_language_is_noticed_on_the_terminal_alone(tmp_path: Path) -> None:
-    """A warning names reason and remedy; no report and no output holds it."""
+def test_another_language_is_noticed_by_the_owner_alone(tmp_path: Path) -> None:
+    """A warning names reason and remedy; output and public report do not hold it."""
     files = [tmp_path / name for name in ("out.txt", "full.json", "page.html")]
     out, report, page = map(str, files)
     code, _, said = run(GERMAN, "-o", out, "--report", report, "--html", page)
@@ -40,8 +40,10 @@ def test_another_language_is_noticed_on_the_terminal_alone(tmp_path: Path) -> No
     assert NOTICED in said
     assert "another language" in said
     assert "dptext lexicon adapt" in said
-    for path in (*files, tmp_path / "out.txt.dptext.json"):
-        assert NOTICED.encode() not in path.read_bytes()
+    public = tmp_path / "out.txt.dptext.json"
+    for path in (*files, public):
+        is_private = path not in (files[0], public)
+        assert (NOTICED.encode() in path.read_bytes()) == is_private
 
 
 def test_text_of_the_language_is_left_alone() -> None:

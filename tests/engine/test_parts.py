@@ -19,6 +19,7 @@ from dptext.engine.job import Done, FilePart, Job, Task, Worker
 from dptext.engine.tally import Start
 from dptext.errors import InputError
 from dptext.metrics import FIRST_TEXTS
+from dptext.randomness import RunKey
 from dptext.types import Fault, Selection, Verbatim
 from tests.cli.running import here, lexicon
 
@@ -49,6 +50,7 @@ class Upper(Worker):
 
     def __init__(self, seen: list[tuple[int, tuple[str, ...]]]) -> None:
         self._seen = seen
+        self._key = RunKey.from_seed(0)
 
     def _records(self, task: Task) -> Done:
         records = task.records

@@ -195,3 +195,38 @@ def test_rows_that_come_and_go_are_refused(spark: Any, tmp_path: Path) -> None:
     (tmp_path / "second").touch()
     with pytest.raises(Exception, match="rows, and had 1 when they were counted"):
         private.collect()
+
+
+def test_columns_go_and_become_pseudonyms(spark: Any, tmp_path: Path) -> None:
+    """A DataFrame has the columns of the table of its rows; others keep their types."""
+    import pyarrow as pa
+    from pyspark.sql import functions
+
+    rows = [(number % 3, f"a{number}", TEXT.format("bread")) for number in range(8)]
+    df = spark.createDataFrame(rows, ["who", "left", "text"])
+    df = df.withColumn("at", functions.lit("2024-01-02").cast("timestamp_ntz"))
+    settings: dict[str, Any] = {"lexicon": lexicon(tmp_path), "epsilon": 3, "key": KEY}
+    changed: dict[str, Any] = {"drop": "left", "pseudonym": "who"}
+    private, counts = privatized(df, "text", report=True, **changed, **settings)
+    table = pa.table(
+        dict(zip(["who", "left", "text"], zip(*rows, strict=True), strict=True))
+    )
+    wanted = dptext.privatize(table, columns="text", **changed, **settings)
+    assert private.columns == ["who", "text", "at"]
+    assert private.schema["at"] == df.schema["at"]
+    collected = private.collect()
+    assert [row["who"] for row in collected] == wanted["who"].to_pylist()
+    assert [row["text"] for row in collected] == wanted["text"].to_pylist()
+    assert counts.report().run.layout.pseudonyms == ("who",)
+
+
+def test_files_of_a_cluster_have_the_same_tokens(spark: Any, folder: Path) -> None:
+    """Tasks write pseudonyms with the key of the run."""
+    shutil.rmtree(folder / "in")
+    (folder / "in").mkdir()
+    (folder / "in" / "a.csv").write_text("who,text,x\n7,bread,1\n8,water,2\n")
+    used = ("--pseudonym", "who", "--drop", "x")
+    sanitized(folder, "local", *used)
+    sanitized(folder, "spark", "--engine", "spark", *used)
+    assert files(folder / "spark") == files(folder / "local")
+    assert (folder / "spark" / "a.csv").read_text().startswith("who,text\np_")

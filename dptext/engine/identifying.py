@@ -1,0 +1,366 @@
+"""How a field identifies people: by what its values look like, and by its name.
+
+Nothing is kept of values but counts, in an amount of memory that does not grow with
+them. What is said names kinds and counts, never a value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from enum import StrEnum
+from functools import cache
+from typing import NamedTuple
+
+from dptext.tokens import forms, language_data
+from dptext.tokens.policy import Form
+
+_CHARACTERS = 20_000  # of a text whose words are counted
+
+
+class Kind(StrEnum):
+    """How a field identifies people."""
+
+    NAME = "names of people"
+    EMAIL = "e-mail addresses"
+    PHONE = "telephone numbers"
+    ACCOUNT = "bank accounts or cards"
+    NUMBER = "personal numbers"
+    ADDRESS = "addresses"
+    BIRTH = "dates of birth"
+
+
+TEXT = "text"  # what a field holds
+FEW_VALUES = "few values"
+_SHORT = 200  # characters of a value that tell what it is
+_MOST = 0.5  # of the values must look like a kind
+_FEW = 3  # different values tell that they are no states of few
+_DIFFERENT = 0.7  # of the values must differ where they hold no digits
+_LONG = 4  # words make a value a text, unless all are of few
+_TEXTS = 0.2  # of the values must be texts
+_REPEATED = 0.2  # of the values differ at most where they are a few states
+_NEARLY_ALL = 0.9  # of the values are numbers or dates
+# Different values of a field that are remembered, so that a field of any length takes
+# little memory. How many of its values differ is told by those that come before more.
+_REMEMBERED = 2048
+# These kinds are certain enough where so many values hold one, whatever the others are:
+# an address in one of many notes identifies somebody.
+_CERTAIN = {Kind.EMAIL: 1, Kind.ACCOUNT: 1, Kind.NUMBER: 1, Kind.PHONE: 3}
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[\W_]+")
+_WORD = re.compile(r"[^\W\d_]\S*")  # from its first letter on
+_LOOKS = {
+    "numbers": re.compile(r"[-+]?[0-9][0-9.,' ]*%?"),
+    "dates": re.compile(r"[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}([T ][0-9:.]+.*)?"),
+    "amounts": re.compile(r"[-+]?[0-9]*\.[0-9]*[1-9][0-9]*(?:[eE][-+]?[0-9]+)?"),
+    "long numbers": re.compile(r"(?s:(?:[^0-9]*[0-9]){6}.*)"),
+    "codes": re.compile(r"[\w.@-]+"),
+    "codes with digits": re.compile(r"(?=\D*\d)[\w.@-]+"),
+    # Two to four words, each with a capital; initials, and particles as in "van der".
+    "full names": re.compile(
+        r"[^\W\d_a-z][\w'’.-]*"
+        r"(?:,? (?:[^\W\d_a-z][\w'’.-]*|de|da|van|von|der|bin|al)){1,3}"
+    ),
+}
+# Those that values without letters, without digits, and with both may have.
+_OF_DIGITS = "numbers", "amounts", "dates", "codes", "codes with digits", "long numbers"
+_OF_LETTERS = "codes", "full names"
+_OF_BOTH = "dates", "codes", "codes with digits", "full names", "long numbers"
+# A card's number follows from its digits with a chance of one in ten: other long
+# numbers, such as those of orders and times, tell whether that is all.
+_CARD_LIKE, _CARD = "card numbers or others", "card numbers"
+# Values that hold one among other text, in a layout that little else has.
+_INSIDE = {kind: f"{kind} inside" for kind in _CERTAIN}
+_STATES = frozenset("true false yes no y n t f 0 1 none null n/a na - ?".split())
+
+
+class FieldValues:
+    """Counts the texts of a field: all, their words, and those of each look."""
+
+    def __init__(self) -> None:
+        self.texts = self.words = 0
+        # Of the first values, how many there are, and how many differ.
+        self.first = self.different = 0
+        # By the looks of a value: how many values have them, and how many different.
+        self._looks, self._different = Counter[_ValueLooks](), Counter[_ValueLooks]()
+        self._known: dict[int, tuple[_ValueLooks, int]] = {}
+        self._states = True
+
+    def add(self, text: str) -> None:
+        """Count a value, "" for one of no text."""
+        value = text.strip()
+        if not value:
+            return
+        self.texts += 1
+        key, is_full = hash(value), len(self._known) >= _REMEMBERED
+        known = self._known.get(key)
+        if known is None:
+            words = len(_WORD.findall(value[:_CHARACTERS]))
+            known = _looks(value, words), words
+            self._states = self._states and value.lower() in _STATES
+            if not is_full:
+                self._known[key] = known
+                self.different += 1
+                self._different[known[0]] += 1
+        self.first += not is_full
+        self.words += known[1]
+        self._looks[known[0]] += 1
+
+    def count(self, *looks: str) -> int:
+        """Return how many of the texts have at least one of these looks."""
+        wanted = {*looks}
+        return sum(n for each, n in self._looks.items() if not wanted.isdisjoint(each))
+
+    def share(self, look: str) -> float:
+        """Return how many of the texts look like something, 0 of none.
+
+        Of different texts where these say it more clearly: one that stands for "none"
+        may be repeated.
+        """
+        of_all = self.count(look) / max(self.texts, 1)
+        if self.different < _FEW:
+            return of_all
+        found = sum(n for each, n in self._different.items() if look in each)
+        return max(of_all, found / self.different)
+
+    def looks(self) -> str:
+        """Say what the values are."""
+        if not self.texts:
+            return "not text"
+        for look in ("dates", "numbers"):
+            if self.count(look) >= _NEARLY_ALL * self.texts:
+                return look
+        if self.different <= _REPEATED * self.first:
+            return FEW_VALUES
+        if self.count("long") >= _TEXTS * self.texts:
+            return TEXT
+        every = self.different == self.first > 2
+        return "different in each record" if every else "short values"
+
+    def kind(self, name: str) -> Kind | None:
+        """Return how the field, which has this name, identifies people, if it does."""
+        found = self.identifies(name)
+        return None if found is None else found.kind
+
+    def identifies(self, name: str, *, by_name: bool = True) -> Identifying | None:
+        """Return how the field identifies people, and how many of its values do so.
+
+        By what the values are, and else, unless by_name is False, by its name.
+        """
+        for kind in (Kind.EMAIL, Kind.ACCOUNT, Kind.PHONE, Kind.NUMBER, Kind.NAME):
+            if found := self._of_kind(kind):
+                return Identifying(kind, found, self.texts)
+        named = self._by_name(name) if by_name else None
+        if named is None or (self.texts and not self._may_be(named)):
+            return None
+        return Identifying(named, self.texts, self.texts, by_name=True)
+
+    def _may_be(self, kind: Kind) -> bool:
+        """Tell whether values are no states or amounts, which do not identify."""
+        if self._states or self.count("amounts") >= _MOST * self.texts:
+            return False
+        return kind is not Kind.PHONE or self.count("long numbers") > 0
+
+    def _of_kind(self, kind: Kind) -> int:
+        """Return how many values are of a kind, 0 where there are too few to tell."""
+        if self.share(kind) >= _MOST:
+            return self.count(kind)
+        if kind is Kind.ACCOUNT:
+            cards = self.count(_CARD)
+            if cards >= _FEW and cards >= _MOST * self.count(_CARD_LIKE):
+                return self.count(_CARD, _INSIDE[kind])
+        inside = self.count(_INSIDE[kind]) if kind in _CERTAIN else 0
+        return inside if inside >= _CERTAIN.get(kind, 1) else 0
+
+    def _by_name(self, name: str) -> Kind | None:
+        """Return the kind that a name tells, of people's names with their values."""
+        words = [word.lower() for word in _HUMP.split(name) if word]
+        sections = _sections()
+        for end in {"".join(words[-2:]), *words[-1:]}:
+            for kind in Kind:
+                if end in sections[kind.name.lower()]:
+                    return kind
+        of_person = not sections["person"].isdisjoint(words[:-1])
+        if of_person and words[-1] in sections["number of"]:
+            return Kind.NUMBER
+        if (of_person and words[-1] == "name") or sections["person"] & {*words[-1:]}:
+            return self._kind_of_person()
+        return None
+
+    def _kind_of_person(self) -> Kind | None:
+        """Return the kind of the values of a field that is named after people."""
+        if max(self.share("full names"), self.share("known names")) >= _MOST:
+            return Kind.NAME
+        varied = self.different >= _DIFFERENT * self.first
+        look = "codes" if varied else "codes with digits"
+        codes = self.different >= _FEW and self.share(look) >= _MOST
+        return Kind.NUMBER if codes else None
+
+
+class Identifying(NamedTuple):
+    """How a field identifies people: the kind, and how many of its values are so."""
+
+    kind: Kind
+    found: int
+    #: How many values the field has that are not empty.
+    values: int
+    #: Whether its name tells, and not what its values look like.
+    by_name: bool = False
+
+    def __str__(self) -> str:
+        """Say kind and count, without any value."""
+        if self.by_name:
+            return f"{self.kind}, by its name ({self.values:,} values)"
+        return f"{self.kind} ({self.found:,} of {self.values:,} values)"
+
+
+# The looks of one value, in a fixed order.
+_ValueLooks = tuple[str, ...]
+
+
+def _looks(value: str, words: int) -> _ValueLooks:
+    """Return all that a value, of so many words, looks like.
+
+    Each row of a file comes here, so that what is quick to see is looked at first.
+    """
+    short = value[:_SHORT]
+    if not words and "@" not in value:  # no letters
+        looks = [name for name in _OF_DIGITS if _LOOKS[name].fullmatch(short)]
+    else:
+        has_digits = _DIGIT.search(short) is not None
+        names = _OF_BOTH if has_digits else _OF_LETTERS
+        looks = [name for name in names if _LOOKS[name].fullmatch(short)]
+        if words >= _LONG:
+            looks.append("long")
+        # "Keller, Martha" begins with the name of the family.
+        known = _given_names()
+        if any(_first_word(part) in known for part in short.split(",", 2)[:2]):
+            looks.append("known names")
+            if "full names" in looks:
+                looks.append(Kind.NAME)
+    looks += _kinds(value, short)
+    return tuple(looks)
+
+
+def _first_word(text: str) -> str:
+    return text.strip().partition(" ")[0].capitalize()
+
+
+def _kinds(value: str, short: str) -> Iterator[str]:
+    """Give the kinds of which a value is, and those that stand in it."""
+    if "@" in value and _has_email(value):
+        yield _INSIDE[Kind.EMAIL]
+    if _NUMBERED.search(value):
+        yield from _accounts(value)
+        yield from _numbers(value, short)
+
+
+def _accounts(value: str) -> Iterator[str]:
+    cards = [each[0] for each in _CARDS.finditer(value)]
+    if cards:
+        yield _CARD_LIKE
+        if any(map(forms.is_card, cards)):
+            yield _CARD
+            if cards == [value]:
+                yield Kind.ACCOUNT
+    if _IBAN.search(value) and any(forms.spans(Form.IBAN, value)):
+        yield _INSIDE[Kind.ACCOUNT]
+
+
+def _numbers(value: str, short: str) -> Iterator[str]:
+    if _SOCIAL_SECURITY.fullmatch(short):
+        yield Kind.NUMBER
+    elif _maybe_phone(short) and forms.layout_of(short, (Form.PHONE,)):
+        yield Kind.PHONE
+    if _SOCIAL_SECURITY.search(value):
+        yield _INSIDE[Kind.NUMBER]
+    if any(8 <= sum(map(str.isdigit, each[0])) for each in _PHONES.finditer(value)):
+        yield _INSIDE[Kind.PHONE]
+
+
+def _maybe_phone(value: str) -> bool:
+    return (
+        len(value) <= _LONGEST_PHONE
+        and value[0] in "+(0123456789"
+        and (not value.isdigit())
+    )
+
+
+def _has_email(value: str) -> bool:
+    """Tell whether an e-mail address stands in a text.
+
+    Only what is near an @ is looked at, since texts may be long.
+    """
+    at = value.find("@")
+    while at >= 0:
+        near = value[max(0, at - _BEFORE_AT) : at + _BEHIND_AT]
+        if any(forms.spans(Form.EMAIL, near)):
+            return True
+        at = value.find("@", at + 1)
+    return False
+
+
+_BEFORE_AT, _BEHIND_AT = 80, 300
+_LONGEST_PHONE = 40
+# No number of a person or of an account has fewer digits, or more between two of them.
+_NUMBERED = re.compile(r"(?:[0-9][ ()./-]{0,3}){8}|[A-Z]{2}[0-9]{2} ?[A-Z0-9]{4}")
+_DIGIT = re.compile("[0-9]")
+_CARDS = re.compile(
+    r"(?<![\w.,+/-])(?:[2-6][0-9]{12,18}"
+    r"|[2-6][0-9]{3}([ -])(?:[0-9]{4}\1[0-9]{4}\1[0-9]{4}|[0-9]{6}\1[0-9]{4,5}))"
+    r"(?![\w+/-]|[.,][0-9])"
+)
+_IBAN = re.compile(r"[A-Z]{2}[0-9]{2} ?[A-Z0-9]{4}")
+# The parts of numbers that nobody was given are left out (Social Security
+# Administration, 2011).
+_SOCIAL_SECURITY = re.compile(
+    r"(?<![\w.+/-])(?!000|666|9)[0-9]{3}-(?!00)[0-9]{2}-(?!0000)[0-9]{4}(?![\w+/-])"
+)
+# With the number of a country, or as numbers of North America are written.
+_PHONES = re.compile(
+    r"(?<![\w.+/,-])(?:\+[1-9][0-9]{0,2}(?:[ .-]?(?:\([0-9]{1,4}\)|[0-9]{2,4})){2,5}"
+    r"|(?:\+?1[ .-])?\([2-9][0-9]{2}\) ?[2-9][0-9]{2}[-. ][0-9]{4}"
+    r"|(?:1[.-])?[2-9][0-9]{2}([-.])[2-9][0-9]{2}\1[0-9]{4})(?![\w+/-]|[.,][0-9])"
+)
+
+
+@cache
+def _sections() -> Mapping[str, frozenset[str]]:
+    sections = language_data.sections("identifying_fields")
+    return {heading: frozenset(words) for heading, words in sections}
+
+
+@cache
+def _given_names() -> frozenset[str]:
+    """Return common English given names."""
+    sections = dict(language_data.sections("english_names"))
+    return frozenset(sections["man"] + sections["woman"])
+
+
+def identifying(
+    names: Iterable[str], values: Mapping[str, FieldValues]
+) -> dict[str, Kind]:
+    """Return the kind of each of these fields that looks identifying."""
+    kinds = {name: values.get(name, FieldValues()).kind(name) for name in names}
+    return {name: kind for name, kind in kinds.items() if kind is not None}
+
+
+_ADVICE = (
+    "make it private (--field) or a pseudonym (--pseudonym), or leave it out (--drop)"
+)
+
+
+def warning(kinds: Mapping[str, str], advice: str = "", *, written: bool = True) -> str:
+    """Say which unchanged fields look identifying, and what to do.
+
+    written: the output is there; else it is said of one to come.
+    """
+    advice = advice or _ADVICE
+    if len(kinds) == 1:
+        ((name, kind),) = kinds.items()
+        left = "was left unchanged" if written else "will be left unchanged"
+        return f"column {name!r} {left} and looks like {kind}; {advice}"
+    named = ", ".join(f"{name!r} ({kind})" for name, kind in kinds.items())
+    left = "were left unchanged" if written else "will be left unchanged"
+    advice = advice.replace("make it", "make each").replace("leave it", "leave them")
+    return f"columns {left} and look identifying: {named}; {advice}"

@@ -1,0 +1,229 @@
+"""Fields of an Arrow table that are left out, or whose values become pseudonyms.
+
+A struct of which no field is left is left out itself: Parquet cannot hold it. Values of
+pseudonyms become strings, whatever their type; those inside of lists one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from itertools import accumulate
+
+from dptext.errors import InputError
+from dptext.formats import Token, _arrow, _fields
+from dptext.formats._arrow import Array, ArrowColumn, Batch, Field, Kind, Schema
+from dptext.types import Selection
+
+# Types whose values have no spelling that all formats share.
+_NO_VALUES = (
+    "is_binary",
+    "is_large_binary",
+    "is_binary_view",
+    "is_fixed_size_binary",
+)
+
+
+class Use(Enum):
+    """What becomes of a field."""
+
+    DROPPED = "left out"
+    PSEUDONYM = "a pseudonym"
+
+
+# By the numbers of fields in a schema or a struct; others stay.
+Plan = Mapping[int, "Use | Plan"]
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChanges:
+    """What becomes of the fields of a schema that are no texts, and its schema then."""
+
+    plan: Plan
+    schema: Schema
+
+    @classmethod
+    def from_selection(
+        cls, schema: Schema, selection: Selection, location: str
+    ) -> FieldChanges:
+        """Find the fields. Raises UsageError for one that is not there or a text, too.
+
+        Raises InputError for a path that does not lead through structs and lists.
+        """
+        leaves = list(_arrow.leaves(schema))
+        known = [*schema.names, *(leaf.path for leaf, _ in leaves)]
+        kinds = {leaf.path: kind for leaf, kind in leaves}
+        texts = set(_arrow.columns(schema, selection.fields, location))
+        uses = {
+            Use.DROPPED: _found(schema, selection.dropped, selection, known),
+            Use.PSEUDONYM: _found(schema, selection.pseudonyms, selection, known),
+        }
+        plan: dict[int, Use | Plan] = {}
+        for use, columns in uses.items():
+            for column in columns:
+                _add(plan, column, use)
+        for column in texts:
+            _check_apart(plan, column)
+        for column in uses[Use.PSEUDONYM]:
+            kind = kinds.get(_fields.joined(_fields.parse(column.path)))
+            if kind is None or kind.num_fields or _arrow.is_kind(kind, *_NO_VALUES):
+                raise InputError(
+                    f"{location}: field {column.path!r} holds no text, numbers or "
+                    "dates, so it cannot become a pseudonym; leave it out (--drop)"
+                )
+        # Refuses fields within each other, by their paths.
+        _fields.tree(selection)
+        return cls(plan, _schema(schema, plan))
+
+    def apply(self, batch: Batch, token: Token) -> Batch:
+        """Return rows without what is left out, and with tokens."""
+        import pyarrow as pa
+
+        arrays = [
+            array if changed is None else _changed(array, changed, token)
+            for index, array in enumerate(batch.columns)
+            if (changed := self.plan.get(index)) is not Use.DROPPED
+            and _kept(array.type, changed) is not None
+        ]
+        return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+
+
+def _found(
+    schema: Schema, paths: Iterable[str], selection: Selection, known: list[str]
+) -> list[ArrowColumn]:
+    found = []
+    for path in paths:
+        if not _is_there(schema, _fields.parse(path)):
+            raise _fields.unknown(path, _fields.use_of(path, selection), known)
+        found.append(_arrow.column(schema, path, "the input", is_text=False))
+    return found
+
+
+def _is_there(schema: Schema, names: tuple[str, ...]) -> bool:
+    """Tell whether a path leads to a field through structs and lists."""
+    first, *others = names
+    if first not in schema.names:
+        return False
+    kind = _arrow.inside(schema.field(schema.names.index(first)).type)
+    for name in others:
+        known = (
+            [field.name for field in _arrow.fields_of(kind)]
+            if _arrow.is_kind(kind, "is_struct")
+            else []
+        )
+        if name not in known:
+            return False
+        kind = _arrow.inside(kind.field(known.index(name)).type)
+    return True
+
+
+def _add(plan: dict[int, Use | Plan], column: ArrowColumn, use: Use) -> None:
+    *above, last = column.index, *column.steps
+    for step in above:
+        inner = plan.setdefault(step, {})
+        if not isinstance(inner, dict):
+            return  # refused by its path
+        plan = inner
+    plan.setdefault(last, use)
+
+
+def _check_apart(plan: Plan, text: ArrowColumn) -> None:
+    """Refuse a text that is left out or a pseudonym. Raises UsageError."""
+    inner: Use | Plan | None = plan
+    for step in (text.index, *text.steps):
+        if not isinstance(inner, Mapping):
+            break
+        inner = inner.get(step)
+    if isinstance(inner, Use):
+        is_dropped = inner is Use.DROPPED
+        _fields.check_uses(text.path, True, is_dropped, not is_dropped)
+
+
+def _schema(schema: Schema, plan: Plan) -> Schema:
+    """Return the schema of the output."""
+    import pyarrow as pa
+
+    fields = [_field(field, plan.get(index)) for index, field in enumerate(schema)]
+    gone = {
+        name for name, field in zip(schema.names, fields, strict=True) if field is None
+    }
+    tokens = {schema.names[n] for n, use in plan.items() if use is Use.PSEUDONYM}
+    metadata = _arrow.without_columns(schema.metadata, gone, tokens)
+    return pa.schema([field for field in fields if field is not None], metadata)
+
+
+def _field(field: Field, change: Use | Plan | None) -> Field | None:
+    """Return a field of the output, None for one that is left out."""
+    if change is None:
+        return field
+    kind = _kept(field.type, change)
+    if kind is None:
+        return None
+    changed = _arrow.bare(field).with_type(kind)
+    # A missing value is null, whatever it was.
+    return changed.with_nullable(True) if change is Use.PSEUDONYM else changed
+
+
+def _kept(kind: Kind, change: Use | Plan | None) -> Kind | None:
+    """Return the type that a change leaves of one, None where nothing is left."""
+    import pyarrow as pa
+
+    if change is None or change is Use.DROPPED:
+        return kind if change is None else None
+    if _arrow.is_list(kind):
+        item = _field(kind.value_field, change)
+        if item is None:
+            return None
+        is_large = _arrow.is_kind(kind, "is_large_list")
+        return pa.large_list(item) if is_large else pa.list_(item)
+    if change is Use.PSEUDONYM:
+        return pa.string()
+    assert isinstance(change, Mapping)
+    fields = [
+        _field(field, change.get(index))
+        for index, field in enumerate(_arrow.fields_of(kind))
+    ]
+    kept = [field for field in fields if field is not None]
+    return pa.struct(kept) if kept else None
+
+
+def _tokens(values: Iterable[object], token: Token) -> Iterator[str | None]:
+    """Give the tokens of values; a text without a visible character stays."""
+    for value in values:
+        spelled = _fields.of_pseudonym(value, "of pseudonyms")
+        if spelled is not None:
+            yield token(spelled)
+        else:
+            yield value if isinstance(value, str) else None
+
+
+def _changed(array: Array, change: Use | Plan, token: Token) -> Array:
+    """Return a column with a change of which something is left."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = _kept(array.type, change)
+    if _arrow.is_list(array.type):
+        counts = pc.fill_null(pc.list_value_length(array), 0).to_pylist()
+        offsets = list(accumulate(counts, initial=0))
+        lists, width = pa.ListArray, pa.int32()
+        if _arrow.is_kind(kind, "is_large_list"):
+            lists, width = pa.LargeListArray, pa.int64()
+        inner = _changed(array.flatten(), change, token)
+        return lists.from_arrays(
+            pa.array(offsets, width), inner, type=kind, mask=array.is_null()
+        )
+    if change is Use.PSEUDONYM:
+        return pa.array(list(_tokens(_arrow.values(array, ()), token)), pa.string())
+    assert isinstance(change, Mapping)
+    children = []
+    for index, field in enumerate(_arrow.fields_of(array.type)):
+        inner_change = change.get(index)
+        child = array.field(index)
+        if inner_change is None:
+            children.append(child)
+        elif _kept(field.type, inner_change) is not None:
+            children.append(_changed(child, inner_change, token))
+    fields = _arrow.fields_of(kind)
+    return pa.StructArray.from_arrays(children, fields=fields, mask=array.is_null())

@@ -1,0 +1,219 @@
+"""Whom the unchanged fields of a file identify: a look at every value that is released.
+
+The survey that `init` and `sanitize` make of first records, made of all. It looks at
+the names of fields, which are released as well, and in JSON may be data. Fields that a
+report calls pseudonyms must hold tokens, and nothing else.
+
+Values are seen once, and counts are all that stays of them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, BinaryIO
+
+import msgspec
+
+from dptext import formats, pseudonyms, streams
+from dptext.engine.identifying import FieldValues, Identifying, Kind
+from dptext.errors import StoppedError, UsageError
+from dptext.formats import Format, _fields
+from dptext.report import exports
+from dptext.types import Selection
+from dptext.vectors import columns
+
+if TYPE_CHECKING:
+    from dptext.engine.job import Job, Written
+    from dptext.report.document import Document
+    from dptext.report.exports import Export
+    from dptext.streams.outputs import OutputFile
+
+# Fields that are counted one by one; those of data that stand as names may be endless.
+_FIELDS = 1000
+_FURTHER = "further fields"
+_NAMES = "names of fields"
+_FEW = 3  # names of fields that look like those of people
+
+
+@dataclass(frozen=True, slots=True)
+class FieldFinding:
+    """A field that identifies people, by its name in the file, and how."""
+
+    name: str
+    how: Identifying
+    #: How it is shown: names of fields that could be text are not.
+    shown: str
+
+    @classmethod
+    def of_field(cls, name: str, how: Identifying) -> FieldFinding:
+        """Return the finding on a field of the file."""
+        return cls(name, how, f"column {exports.series([name])}")
+
+    def __str__(self) -> str:
+        """Say what is unchanged, of what kind and how often, and what to do."""
+        name = exports.series([self.name])
+        return (
+            f"{self.shown} is unchanged and looks like {self.how}; make it private "
+            "(--field) or a pseudonym (--pseudonym), leave it out (--drop), or accept "
+            f"it with allow: [identifying: {name}]"
+        )
+
+
+class Contents:
+    """Counts what the values of unchanged fields look like, in little memory."""
+
+    def __init__(self, subject: str | None = None, tokens: Sequence[str] = ()) -> None:
+        """Begin; subject names people, tokens are fields of pseudonyms."""
+        self._subject, self._tokens = subject, tuple(tokens)
+        self._fields: dict[str, FieldValues] = {}
+        self._further, self._names = FieldValues(), FieldValues()
+        # Values of further fields whose names tell a kind.
+        self._by_name = Counter[Kind]()
+        # Values of fields of pseudonyms, and how many of them are none.
+        self._of_tokens, self._no_tokens = Counter[str](), Counter[str]()
+
+    def add(self, name: str, texts: Iterable[str]) -> None:
+        """Count some values of a field."""
+        if exports.is_in(name, self._tokens):
+            self._add_tokens(name, texts)
+            return
+        values = self._fields.get(name)
+        if values is None:
+            self._add_name(name)
+            if len(self._fields) >= _FIELDS:
+                self._add_further(name, texts)
+                return
+            values = self._fields[name] = FieldValues()
+        for text in texts:
+            values.add(text)
+
+    def _add_further(self, name: str, texts: Iterable[str]) -> None:
+        named = FieldValues().identifies(name)
+        for text in texts:
+            self._further.add(text)
+            if named is not None and text.strip():
+                self._by_name[named.kind] += 1
+
+    def _add_tokens(self, name: str, texts: Iterable[str]) -> None:
+        for text in filter(str.strip, texts):
+            self._of_tokens[name] += 1
+            self._no_tokens[name] += not pseudonyms.is_token(text)
+
+    def _add_name(self, name: str) -> None:
+        """Look at the name of a field as at a value, and at each part of a path."""
+        self._names.add(name.replace("\\", ""))
+        with contextlib.suppress(UsageError):
+            parts = _fields.parse(name)
+            for part in parts if len(parts) > 1 else ():
+                self._names.add(part)
+
+    def identifying(self, allowed: Sequence[str] = ()) -> list[FieldFinding]:
+        """Return the fields that identify people, but for those that are allowed."""
+        found = []
+        for name, values in self._fields.items():
+            how = values.identifies(name) if values.texts else None
+            if name == self._subject and values.texts and how is None:
+                how = Identifying(Kind.NUMBER, values.texts, values.texts, by_name=True)
+            if how is not None and not exports.is_in(name, tuple(allowed)):
+                found.append(FieldFinding.of_field(name, how))
+        return [*found, *self._of_names(allowed)]
+
+    def _of_names(self, allowed: Sequence[str]) -> Iterator[FieldFinding]:
+        """Yield what is found in the names of fields, and beyond the first of them."""
+        found = [
+            (_FURTHER, Identifying(kind, count, count, by_name=True))
+            for kind, count in self._by_name.items()
+        ]
+        for name, values in ((_FURTHER, self._further), (_NAMES, self._names)):
+            how = values.identifies("", by_name=False)
+            if how is not None and (how.kind is not Kind.NAME or how.found >= _FEW):
+                found.append((name, how))
+        for name, how in found:
+            if name not in allowed:
+                yield FieldFinding(name, how, f"what stands in {name}")
+
+    def false_tokens(self) -> Iterator[str]:
+        """Yield which fields of pseudonyms hold values that are none."""
+        for name, count in self._no_tokens.items():
+            if count:
+                yield (
+                    f"column {exports.series([name])}: {count:,} of "
+                    f"{self._of_tokens[name]:,} values are no pseudonyms"
+                )
+
+
+def read(
+    module: Format,
+    stream: BinaryIO,
+    selection: Selection,
+    contents: Contents,
+) -> Contents:
+    """Count all unchanged values of a file. Raises InputError where it is not whole."""
+    selection = replace(
+        selection, id_field=None, subject_field=None, dropped=(), pseudonyms=()
+    )
+    for name, texts in module.unchanged(stream, selection):
+        contents.add(name, texts)
+    return contents
+
+
+@dataclass(frozen=True, slots=True)
+class StopAtIdentifying:
+    """Stops a run whose output has unchanged columns that look identifying."""
+
+    #: Columns that may look so.
+    allowed: tuple[str, ...] = ()
+    subject: str | None = None
+
+    def __call__(self, job: Job, written: Written, output: OutputFile) -> None:
+        """Look at a complete output. Raises StoppedError."""
+        module, selection = (
+            formats.find(None, written.format),
+            job.selection.of_output(),
+        )
+        contents = Contents(self.subject, selection.pseudonyms)
+        name = job.output or ""
+        with (
+            output.content() as plain,
+            streams.unpacked(plain, name, selection.encoding) as stream,
+        ):
+            read(module, stream, selection, contents)
+        found = contents.identifying(self.allowed)
+        if found:
+            where = f"{name}: " if name else ""
+            rest = f"; and {len(found) - 1:,} more such columns" if found[1:] else ""
+            raise StoppedError(
+                f"{where}not written, as --fail-on identifying asks: {found[0]}{rest}"
+            )
+
+
+def of_export(report: Document, export: Export) -> Contents:
+    """Count all unchanged values of an export, as its report says how it is read.
+
+    Raises InputError, UsageError and MissingExtra where it cannot be read.
+    """
+    run, layout = report.run, report.run.layout
+    subject = None if run.recorded is None else run.recorded.limits.field
+    contents = Contents(subject, layout.selection(export.size).pseudonyms)
+    if layout.format == "text":
+        return contents
+    if report.words is not None:
+        with exports.opened(layout, export) as (module, stream, selection):
+            return read(module, stream, selection, contents)
+    written = () if report.output is None else report.output.columns or ()
+    if "id" in written:
+        with export.open() as plain:
+            for ids in columns.ids(plain, export.name):
+                contents.add(layout.id_field or "id", map(_plain, ids))
+    return contents
+
+
+def _plain(identity: str) -> str:
+    """Return an id as a text; that of a JSON string is spelled as in JSON."""
+    if identity.startswith('"'):
+        with contextlib.suppress(msgspec.DecodeError):
+            return msgspec.json.decode(identity, type=str)
+    return identity

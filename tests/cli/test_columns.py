@@ -1,0 +1,210 @@
+"""`--drop` and `--pseudonym`: what leaves, what is refused, and what is said of it."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dptext.pseudonyms import Pseudonyms, is_token
+from dptext.randomness import RunKey
+from tests.cli.running import here
+
+TEXTS = ("the film was good", "a sad story", "the house was old and dark")
+ROWS: list[dict[str, Any]] = [
+    {
+        "id": number,
+        "email": f"ada{number % 3}@example.org",
+        "meta": {"plan": "b", "n": 1.50},
+        "body": TEXTS[number % 3],
+    }
+    for number in range(30)
+]
+USED = ("--field", "body", "--drop", "meta.plan", "--pseudonym", "email")
+
+
+def jsonl(rows: list[dict[str, Any]]) -> bytes:
+    """Return rows as JSON lines."""
+    return "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in a folder with a file of rows."""
+    monkeypatch.chdir(tmp_path)
+    Path("in.jsonl").write_bytes(jsonl(ROWS))
+    return tmp_path
+
+
+def token(key: str, value: str) -> str:
+    """Return the pseudonym of a value."""
+    return Pseudonyms(RunKey.from_file(key)).token(value)
+
+
+def test_what_is_dropped_does_not_leave_and_tokens_are_stable(
+    folder: Path, options: tuple[str, ...], key: str
+) -> None:
+    """All other fields stay; report, answer and check say what became of them."""
+    args = ("sanitize", "in.jsonl", *USED, *options, "--key-file", key)
+    ran = here(*args, "-o", "out.jsonl", "--json")
+    assert ran.code == 0, ran.err
+    rows = list(map(json.loads, Path("out.jsonl").read_text().splitlines()))
+    assert [row["email"] for row in rows] == [token(key, r["email"]) for r in ROWS]
+    assert {json.dumps(row["meta"]) for row in rows} == {'{"n": 1.5}'}
+    assert b'"n": 1.50' not in Path("out.jsonl").read_bytes()
+    assert [row["id"] for row in rows] == list(range(30))
+    said = json.loads(ran.err)
+    assert said["left_out"]["fields"] == ["meta.plan"]
+    assert said["pseudonyms"]["fields"] == ["email"]
+    assert said["copied"]["fields"] == ["id", "meta.n"]
+    assert not any("email" in line for line in said["warnings"])
+    report = json.loads(Path("out.jsonl.dptext.json").read_text())
+    layout = report["run"]["layout"]
+    assert (layout["dropped"], layout["pseudonyms"]) == (["meta.plan"], ["email"])
+    lines = " ".join(report["guarantee"]["not_covered"])
+    assert 'All fields other than "body", "meta.plan" and "email" are copied' in lines
+    assert "no differential privacy" in lines
+    ran = here("check", "out.jsonl")
+    assert ran.code == 0, ran.out
+    layout["pseudonyms"] = []
+    Path("out.jsonl.dptext.json").write_text(json.dumps(report))
+    assert here("check", "out.jsonl").code == 1
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_parts_folders_and_resumed_runs_write_the_same_bytes(
+    jobs: str, folder: Path, options: tuple[str, ...], key: str
+) -> None:
+    """However the work is divided, and wherever a run was interrupted."""
+    rows = [{**ROWS[n % 30], "id": n} for n in range(20_000)]
+    head = "id,email,body,n\r\n"
+    lines = (f'{n},ada{n % 7}@x.org,"{TEXTS[n % 3]}",7\r\n' for n in range(20_000))
+    Path("a.jsonl").write_bytes(jsonl(rows))
+    Path("b.csv").write_text(head + "".join(lines))
+    keyed = (*options, "--key-file", key, "--no-bayes-risk")
+    used = ("--field", "body", "--drop", "id", "--pseudonym", "email")
+    many = ("--out-dir", "many", "--resume")
+    for name in ("a.jsonl", "b.csv"):
+        single = here("sanitize", name, *used, *keyed, "-o", f"one-{name}")
+        assert single.code == 0, single.err
+    out = Path("one-b.csv").read_bytes()
+    assert out.startswith(b"email,body,n\r\np_")
+    assert out.count(b"\r\n") == 20_001
+    assert all(line.count(b",") == 2 for line in out.splitlines())
+    for name in ("a.jsonl", "b.csv"):
+        ran = here("sanitize", name, *used, *keyed, "--jobs", jobs, *many)
+        assert ran.code == 0, ran.err
+        assert Path("many", name).read_bytes() == Path(f"one-{name}").read_bytes()
+    again = here("sanitize", "a.jsonl", *used, *keyed, "--jobs", jobs, *many)
+    assert "1 of 1 files are done already" in again.err
+    # Another choice of fields is other work.
+    used = ("--field", "body", "--drop", "email")
+    other = here("sanitize", "a.jsonl", *used, *keyed, *many, "--json")
+    assert json.loads(other.err)["left_out"]["fields"] == ["email"]
+    assert b"email" not in Path("many", "a.jsonl").read_bytes()
+
+
+def test_subject_and_id_count_and_then_go(
+    folder: Path, options: tuple[str, ...], key: str
+) -> None:
+    """A ledger charges the persons of the input; draws go by the ids of the input."""
+    ledgered = ("--ledger", "l.db", "--subject", "email", "--limit", "5000")
+    keyed = ("sanitize", "in.jsonl", "--field", "body", *options, "--key-file", key)
+    plain = here(*keyed, *ledgered, "-o", "plain.jsonl", "--id", "id")
+    assert plain.code == 0, plain.err
+    spent = here("ledger", "show", "l.db", "--json").out
+    dropped = ("--id", "id", "--drop", "id", "--drop", "email")
+    gone = here(*keyed, *ledgered, *dropped, "-o", "gone.jsonl")
+    assert gone.code == 0, gone.err
+    rows = list(map(json.loads, Path("gone.jsonl").read_text().splitlines()))
+    assert {tuple(row) for row in rows} == {("meta", "body")}
+    before = map(json.loads, Path("plain.jsonl").read_text().splitlines())
+    assert [row["body"] for row in rows] == [row["body"] for row in before]
+    # The same draws of the same persons, at no further cost.
+    after = json.loads(here("ledger", "show", "l.db", "--json").out)
+    assert after["subjects"] == json.loads(spent)["subjects"]
+    assert len(after["subjects"]) == 3
+    assert here("check", "gone.jsonl").code == 0
+    named = here(*keyed, "-o", "named.jsonl", "--id", "email", "--pseudonym", "email")
+    assert named.code == 0, named.err
+    assert here("check", "named.jsonl").code == 0
+
+
+@pytest.mark.parametrize(
+    ("used", "said"),
+    [
+        (("--pseudonym", "email"), "openssl rand -out pseudonyms.key 32"),
+        (("--pseudonym", "email", "--seed", "1"), "guesses the seed"),
+        (("--drop", "emial"), "drop 'emial': the input has no such field; did you "),
+        (("--drop", "body"), "both a private text and left out"),
+        (("--drop", "email", "--pseudonym", "email"), "both left out and a pseudonym"),
+        (("--drop", "meta", "--drop", "meta.n"), "contains the field 'meta.n'"),
+        (("--drop", "a..b"), "empty part"),
+    ],
+)
+@pytest.mark.parametrize("out", [("-o", "out.jsonl"), ()])
+def test_wrong_choices_end_in_one_line(
+    used: tuple[str, ...],
+    said: str,
+    out: tuple[str, ...],
+    folder: Path,
+    options: tuple[str, ...],
+) -> None:
+    """Exit code 2, and nothing was written, on standard output neither."""
+    ran = here("sanitize", "in.jsonl", "--field", "body", *used, *options, *out)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, b"", 1), ran.err
+    assert said in ran.err
+    assert os.listdir(folder) == ["in.jsonl"]
+
+
+def test_lines_of_text_have_no_fields_to_drop(
+    folder: Path, options: tuple[str, ...]
+) -> None:
+    """A choice that could not be kept is refused."""
+    Path("in.txt").write_text("the film was good\n")
+    ran = here("sanitize", "in.txt", "--drop", "email", *options, "-o", "out.txt")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "--drop and --pseudonym are for files with fields" in ran.err
+
+
+def test_both_are_keys_of_the_configuration(
+    folder: Path, options: tuple[str, ...], key: str
+) -> None:
+    """A file that names them makes a run of them, with the key of the environment."""
+    Path(".dptext.yaml").write_text(
+        "sanitize: {field: body, drop: [id, meta], pseudonym: email}\n"
+        "check: {copy: [], pseudonyms: [email]}\n"
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DPTEXT_KEY_FILE", key)
+        ran = here("sanitize", "in.jsonl", *options, "-o", "out.jsonl")
+    assert ran.code == 0, ran.err
+    rows = list(map(json.loads, Path("out.jsonl").read_text().splitlines()))
+    assert {tuple(row) for row in rows} == {("email", "body")}
+    assert all(is_token(row["email"]) for row in rows)
+    assert here("check", "out.jsonl").code == 0
+    for policy, said in (
+        ("{pseudonyms: [id]}", "the policy does not list 'email' under pseudonyms"),
+        ("{fields: [email]}", "the policy wants 'email' private; a pseudonym"),
+    ):
+        Path(".dptext.yaml").write_text(f"check: {policy}\n")
+        ran = here("check", "out.jsonl")
+        assert ran.code == 1
+        assert said in ran.out.decode()
+
+
+def test_columns_without_names_are_dropped_by_number(
+    folder: Path, options: tuple[str, ...], key: str
+) -> None:
+    """A check counts the columns of the output."""
+    Path("in.csv").write_text("1,ada@x.org,the film was good\n" * 3)
+    used = ("--no-header", "--field", "3", "--drop", "1", "--pseudonym", "2")
+    keyed = (*options, "--key-file", key)
+    ran = here("sanitize", "in.csv", *used, *keyed, "-o", "out.csv")
+    assert ran.code == 0, ran.err
+    first = Path("out.csv").read_text().splitlines()[0]
+    assert first.startswith(f"{token(key, 'ada@x.org')},")
+    assert here("check", "out.csv").code == 0, here("check", "out.csv").out
