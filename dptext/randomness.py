@@ -10,13 +10,14 @@ a chance of about blocks^2 / 2^128, that of AES-CTR with random nonces).
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import os
 import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +25,6 @@ from numpy.typing import NDArray
 from dptext import streams
 from dptext.errors import UsageError
 from dptext.types import Record
-
-if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.ciphers import Cipher
-    from cryptography.hazmat.primitives.ciphers.modes import ECB
 
 # Part of what a run's nonces follow from (dptext.pipeline): a new value whenever the
 # bytes drawn for the same key, input and settings change their meaning.
@@ -38,6 +35,7 @@ _FORMAT = b"dptext/1"
 # every other step is given bits whose lane 0 is its first one: no two share any.
 BUDGET_LANE, MAPPING_LANE, JOINER_LANE, NUMBER_LANE = (1 << n for n in range(28, 32))
 KEY_BYTES = 32
+_BLOCK_BYTES = 16  # of AES
 _LONGEST_KEY = 2**20
 # The bits of 1.0 in float64.
 _ONE = np.uint64(0x3FF0000000000000)
@@ -122,6 +120,34 @@ def key_bytes(
     return data
 
 
+class _Encryptor(Protocol):
+    """Encrypts counter blocks, one after the other."""
+
+    def update(self, data: memoryview) -> bytes: ...
+
+
+class _BlockCipher(Protocol):
+    """A block cipher with its key."""
+
+    def encryptor(self) -> _Encryptor: ...
+
+
+class _WatchedCipher:
+    """A cipher that shows each block before it encrypts it."""
+
+    def __init__(self, cipher: _BlockCipher, watch: Callable[[bytes], object]) -> None:
+        self._cipher, self._watch = cipher, watch
+
+    def encryptor(self) -> _Encryptor:
+        return self
+
+    def update(self, data: memoryview) -> bytes:
+        blocks = bytes(data)
+        for begin in range(0, len(blocks), _BLOCK_BYTES):
+            self._watch(blocks[begin : begin + _BLOCK_BYTES])
+        return self._cipher.encryptor().update(data)
+
+
 class Randomness:
     """Streams of one run: from here every batch gets its noise.
 
@@ -141,10 +167,21 @@ class Randomness:
         self._kept: dict[str, Any] = {}
         self._nonce_key = derived(b"/nonce/")
         # ECB on counter blocks that never repeat is counter mode.
-        self._cipher = Cipher(
+        self._cipher: _BlockCipher = Cipher(
             algorithms.AES(derived(b"/noise/")),
             modes.ECB(),  # noqa: S305
         )
+
+    def watched(self, watch: Callable[[bytes], object]) -> Randomness:
+        """Return the same streams; watch gets each counter block that is asked for.
+
+        A block is 16 bytes. Two steps that ask for the same one share their random
+        bits, which an audit sees in no other way. Nothing that was kept is shared.
+        """
+        streams = copy.copy(self)
+        streams._kept = {}
+        streams._cipher = _WatchedCipher(self._cipher, watch)
+        return streams
 
     def once(self, name: str, make: Callable[[], Kept]) -> Kept:
         """Return what is computed once with this key and settings."""
@@ -185,7 +222,7 @@ class RandomBits:
 
     def __init__(
         self,
-        cipher: Cipher[ECB],
+        cipher: _BlockCipher,
         nonces: NDArray[np.uint64],
         number: NDArray[np.uint64],
         first: int = 0,

@@ -299,8 +299,11 @@ class Gains:
         if self.width < SLOTS:
             self.table = self._computed()
             return
-        parts = (model.digest, size, cache.digest(model.ends), power, SLOTS)
-        key = cache.key_of("gains", 1, *parts)
+        # A model that goes over to another lexicon keeps its digest: its pairs and its
+        # likeliest words are those of the lexicon.
+        over = (model.ends, model.following, model.gains, self._listed)
+        content = [cache.digest(np.asarray(each)) for each in over]
+        key = cache.key_of("gains", 2, model.digest, size, *content, power, SLOTS)
         self.table = cache.table(key, self._computed, self._holds, "weighing pairs")
 
     def _computed(self) -> NDArray[np.int8]:

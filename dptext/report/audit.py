@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dptext.engine.release_audit import ReleaseCheck
 from dptext.guarantees.audit.findings import (
     BATCH,
     AuditDraws,
@@ -21,7 +22,7 @@ from dptext.mechanisms import NoiseMechanism
 from dptext.pipeline import Pipeline
 from dptext.randomness import RandomBits, Randomness, RunKey
 from dptext.report.blocks import Figures
-from dptext.types import Eps, Ids, Notion, Points, Record, Strategy
+from dptext.types import BudgetKind, Eps, Ids, Notion, Points, Record, Strategy
 
 
 def draws(pipeline: Pipeline) -> AuditDraws:
@@ -73,9 +74,20 @@ def draws(pipeline: Pipeline) -> AuditDraws:
     )
 
 
-def view(finding: AuditResult, pipeline: Pipeline) -> Figures:
+def view(
+    finding: AuditResult, pipeline: Pipeline, checks: Sequence[ReleaseCheck] = ()
+) -> Figures:
     """Return what an audit has found, each with its name."""
-    return Figures([*_claim(finding, pipeline), *_program(finding.program)])
+    claim, program = _claim(finding, pipeline), _program(finding.program)
+    return Figures([*claim, *program, *_release(checks)])
+
+
+def _release(checks: Sequence[ReleaseCheck]) -> Iterator[tuple[str, str]]:
+    for check in checks:
+        shown = f"no fault found: {check.covered}"
+        if check.refuted:
+            shown = f"REFUTED: {check.found}; what was tested: {check.covered}"
+        yield f"Release, {check.name}", shown
 
 
 def _claim(finding: AuditResult, pipeline: Pipeline) -> Iterator[tuple[str, str]]:
@@ -84,6 +96,8 @@ def _claim(finding: AuditResult, pipeline: Pipeline) -> Iterator[tuple[str, str]
     claim = f"none: {promise.reason}"
     if promise.notion is not Notion.NONE:
         claim = f"{promise.notion}, epsilon {epsilon:g}, distance {measured(promise)}"
+    if pipeline.budget.description.kind is not BudgetKind.WORD:
+        claim += "; of one word at the largest epsilon of the budget"
     yield "Claim", f"{pipeline.mechanism.name}: {claim}"
     yield "Method", f"{finding.method} ({finding.pairs:,} ordered pairs)"
     bound = "at least " if finding.confidence else ""

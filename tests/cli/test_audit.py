@@ -170,11 +170,43 @@ def test_the_loss_of_gumbel_is_finite_and_proven(tmp_path: Path) -> None:
     assert "Proven loss" in here("audit", *where, "--epsilon", "30").out.decode()
 
 
-def test_a_budget_per_text_needs_an_epsilon(tmp_path: Path) -> None:
-    """An audit is of one word; a total per text is refused with a hint."""
-    where = ("--lexicon", lexicon(tmp_path))
-    ran = here(
-        "audit", "balanced", *where, "--set", "budget={name: per-text, epsilon: 9}"
-    )
-    assert ran.code == 2
-    assert ran.err.splitlines()[-1].startswith("dptext: audit takes an epsilon")
+def test_a_release_is_audited_as_a_whole(tmp_path: Path) -> None:
+    """Budget, prior, random bits, nonces and decoder, each with what was looked at."""
+    where = ("--lexicon", lexicon(tmp_path), "-q")
+    budget = ("--set", "budget={name: per-text, epsilon: 9}")
+    ran = here("audit", "balanced", *where, *budget)
+    assert ran.code == 0
+    shown = " ".join(ran.out.decode().split())
+    assert "of one word at the largest epsilon of the budget" in shown
+    for name in ("budget", "prior", "random bits", "nonces", "decoder"):
+        assert f"Release, {name} no fault found: " in shown
+    checks = json.loads(here("audit", "balanced", *where, *budget, "--json").out)
+    assert [each["found"] for each in checks["release"]] == [""] * 5
+
+
+SPENDS_MORE = """
+from dataclasses import dataclass
+import numpy as np
+from dptext.budgets import uniform
+
+@dataclass(frozen=True, slots=True)
+class Params(uniform.Params):
+    def prepare(self, lexicon):
+        return More(self.epsilon)
+
+class More(uniform.Uniform):
+    def spread(self, words, bits):
+        return np.where(words.ids == 3, 1.4, 1.0) * self.epsilon
+"""
+
+
+def test_a_budget_that_spends_more_than_it_says_ends_with_1(tmp_path: Path) -> None:
+    """A budget of another package; the verdict says by how much."""
+    install(tmp_path, "spends", "dptext.budgets", "mine = spends", spends=SPENDS_MORE)
+    options = ("--lexicon", lexicon(tmp_path), *QUICK, "-q")
+    budget = ("--set", "budget={name: mine, epsilon: 3}")
+    ran = run(tmp_path, "audit", "balanced", *budget, *options)
+    assert ran.code == 1, ran.err
+    shown = " ".join(ran.out.decode().split())
+    assert "Release, budget REFUTED: " in shown
+    assert "is drawn with epsilon 4.2, " in shown

@@ -156,14 +156,14 @@ def test_strategies_are_drawn_as_a_release_does(
 
 
 def one_word(mechanism: Any, ids: Ids, eps: Eps, bits: RandomBits, honest: Draw) -> Ids:
-    """Copy one rare word and no other."""
+    """Copy one rare word in 15 of 100 draws more, and no other."""
     drawn = honest(ids, eps, bits)
-    return np.where(ids == 31_007, ids, drawn)
+    return np.where(sometimes(bits, 0.15) & (ids == 31_007), ids, drawn)
 
 
 @pytest.mark.parametrize("fault", [copied(1e-4), one_word], ids=["copies", "one word"])
 def test_rare_faults_show_in_the_built_in_lexicon(fault: Fault) -> None:
-    """A copy in ten thousand, or one word of 65,500 copied, at epsilon 8."""
+    """A copy in ten thousand, or 15 points in one word of 65,500, at epsilon 8."""
     lexicon = lexicons.find("builtin")
     sanitizer = built(lexicon, {"name": "rank", "weights": "staircase"}, 8.0)
     effort = {"inputs": 40, "number": 1_500_000}

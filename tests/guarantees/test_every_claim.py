@@ -1,9 +1,10 @@
 """Every printed number and every sentence, against exact losses of all short texts.
 
 For each mechanism, budget and strategy the probability of each output of each text of
-two words is computed; no pair of texts may lose more than the statement says, in its
-fields or in its sentences, which are read for the factor that they promise. Where the
-bound of a word can nearly be reached, it may not be needlessly large either.
+two words is computed, by the epsilons that the program draws them with; no pair of
+texts may lose more than the statement says, in its fields or in its sentences, which
+are read for the factor that they promise. Where the bound of a word can nearly be
+reached, it may not be needlessly large either.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import dataclasses
 import itertools
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -29,8 +30,9 @@ from dptext.mechanisms import Mechanism
 from dptext.mechanisms.diffractor import Diffractor
 from dptext.mechanisms.gaussian import Gaussian
 from dptext.settings import convert
-from dptext.types import BudgetDescription, BudgetKind
-from tests import prepared, small
+from dptext.tokens import kinds
+from dptext.types import BudgetDescription, BudgetKind, Words
+from tests import distributions, prepared, small
 
 # Words 0 and 1 are synonyms, and so are 2 and 3; some are frequent, some are not.
 CLOUD = dataclasses.replace(
@@ -168,27 +170,36 @@ def distances(mechanism: str) -> NDArray[np.float64]:
     return np.asarray(np.linalg.norm(wide[:, None] - wide[None, :], axis=2))
 
 
+def words_of(text: tuple[int, ...]) -> Words:
+    """Return a text of words as a budget is given it."""
+    count = len(text)
+    return Words(
+        pieces=[""] * count,
+        flags=np.full(count, kinds.WORD, np.uint8),
+        ends=np.array([count]),
+        positions=np.arange(count),
+        texts=np.zeros(count, np.int64),
+        ids=np.array(text, np.int32),
+    )
+
+
+def spent(each: Configured, text: Text) -> tuple[float, float]:
+    """Return the epsilons that the program draws the words of a text with."""
+    first, second = each.budget.spread(words_of(text), distributions.bits(len(text)))
+    return float(first), float(second)
+
+
 def text_law(
     mechanism: str, budget: str, text: Text, split: tuple[float, float] | None = None
 ) -> NDArray[np.float64]:
     """Return ln P of each pair of outputs, (V * V,); split, where epsilon is free."""
     each = configured(mechanism, budget)
-    params = BUDGETS[budget]
     if budget == "class-first":
         return _sum(*(_of_class(each, mechanism, word) for word in text))
     if budget == "released-past":
         return _of_past(each, mechanism, text)
     if split is None:
-        ways: dict[str, Callable[[], tuple[float, float]]] = {
-            "uniform": lambda: (params["epsilon"], params["epsilon"]),
-            "per-text": lambda: (params["epsilon"] / 2, params["epsilon"] / 2),
-            "position": lambda: (params["epsilons"][0], params["rest"]),
-            "declared": lambda: (
-                float(each.budget.epsilons[text[0]]),
-                float(each.budget.epsilons[text[1]]),
-            ),
-        }
-        split = ways[budget]()
+        split = spent(each, text)
     return _sum(law(mechanism, text[0], split[0]), law(mechanism, text[1], split[1]))
 
 
@@ -197,25 +208,41 @@ def _sum(one: NDArray[np.float64], two: NDArray[np.float64]) -> NDArray[np.float
 
 
 def _of_class(each: Configured, mechanism: str, word: int) -> NDArray[np.float64]:
-    """Mix over the class that randomised response draws."""
-    count = len(each.budget.classes.names)
-    true_class = int(each.budget.classes.of[word])
-    weights = np.where(np.arange(count) == true_class, math.exp(each.budget.first), 1.0)
-    laws = [np.exp(law(mechanism, word, float(e))) for e in each.budget.epsilons]
-    mixed: NDArray[np.float64] = np.log(weights / weights.sum() @ np.array(laws))
+    """Mix over the classes that the program draws for a word, with its epsilons."""
+    first, classes = each.budget.first, each.budget.classes
+    # Of all that a word may be given; how often is tested with draws elsewhere
+    # (tests/guarantees/test_varying_epsilon.py, tests/engine/test_release_audit.py).
+    words = words_of((word,) * 400)
+    given = each.budget.released(words, distributions.bits(400))
+    eps = each.budget.spread(words, distributions.bits(400))
+    of_class = {int(one): float(value) for one, value in zip(given, eps, strict=True)}
+    assert set(of_class) == set(range(len(classes.names)))
+    true_class = int(classes.of[word])
+    weights = {one: math.exp(first) if one == true_class else 1.0 for one in of_class}
+    laws = [
+        weights[one] * np.exp(law(mechanism, word, value))
+        for one, value in of_class.items()
+    ]
+    mixed: NDArray[np.float64] = np.log(np.sum(laws, axis=0) / sum(weights.values()))
     return mixed
 
 
 def _of_past(each: Configured, mechanism: str, text: Text) -> NDArray[np.float64]:
     """Let the second word's epsilon follow from the first word that was released."""
-    params = each.budget.params
-    total = params.epsilon * (1.0 - 1e-9)
-    first = min(params.start, total - params.min)
+    words, bits = words_of(text), distributions.bits(len(text))
     out = []
-    for released, chance in enumerate(law(mechanism, text[0], first)):
-        wanted = float(each.budget.after[released])
-        second = min(max(wanted, params.min), total - first)
-        out.append(chance + law(mechanism, text[1], second))
+    for released in range(ready_mechanism(mechanism).space.size):
+
+        def draw(
+            positions: NDArray[np.int64],
+            eps: NDArray[np.float64],
+            released: int = released,
+        ) -> NDArray[np.int32]:
+            return np.full(len(positions), released, np.int32)
+
+        _, (first, second) = each.budget.release(words, bits, draw)
+        chance = law(mechanism, text[0], float(first))[released]
+        out.append(chance + law(mechanism, text[1], float(second)))
     return np.array(out).ravel()
 
 
@@ -228,7 +255,8 @@ def splits(budget: str) -> list[tuple[float, float] | None]:
     # Two words have half each in the middle, and three equal parts at most.
     low = params.get("min", total / 6)
     shares = np.linspace(low, total - low, 5).tolist()
-    return [(share, total - share) for share in shares]
+    # The last one is what the program itself gives the text.
+    return [*((share, total - share) for share in shares), None]
 
 
 class Pair(NamedTuple):

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from dptext import models
 from dptext.errors import UsageError
 from dptext.lexicons import weighting
 from dptext.randomness import RunKey
 from dptext.vectors import release
+from tests import distributions
 from tests.vectors.releases import MECHANISMS, TEXTS, ready_release, records
 
 KEY = RunKey.from_seed(1)
@@ -218,3 +221,40 @@ def test_sentence_vectors(tmp_path: Path) -> None:
         models.default_sentence_model() or "", "", texts[:1]
     )
     np.testing.assert_allclose(positions[0], alone[0] * 0.5, rtol=1e-6)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("pool", POOLS)
+def test_no_two_vectors_share_random_bits(
+    mechanism: str, pool: str, tmp_path: Path
+) -> None:
+    """Of words, texts and records, equal ones too: every block is asked for once."""
+    ready = ready_release(tmp_path, mechanism, pool)
+    asked: list[bytes] = []
+    streams = ready.randomness(KEY).watched(asked.append)
+    every = records(12)
+    ready.rows(every, streams)
+    again = [replace(record, ordinal=record.ordinal + 100) for record in every]
+    ready.rows(again, streams)
+    assert len(asked) == len(set(asked)) > len(every)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("pool", POOLS)
+def test_vectors_have_the_noise_of_the_stated_epsilon(
+    mechanism: str, pool: str, tmp_path: Path
+) -> None:
+    """Their noise is as long as that of the mechanism at this epsilon.
+
+    By two samples; a false alarm in one of a million tests of a correct program.
+    """
+    ready = ready_release(tmp_path, mechanism, pool, epsilon=3.0)
+    every = records(150)
+    texts = [text for record in every for text in record.texts]
+    _, _, before = ready.encode(texts)
+    vectors = ready.rows(every, ready.randomness(KEY)).vectors.astype(np.float64)
+    places = before(slice(None)).astype(np.float64)
+    bits = distributions.bits(len(vectors), seed=8)
+    due = ready.mechanism.release(places, 3.0, bits).astype(np.float64)
+    lengths = (np.linalg.norm(each - places, axis=1) for each in (vectors, due))
+    assert stats.ks_2samp(*lengths).pvalue > distributions.ALARM

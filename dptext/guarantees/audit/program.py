@@ -53,8 +53,9 @@ from dptext.types import Eps, Floats, Ids, Ints, Points, blocks
 _SEED = 2
 # Parts of the epsilon that is audited, and of the draws that each gets.
 _PARTS = ((1.0, 0.4), (0.25, 0.2), (1.0 / 64.0, 0.4))
-# Draws of every input, and how many of those that stand out are looked at again.
-_SCREEN, _STANDING_OUT = 16, 48
+# Draws of every input, how many of those that stand out are drawn again, how often, and
+# how many of these are tested.
+_SCREEN, _SECOND, _AGAIN, _STANDING_OUT = 32, 8192, 128, 16
 _SMALL_BATCHES = 400
 
 
@@ -78,24 +79,42 @@ class DrawnGroup:
 def standing_out(
     mechanism: Mechanism, draws: AuditDraws, ladder: tuple[float, ...]
 ) -> Ids:
-    """Choose the inputs that are copied most, or are most often one other word."""
+    """Choose the inputs that are copied most or least, or most are one other word.
+
+    In two rounds: a few draws of every input, then more of those that stand out, so
+    that a fault of some points in one word of a large vocabulary is not lost in chance.
+    """
     every = all_inputs(mechanism)
     rng = np.random.default_rng(_SEED)
     picked = []
     for epsilon in {ladder[0], ladder[-1]}:
-        drawn = np.empty((_SCREEN, len(every)), np.int32)
-        for turn, part in shuffled(len(every), _SCREEN, BATCH, rng):
-            eps = np.full(len(part), epsilon)
-            drawn[turn, part] = draws.words(every[part], eps)
-        copies = (drawn == every).sum(axis=0)
-        drawn = np.where(drawn == every, -np.arange(1, _SCREEN + 1)[:, None], drawn)
-        drawn.sort(axis=0)
-        same = np.zeros(len(every), np.int64)
-        for lag in range(1, _SCREEN):
-            same[(drawn[lag:] == drawn[:-lag]).any(axis=0)] = lag
-        picked += [every[np.argsort(-each)[:_STANDING_OUT]] for each in (copies, same)]
-        picked.append(every[np.argsort(copies, kind="stable")[:_STANDING_OUT]])
-    return np.concatenate(picked)
+        for measure in _ranked(every, epsilon, draws, _SCREEN, rng):
+            some = np.sort(every[measure[:_SECOND]])
+            again = _ranked(some, epsilon, draws, _AGAIN, rng)
+            picked += [some[each[:_STANDING_OUT]] for each in again]
+            picked.append(every[measure[: _STANDING_OUT // 4]])
+    return np.unique(np.concatenate(picked))
+
+
+def _ranked(
+    ids: Ids, epsilon: float, draws: AuditDraws, times: int, rng: np.random.Generator
+) -> tuple[Ints, Ints, Ints]:
+    """Return positions by copies, by fewest copies, and by draws of one other word."""
+    drawn = np.empty((times, len(ids)), np.int32)
+    for turn, part in shuffled(len(ids), times, BATCH, rng):
+        drawn[turn, part] = draws.words(ids[part], np.full(len(part), epsilon))
+    copies = (drawn == ids).sum(axis=0)
+    drawn = np.where(drawn == ids, -np.arange(1, times + 1)[:, None], drawn)
+    drawn.sort(axis=0)
+    same = np.zeros(len(ids), np.int64)
+    for lag in range(1, times):
+        same[(drawn[lag:] == drawn[:-lag]).any(axis=0)] = lag
+    most, fewest, one_word = -copies, copies, -same
+    ranked = [
+        np.argsort(each, kind="stable").astype(np.int64)
+        for each in (most, fewest, one_word)
+    ]
+    return ranked[0], ranked[1], ranked[2]
 
 
 def _in_batches(
@@ -206,8 +225,8 @@ def audit_words(
         progress(f"drawing every word {_SCREEN} times at epsilon {listed}")
         ids = np.unique(np.concatenate((ids, standing_out(mechanism, draws, ladder))))
         screening = (
-            f", {_SCREEN} draws of each of the {mechanism.space.size + 1:,} inputs to "
-            "find those that stand out"
+            f", {_SCREEN} draws of each of the {mechanism.space.size + 1:,} inputs and "
+            f"{_AGAIN} more of some {_SECOND:,} to find those that stand out"
         )
     progress(f"drawing {len(ids):,} words {number:,} times, epsilons mixed")
     first = few(ids, ladder[-1], draws)
@@ -224,7 +243,6 @@ def audit_words(
         inputs_said + screening + strategy,
         sum(len(group.outputs) for group in groups),
         ladder,
-        "how a budget other than uniform spreads epsilon over a text",
     )
 
 

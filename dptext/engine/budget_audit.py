@@ -1,0 +1,286 @@
+"""Audit of a budget: the epsilons that words are drawn with, against the settings.
+
+The words of a text are all words of the vocabulary and unknown ones, in texts of many
+lengths. What is expected follows from the settings and from the order of the vocabulary
+alone; no code of the budget has a part in it.
+"""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+
+from dptext.budgets import (
+    class_first,
+    declared,
+    linguistic,
+    per_text,
+    position,
+    uniform,
+)
+from dptext.budgets import released_past as past
+from dptext.engine.audit_texts import SEED, UNKNOWN, PublicDraws, readable_rows
+from dptext.guarantees.audit.findings import ALARM, MultipleTests
+from dptext.pipeline import Draws, Pipeline
+from dptext.randomness import RunKey
+from dptext.tokens import numbers
+from dptext.types import (
+    PARTS,
+    BudgetDescription,
+    Eps,
+    Floats,
+    Lexicon,
+    Record,
+    Strategy,
+)
+
+# Words of the texts, in turn.
+_LENGTHS = (1, 2, 3, 5, 8, 40, 200)
+# One word of so many is an unknown one.
+_EVERY = 12
+# Texts of all words are made as often as it takes for so many words.
+_LEAST_WORDS = 20_000
+# Sums are rounded.
+_ROOM = 1e-8
+
+
+def audit_budget(pipeline: Pipeline, public: Pipeline) -> tuple[str, str]:
+    """Return what was looked at, and what speaks against the budget, "" if nothing.
+
+    public is the pipeline with `PublicDraws`, which keeps what it is asked to draw.
+    """
+    texts = _texts(pipeline)
+    records = [Record(number, (text,), None) for number, text in enumerate(texts)]
+    draws = public.draws(records, pipeline.randomness(RunKey.from_seed(SEED)))
+    covered = (
+        f"the epsilons of {len(draws.eps):,} words in {len(texts):,} texts of 1 to "
+        f"{max(_LENGTHS)} words, among them every word of the vocabulary that is read "
+        f"alone, are those of the settings (budget {pipeline.profile.budget.name}) "
+        "and those that the mechanism is given"
+    )
+    found = (
+        _handed_over(draws, public)
+        or _drawn_too_often(draws, public)
+        or _beyond(draws, pipeline.budget.description)
+        or _unlike_settings(draws, pipeline)
+    )
+    return covered, found
+
+
+def _texts(pipeline: Pipeline) -> list[str]:
+    """Return texts of all words that are read alone, and of unknown ones, mixed."""
+    rng = np.random.default_rng(SEED)
+    rows, _ = readable_rows(pipeline)
+    times = -(-_LEAST_WORDS // max(len(rows), 1))
+    names = pipeline.lexicon.words
+    words = [names[row] for _ in range(times) for row in rng.permutation(rows).tolist()]
+    for at in range(0, len(words), _EVERY):
+        words.insert(at, UNKNOWN[0])
+    texts, begin, turn = [], 0, 0
+    while begin < len(words):
+        length = _LENGTHS[turn % len(_LENGTHS)]
+        texts.append(" ".join(words[begin : begin + length]))
+        begin, turn = begin + length, turn + 1
+    return texts
+
+
+def _handed_over(draws: Draws, public: Pipeline) -> str:
+    """Say whether the mechanism was given another epsilon than is reported."""
+    mechanism = public.mechanism
+    assert isinstance(mechanism, PublicDraws)
+    ids = np.concatenate([each for each, _ in mechanism.asked])
+    eps = np.concatenate([each for _, each in mechanism.asked])
+    reported = set(zip(draws.words.ids.tolist(), draws.eps.tolist(), strict=True))
+    given = set(zip(ids.tolist(), eps.tolist(), strict=True))
+    if reported == given:
+        return ""
+    words = public.lexicon.words
+    row, epsilon = min(given - reported or reported - given)
+    name = "an unknown word" if row < 0 else repr(words[row])
+    return f"{name} is drawn with an epsilon ({epsilon:g}) other than is reported"
+
+
+def _drawn_too_often(draws: Draws, public: Pipeline) -> str:
+    """Say whether the strategy draws a word for more places than it says."""
+    mechanism, ids = public.mechanism, draws.words.ids
+    assert isinstance(mechanism, PublicDraws)
+    asked, due = sum(len(each) for each, _ in mechanism.asked), len(ids)
+    if public.profile.strategy is Strategy.RECORD:
+        # Each text is a record of its own.
+        due = len(np.unique(np.stack([draws.words.texts, ids]), axis=1).T)
+    elif public.profile.strategy is Strategy.DATA_SET:
+        due = len(np.unique(ids))
+    strategy = public.profile.strategy
+    if asked == due:
+        return ""
+    return f"strategy {strategy} draws {asked:,} words where {due:,} are due"
+
+
+def _beyond(draws: Draws, said: BudgetDescription) -> str:
+    """Say which limit of the statement is passed."""
+    eps, texts = draws.eps, draws.words.texts
+    most, least = float(eps.max()), float(eps.min())
+    if not np.isfinite(eps).all() or most > said.high * (1.0 + _ROOM):
+        return (
+            f"a word is drawn with epsilon {most:g}, the statement says {said.high:g}"
+        )
+    if least < said.low * (1.0 - _ROOM):
+        return f"a word is drawn with epsilon {least:g}, at least {said.low:g} is said"
+    totals = np.bincount(texts, eps, minlength=len(draws.words.ends))
+    if said.total is not None and totals.max() > said.total * (1.0 + _ROOM):
+        return (
+            f"a text spends {totals.max():g} in all, the statement says {said.total:g}"
+        )
+    allowed = np.array(draws.words.by_text()) * (said.rate or 0.0)
+    over = totals > allowed * (1.0 + _ROOM)
+    if said.rate is not None and over.any():
+        at = int(over.argmax())
+        return f"a text spends {totals[at]:g} in all, {allowed[at]:g} is said"
+    return ""
+
+
+def _unlike_settings(draws: Draws, pipeline: Pipeline) -> str:
+    """Say which word is drawn with another epsilon than the settings give it."""
+    params, lexicon = pipeline.profile.budget.params, pipeline.lexicon
+    texts, eps = draws.words.texts, draws.eps
+    counts = np.array(draws.words.by_text())[texts]
+    expected: Eps | None = None
+    if isinstance(params, uniform.Params):
+        expected = np.full(len(eps), params.epsilon)
+    elif isinstance(params, per_text.Params):
+        expected = params.epsilon / counts
+    elif isinstance(params, position.Params):
+        table = np.array([*params.epsilons, params.rest])
+        begins = np.searchsorted(texts, texts)
+        place = np.arange(len(texts)) - begins
+        expected = table[np.minimum(place, len(table) - 1)]
+    elif isinstance(params, declared.Params):
+        expected = _by_class(params, lexicon)[draws.words.ids]
+    elif isinstance(params, class_first.Params):
+        return _class_drawn_first(draws, params, lexicon)
+    elif isinstance(params, past.Params):
+        expected = _after_the_past(draws, params, lexicon, counts)
+    elif isinstance(params, linguistic.Params):
+        return _of_shares(draws, params, counts)
+    if expected is None:
+        return ""
+    off = np.abs(eps - expected) > _ROOM * expected
+    if not off.any():
+        return ""
+    at = int(off.argmax())
+    row = int(draws.words.ids[at])
+    name = "an unknown word" if row < 0 else repr(lexicon.words[row])
+    return f"{name} is drawn with epsilon {eps[at]:g}, by the settings {expected[at]:g}"
+
+
+def class_names(params: declared.ClassParams, lexicon: Lexicon) -> list[str]:
+    """Return the class of each word of the vocabulary and of the unknown: V + 1."""
+    size = len(lexicon.words)
+    if params.by == "frequency":
+        named = ["rare"] * size
+        for row in range(min(size, 10_000)):
+            named[row] = "top-10000"
+            if row < 1000:
+                named[row] = "top-1000"
+            if row < 100:
+                named[row] = "top-100"
+    elif params.by == "table":
+        with open(params.table, encoding="utf-8-sig", newline="") as file:
+            table = {row["word"].lower(): row["class"] for row in csv.DictReader(file)}
+        named = [table.get(word.lower(), "other") for word in lexicon.words]
+    else:
+        assert lexicon.parts is not None
+        named = [PARTS[part] for part in lexicon.parts.tolist()]
+    for row in numbers.rows(lexicon).tolist():
+        named[row] = "number"
+    return [*named, "unknown"]
+
+
+def _by_class(params: declared.ClassParams, lexicon: Lexicon) -> Floats:
+    """Return the epsilon of the class of each row: (V + 1,)."""
+    given = params.epsilons
+    named = class_names(params, lexicon)
+    return np.array([given.get(name, given.get("other", np.nan)) for name in named])
+
+
+def _class_drawn_first(
+    draws: Draws, params: class_first.Params, lexicon: Lexicon
+) -> str:
+    """Hold the epsilons of each true class against randomised response."""
+    given, named = params.epsilons, np.array(class_names(params, lexicon))
+    known = {"number", "unknown", *named.tolist()}
+    if params.by == "frequency":
+        known |= {"top-100", "top-1000", "top-10000", "rare"}
+    elif params.by == "part-of-speech":
+        known |= set(PARTS)
+    of_class = {name: given.get(name, given.get("other", np.nan)) for name in known}
+    total = np.exp(params.first) + len(known) - 1.0
+    true = named[draws.words.ids]
+    tests, values = MultipleTests(), sorted(set(of_class.values()))
+    outside = ~np.isin(draws.eps, values)
+    if outside.any():
+        return f"epsilon {draws.eps[outside][0]:g} is that of no class"
+    groups = [draws.eps[true == name] for name in sorted(known)]
+    for name, spent in zip(sorted(known), groups, strict=True):
+        others = [of_class[each] for each in known if each != name]
+        chances = np.array(
+            [
+                others.count(value) / total
+                + (np.exp(params.first) / total if of_class[name] == value else 0.0)
+                for value in values
+            ]
+        )
+        hits = np.array([int((spent == value).sum()) for value in values])
+        tests.take(
+            hits,
+            len(spent),
+            np.minimum(chances, 1.0),
+            ALARM / len(known),
+            f"class {name} is drawn as itself or another",
+        )
+    worst = tests.worst
+    if worst is None:
+        return ""
+    return (
+        f"{worst.event}: {worst.count:,} of {worst.draws:,} words, expected "
+        f"{worst.probability * worst.draws:.4g}"
+    )
+
+
+def _after_the_past(
+    draws: Draws, params: past.Params, lexicon: Lexicon, counts: Floats
+) -> Eps:
+    """Return what each word gets after the words that were drawn before it: (n,)."""
+    after = _by_class(params, lexicon)
+    total = params.epsilon * (1.0 - 1e-9)
+    expected = np.empty(len(draws.eps))
+    left, text, place = 0.0, -1, 0
+    for at, of_text in enumerate(draws.words.texts.tolist()):
+        if of_text != text:
+            text, place, left, wanted = of_text, 0, total, params.start
+        least = min(params.min, total / counts[at])
+        most = left - least * (counts[at] - place - 1)
+        expected[at] = min(max(wanted, least), max(most, least))
+        left -= expected[at]
+        wanted, place = float(after[draws.drawn[at]]), place + 1
+    return expected
+
+
+def _of_shares(draws: Draws, params: linguistic.Params, counts: Floats) -> str:
+    """Say which limit of a shared total is passed by a word or a text."""
+    each = params.epsilon_per_word
+    totals = np.full(len(counts), params.epsilon) if each is None else each * counts
+    sums = np.bincount(draws.words.texts, draws.eps)[draws.words.texts]
+    over = sums > totals * (1.0 + _ROOM)
+    if over.any():
+        at = int(over.argmax())
+        return f"a text spends {sums[at]:g} in all, by the settings {totals[at]:g}"
+    most = np.full(len(counts), params.max or np.inf)
+    if params.max is None and params.variant == "clamped":
+        most = np.maximum(3.0 * totals / counts, params.min or 0.0)
+    over = draws.eps > most * (1.0 + _ROOM)
+    if over.any():
+        at = int(over.argmax())
+        return f"a word is drawn with epsilon {draws.eps[at]:g}, at most {most[at]:g}"
+    return ""

@@ -1,0 +1,289 @@
+"""Audit of a release as a whole: what an audit of the mechanism alone cannot see.
+
+A mechanism may follow its formula and the release may yet show more than is printed:
+steps that share their random bits, records whose nonces are short, a decoder that looks
+at the text, a prior that is not that of the replaced words, a budget that spends more
+than it says (`budget_audit`). Each is looked at by the path of a release, on public
+texts made of the lexicon's own words.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dptext.budgets import uniform
+from dptext.engine import budget_audit
+from dptext.engine.audit_texts import (
+    COMPARED,
+    SEED,
+    alike,
+    readable_rows,
+    records,
+    scripted,
+)
+from dptext.guarantees import binomial
+from dptext.guarantees.audit.findings import ALARM, Progress
+from dptext.pipeline import Pipeline
+from dptext.randomness import (
+    BUDGET_LANE,
+    JOINER_LANE,
+    MAPPING_LANE,
+    NUMBER_LANE,
+    Randomness,
+    RunKey,
+)
+from dptext.types import Floats, Ints, Record, Strategy
+
+# Records whose counter blocks are compared: of nonces of 32 bits eight pairs are equal.
+NONCES = 2**18
+_NONCE_BITS = 128
+# Blocks by which dependent bits are found: far more than there are bits.
+_RANKED = 1024
+# Draws by which the success of a guess is compared with the risk that is printed.
+_GUESSES = 400_000
+# A calibrated risk lies at most so much below the one that was asked for, as a share.
+_BELOW_RISK = 0.02
+# How often texts are compared, with new draws.
+_TURNS = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseCheck:
+    """One property of a release that was tested."""
+
+    #: In short: "random bits", "nonces", "decoder", "prior" or "budget".
+    name: str
+    #: What was looked at, as a sentence.
+    covered: str
+    #: What speaks against the program; "" where nothing does.
+    found: str = ""
+
+    @property
+    def refuted(self) -> bool:
+        """Tell whether the program does not do what is promised."""
+        return bool(self.found)
+
+
+class _BitsByOrdinal(Randomness):
+    """Random bits that follow from the ordinal of a record, not from its texts."""
+
+    def nonce(self, record: Record) -> bytes:
+        return super().nonce(Record(record.ordinal, (), None))
+
+
+def audit_release(
+    pipeline: Pipeline,
+    *,
+    nonces: int = NONCES,
+    progress: Progress = lambda line: None,
+) -> tuple[ReleaseCheck, ...]:
+    """Test a release as a whole; each check names what it found, if anything."""
+    pipeline = pipeline.offline
+    progress("comparing the epsilons of all words with the settings")
+    covered, found = budget_audit.audit_budget(pipeline, scripted(pipeline))
+    budget = ReleaseCheck(name="budget", covered=covered, found=found)
+    progress("comparing the prior with the frequencies of the replaced words")
+    prior = check_prior(pipeline)
+    progress(f"comparing the random bits of steps, words and {nonces:,} records")
+    bits, distinct = check_random_bits(pipeline), check_nonces(pipeline, nonces)
+    progress("writing texts that differ in what is not released")
+    return budget, prior, bits, distinct, check_decoder(pipeline)
+
+
+def check_prior(pipeline: Pipeline) -> ReleaseCheck:
+    """Hold the prior against the lexicon's counts of the words that are replaced."""
+    prior = pipeline.channel.prior
+    replaced, kept = readable_rows(pipeline)
+    counts = pipeline.lexicon.counts.astype(np.float64)
+    covered = (
+        f"the frequencies of {len(replaced):,} replaced words in the prior are those "
+        "of the lexicon"
+    )
+
+    def checked(found: str) -> ReleaseCheck:
+        return ReleaseCheck(name="prior", covered=covered, found=found)
+
+    if not abs(float(prior.sum()) - 1.0) < 1e-9:
+        return checked(f"the prior sums to {float(prior.sum()):.6g}")
+    if prior[kept].any():
+        word = pipeline.lexicon.words[int(kept[prior[kept].argmax()])]
+        return checked(f"{word!r} is never replaced and has a part of the prior")
+    ratios = prior[replaced] / counts[replaced]
+    middle = float(np.median(ratios))
+    off = np.abs(ratios / middle - 1.0) > 1e-9 if middle > 0.0 else ratios >= 0.0
+    if off.any():
+        row = int(replaced[off.argmax()])
+        return checked(
+            f"the prior of {pipeline.lexicon.words[row]!r} is {prior[row]:.3g}, by the "
+            f"lexicon's counts {middle * counts[row]:.3g}"
+        )
+    params = pipeline.profile.budget.params
+    risk = params.risk if isinstance(params, uniform.Params) else None
+    if risk is None or not pipeline.mechanism.has_best_guesses:
+        return checked("")
+    covered += (
+        f"; the best guess of {_GUESSES:,} words drawn by these frequencies is right "
+        f"as often as the risk of {risk:.3g} says"
+    )
+    return checked(_guessed(pipeline, counts, replaced, risk))
+
+
+def _guessed(pipeline: Pipeline, counts: Floats, replaced: Ints, risk: float) -> str:
+    """Say how often a guess is right, where it is not as often as the risk says."""
+    rng = np.random.default_rng(SEED)
+    shares = counts[replaced] / counts[replaced].sum()
+    ids = rng.choice(replaced, _GUESSES, p=shares).astype(np.int32)
+    epsilon = pipeline.budget.description.high
+    streams = pipeline.randomness(RunKey.from_seed(SEED))
+    bits = streams.of([bytes(16)], np.zeros(len(ids), np.int64))
+    drawn = pipeline.draw(ids, np.full(len(ids), epsilon), bits)
+    prior = np.append(pipeline.channel.prior, 0.0)
+    guess = pipeline.channel.candidates(epsilon, 1, prior).rows[drawn, 0]
+    right = int((guess == ids).sum())
+    low, high = binomial.limits(right, len(ids), ALARM)
+    if low <= risk and high >= risk * (1.0 - _BELOW_RISK):
+        return ""
+    return f"the best guess is right for {right / len(ids):.2%}, not {risk:.2%}"
+
+
+def check_random_bits(pipeline: Pipeline) -> ReleaseCheck:
+    """Look at every block of random bits of some records: none may be used twice."""
+    asked: list[bytes] = []
+    streams = pipeline.randomness(RunKey.from_seed(SEED)).watched(asked.append)
+    batches = records(pipeline)
+    for batch in batches:
+        pipeline.privatize(batch, streams)
+    seen: set[bytes] = set()
+    found = ""
+    for block in asked:
+        if block in seen:
+            known = [record for batch in batches for record in batch]
+            found = _shared(block, known, streams)
+            break
+        seen.add(block)
+    texts = sum(len(record.texts) for batch in batches for record in batch)
+    covered = (
+        f"no two steps, words or records share any of {len(asked):,} blocks of random "
+        f"bits of {texts} texts (mechanism, budget, mapping, digits and numbers, as "
+        "far as the settings have them)"
+    )
+    return ReleaseCheck(name="random bits", covered=covered, found=found)
+
+
+def _shared(block: bytes, records: Sequence[Record], streams: Randomness) -> str:
+    """Say what a block of random bits belongs to."""
+    for record in records:
+        nonce = streams.nonce(record)
+        if nonce[:8] == block[:8]:
+            counter = int.from_bytes(nonce[8:], "little")
+            counter ^= int.from_bytes(block[8:], "little")
+            lane, word = counter & 0xFFFFFFFF, counter >> 32
+            steps = {
+                NUMBER_LANE: "numbers",
+                JOINER_LANE: "digits",
+                MAPPING_LANE: "mapping",
+                BUDGET_LANE: "budget",
+            }
+            step = next((name for at, name in steps.items() if lane >= at), "mechanism")
+            return (
+                f"random bits are used twice: lane {lane} (the first ones of a step: "
+                f"{step}) of word {word + 1} of a record"
+            )
+    return "random bits are used twice"
+
+
+def check_nonces(pipeline: Pipeline, count: int = NONCES) -> ReleaseCheck:
+    """Compare the first counter blocks of many records: all 128 bits must count."""
+    streams = pipeline.randomness(RunKey.from_seed(SEED))
+    asked: list[bytes] = []
+    watched = streams.watched(asked.append)
+    third = count // 3
+    several = [
+        *(Record(ordinal, (), None) for ordinal in range(count - 2 * third)),
+        *(Record(0, (), None, f"{n}") for n in range(third)),
+        *(Record(0, (f"word {n}",), None) for n in range(third - 2)),
+        # Texts that are one text when they are put together.
+        Record(0, ("ab", "c"), None),
+        Record(0, ("a", "bc"), None),
+    ]
+    nonces = [streams.nonce(record) for record in several]
+    # Of so many bits two pairs are equal on average.
+    found = int(2.0 * math.log2(len(several)) - 2.0)
+    covered = (
+        f"the nonces of {len(several):,} records, by number, id and texts, differ and "
+        f"have {_NONCE_BITS} independent bits (finds nonces of up to some {found} bits)"
+    )
+
+    def checked(found: str) -> ReleaseCheck:
+        return ReleaseCheck(name="nonces", covered=covered, found=found)
+
+    length = min(map(len, nonces))
+    if length < _NONCE_BITS // 8:
+        return checked(f"a nonce has {8 * length} bits")
+    watched.of(nonces, np.arange(len(nonces))).integers(0)
+    for name, each in (("nonces", nonces), ("counter blocks", asked)):
+        equal = len(each) - len(set(each))
+        if equal:
+            return checked(f"of {len(each):,} {name} {equal:,} are those of another")
+        rank = binary_rank(each[:: max(1, len(each) // _RANKED)])
+        if rank < _NONCE_BITS + 1:
+            return checked(
+                f"of the {_NONCE_BITS} bits of {name} at most {rank} are independent"
+            )
+    return checked("")
+
+
+def binary_rank(rows: Sequence[bytes]) -> int:
+    """Return the rank over 0 and 1 of rows of bits, each with a 1 appended.
+
+    By the 1 a bit that is always set counts as little as one that never is.
+    """
+    basis: dict[int, int] = {}
+    for row in rows:
+        value = int.from_bytes(row, "big") << 1 | 1
+        while value:
+            top = value.bit_length()
+            if top not in basis:
+                basis[top] = value
+                break
+            value ^= basis[top]
+    return len(basis)
+
+
+def check_decoder(pipeline: Pipeline, turns: int = _TURNS) -> ReleaseCheck:
+    """Write texts of other words with the same draws: what is written is the same."""
+    public = scripted(pipeline)
+    # A word that is drawn once for several places is drawn as any other.
+    token = replace(public.profile, strategy=Strategy.TOKEN)
+    public = replace(public, profile=token)
+    streams = _BitsByOrdinal(RunKey.from_seed(SEED), pipeline.identity)
+    found, compared = "", 0
+    for turn in range(turns):
+        first, *others = alike(pipeline, turn)
+        wanted = public.privatize(_as_records(first, turn), streams)
+        for texts in others:
+            written = public.privatize(_as_records(texts, turn), streams)
+            compared += len(texts)
+            if written.texts != wanted.texts:
+                found = (
+                    "texts with the same draws are written in another way where their "
+                    "own words differ"
+                )
+    name = pipeline.profile.decoder.name
+    covered = (
+        f"{compared:,} texts with other words, known and unknown, numbers and word "
+        "frequencies, are written byte for byte the same where the draws are the same "
+        f"(decoder {name})"
+    )
+    return ReleaseCheck(name="decoder", covered=covered, found=found)
+
+
+def _as_records(texts: list[str], turn: int) -> list[Record]:
+    return [
+        Record(turn * COMPARED + number, (text,), None)
+        for number, text in enumerate(texts)
+    ]

@@ -1,0 +1,174 @@
+"""Random names and keyed hashes are long enough that no two are ever the same.
+
+Of n values of b bits two are equal with a chance of about n^2 / 2^(b + 1): of 2^40
+records, with 128 bits, less than one in 10^14.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dptext
+from dptext import ledger as ledgers
+from dptext.engine.release_audit import binary_rank
+from dptext.ledger import keys
+from dptext.randomness import Randomness, RunKey
+from dptext.types import Record
+from tests.ledger.charges import LIMIT
+
+ROOT = Path(dptext.__file__).parent
+
+
+def nonces(folder: Path, count: int) -> list[bytes]:
+    """Return nonces of records."""
+    streams = Randomness(RunKey.from_seed(1), "tests")
+    return [streams.nonce(Record(n, (f"text {n}",), None)) for n in range(count)]
+
+
+def run_keys(folder: Path, count: int) -> list[bytes]:
+    """Return the secrets of runs without a key."""
+    return [RunKey.fresh().secret for _ in range(count)]
+
+
+def secrets_from_files(folder: Path, count: int) -> list[bytes]:
+    """Return what secrets follow from key files."""
+    rng = np.random.default_rng(2)
+    return [RunKey.from_bytes(rng.bytes(64)).secret for _ in range(count)]
+
+
+def seeded(folder: Path, count: int) -> list[bytes]:
+    """Return what secrets follow from seeds."""
+    return [RunKey.from_seed(n).secret for n in range(count)]
+
+
+def of_ledgers(folder: Path, count: int) -> list[bytes]:
+    """Return the ids of ledgers."""
+    names = []
+    for number in range(count):
+        with ledgers.opened(folder / f"{number}.db", create=True) as opened:
+            query = "SELECT value FROM facts WHERE name = 'id'"
+            with opened.transaction() as data:
+                names.append(bytes.fromhex(data.execute(query).fetchone()[0].decode()))
+    return names
+
+
+def of_releases(folder: Path, count: int) -> list[bytes]:
+    """Return the tokens of the releases of a ledger."""
+    with ledgers.opened(folder / "spent.db", create=True) as opened:
+        for _ in range(count):
+            with ledgers.begin(opened, LIMIT, "user", "settings", ()):
+                pass
+        with opened.transaction() as data:
+            rows = data.execute("SELECT token FROM entries").fetchall()
+    return [bytes.fromhex(token) for (token,) in rows]
+
+
+def of_ledger_keys(folder: Path, count: int) -> list[bytes]:
+    """Return the secrets of ledgers."""
+    secrets = []
+    for number in range(count):
+        keys.create(folder / f"{number}.key")
+        secrets.append((folder / f"{number}.key.new").read_bytes()[:32])
+    return secrets
+
+
+def subjects(folder: Path, count: int) -> list[bytes]:
+    """Return the hashes of subjects."""
+    key = keys.create(folder / "one.key")
+    return [key.subject(f"person {n}") for n in range(count)]
+
+
+def charged(folder: Path, count: int) -> list[bytes]:
+    """Return the hashes of records that were charged."""
+    key = keys.create(folder / "one.key")
+    return [key.record(b"s" * 16, n.to_bytes(16)) for n in range(count)]
+
+
+#: How many bits each has at least, and how many are made.
+IDENTITIES: dict[Callable[[Path, int], list[bytes]], tuple[int, int]] = {
+    nonces: (128, 2**14),
+    run_keys: (256, 2**14),
+    secrets_from_files: (256, 2**9),
+    seeded: (256, 2**14),
+    of_ledgers: (64, 10),
+    of_releases: (128, 50),
+    of_ledger_keys: (256, 50),
+    subjects: (128, 2**14),
+    charged: (128, 2**14),
+}
+
+
+@pytest.mark.parametrize("made", IDENTITIES, ids=lambda made: made.__name__)
+def test_every_bit_of_an_identity_counts(
+    made: Callable[[Path, int], list[bytes]], tmp_path: Path
+) -> None:
+    """All differ, and none of their bits follows from the others.
+
+    Random bits have a full rank but for a chance of 2^-63 at most; of fewer values
+    than bits all are independent but for 2^-50. By the birthday
+    bound 2^14 values find identities of up to 24 bits, however they are stretched.
+    """
+    bits, count = IDENTITIES[made]
+    values = made(tmp_path, count)
+    assert len(set(values)) == len(values) == count
+    assert min(map(len, values)) * 8 >= bits
+    assert binary_rank(values[: 2 * bits + 64]) >= min(bits + 1, count)
+
+
+# Calls that make random bytes or hashes, by file and how they are written, with the
+# least bits they have and why these are enough.
+RANDOM = {"token_hex", "token_bytes", "token_urlsafe", "urandom", "randbits", "uuid4"}
+KNOWN = {
+    ("randomness.py", "os.urandom(KEY_BYTES)"): "256 bits: a secret",
+    ("ledger/keys.py", "os.urandom(_BYTES)"): "256 bits: a secret",
+    ("ledger/__init__.py", "secrets.token_hex(16)"): "128 bits: one for each release",
+    ("ledger/store.py", "secrets.token_hex(8)"): "64 bits: one for each ledger",
+    ("frames/__init__.py", "secrets.token_hex(8)"): "64 bits: a cache of datasets",
+    ("streams/outputs.py", "secrets.token_hex(4)"): "a hidden file, never overwritten",
+    ("readers/ngrams.py", "os.urandom(4 * _LOOKED_AT)"): "rows to look at",
+    ("randomness.py", "digest_size=32"): "256 bits: secrets",
+    ("randomness.py", "digest_size=16"): "128 bits: a nonce",
+    ("engine/run.py", "digest_size=32"): "256 bits: a secret",
+    ("vectors/job.py", "digest_size=16"): "128 bits: subjects of a run",
+    ("evaluation/readers.py", "digest_size=8"): "64 bits: texts of a public file",
+    ("ledger/keys.py", "digest_size=size"): "128 bits where nothing else is asked for",
+    ("cache.py", "hashlib.sha256(text.encode()).hexdigest()[:32]"): "128 bits: keys",
+    (
+        "report/signatures.py",
+        "hashlib.sha256(public.public_bytes_raw()).digest()[:8]",
+    ): ("64 bits: the name of a public key"),
+}
+
+
+def made_in(path: Path) -> Iterator[str]:
+    """Yield where a module makes random bytes, short hashes or parts of a hash."""
+    text = path.read_text(encoding="utf-8")
+    if not any(name in text for name in (*RANDOM, "digest")):
+        return
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Call):
+            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            if name in RANDOM:
+                yield ast.unparse(node)
+            for keyword in node.keywords:
+                if keyword.arg == "digest_size":
+                    yield f"digest_size={ast.unparse(keyword.value)}"
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+            part = ast.unparse(node)
+            if "digest()[" in part:
+                yield part
+
+
+def test_no_identity_is_made_in_passing() -> None:
+    """Each call has its length and its reason in the table above."""
+    made = {
+        (path.relative_to(ROOT).as_posix(), text)
+        for path in ROOT.rglob("*.py")
+        for text in made_in(path)
+    }
+    assert made == set(KNOWN)
