@@ -239,6 +239,8 @@ class Pipeline:
     channel: Channel
     decoder: Decoder
     identity: str
+    #: Whether equal texts have equal inputs of the mechanism; topics have views.
+    is_repeatable: bool = True
 
     def privatize(
         self, records: Sequence[Record], randomness: Randomness
@@ -385,7 +387,13 @@ class Pipeline:
         """Return the streams of a run with all that decides this pipeline's output.
 
         Runs that draw in another way, be it that a file was edited, share no noise.
+        Raises UsageError for a key where equal texts may get different topics.
         """
+        if key.origin != "system" and not self.is_repeatable:
+            raise UsageError(
+                "the view of these topics may see equal texts differently, so that a "
+                "key or seed would not repeat draws: leave it out"
+            )
         return Randomness(key, self.identity)
 
 
@@ -431,7 +439,7 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
     if recipe.decoder.params.reads:
         channel.check()
     decoder = recipe.decoder.params.prepare(channel)
-    tokenizer, joiner = _texts_to_words(recipe, lexicon)
+    tokenizer, joiner, is_repeatable = _texts_to_words(recipe, lexicon)
     contents = {
         "mechanism": mechanism.content,
         "budget": budget.content,
@@ -449,17 +457,23 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
         channel=channel,
         decoder=decoder,
         identity=identity_of(recipe, lexicon.digest, contents, budget.description.used),
+        is_repeatable=is_repeatable,
     )
 
 
-def _texts_to_words(recipe: Profile, lexicon: Lexicon) -> tuple[Tokenizer, Joiner]:
+def _texts_to_words(
+    recipe: Profile, lexicon: Lexicon
+) -> tuple[Tokenizer, Joiner, bool]:
     """Return what divides texts into words and writes them, or takes texts whole.
+
+    Third, whether equal texts have equal words.
 
     Raises LexiconError where the view of texts has changed since topics were made.
     """
     meta = topics.meta_of(lexicon)
     if meta is None:
-        return Tokenizer(lexicon, recipe.tokens), Joiner(lexicon, recipe.tokens)
+        words = Tokenizer(lexicon, recipe.tokens)
+        return words, Joiner(lexicon, recipe.tokens), True
     view = views.prepared(meta["view"])
     if dict(view.content) != meta["view_content"]:
         raise LexiconError(
@@ -469,7 +483,8 @@ def _texts_to_words(recipe: Profile, lexicon: Lexicon) -> tuple[Tokenizer, Joine
     nearest = topics.nearest(lexicon)
     written = recipe.tokens.topic
     joiner = TopicJoiner(lexicon, ids=written != "words", words=written != "id")
-    return WholeTexts(lambda texts: nearest.find(view.vectors(texts))), joiner
+    whole = WholeTexts(lambda texts: nearest.find(view.vectors(texts)))
+    return whole, joiner, view.is_repeatable
 
 
 def _check_topics(recipe: Profile, mechanism: Mechanism, budget: AnyBudget) -> None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dptext import lexicons, views
 from dptext.errors import UsageError
-from dptext.lexicons import topics
+from dptext.lexicons import public_rows, topics
 from dptext.lexicons.topics import Classes, Kept, PublicSource, TopicFile, TopicsOfSize
 from dptext.models import package
 from dptext.settings import digest_of_data
@@ -90,7 +90,7 @@ def build(
         view_content=dict(view.content),
         public=public.sources,
         sizes=made,
-        rows=topics.row_digests(public.texts),
+        rows=public_rows.row_digests(public.texts),
         classes=classes,
     )
 

@@ -11,9 +11,7 @@ The file lies in the user's store as topics/NAME.json, or anywhere by its path.
 
 from __future__ import annotations
 
-import base64
-import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -38,8 +36,6 @@ _SUFFIX = ".json"
 LIKELY = 0.95
 # Epsilons by which a table says from where on a size is used.
 EPSILON_OF_NOTE = tuple(step / 10 for step in range(1, 301))
-# Characters of a public text that decide whether a text is the same.
-_ROW_BYTES = 6
 
 Share = Annotated[float, Meta(ge=0, le=1)]
 
@@ -231,6 +227,11 @@ def split(name: str) -> tuple[str, int | None] | None:
     return named, None
 
 
+def named(path: str, size: int | None) -> str:
+    """Return the name of the lexicon of a file of topics and a size."""
+    return f"{PREFIX}{path}" + ("" if size is None else f"/{size}")
+
+
 def sized(name: str, epsilon: float) -> str:
     """Name the lexicon of topics that serves an epsilon, where no size is named."""
     parts = split(name)
@@ -353,10 +354,7 @@ class Nearest:
 
 def nearest(lexicon: Lexicon) -> Nearest:
     """Make ready the search for the nearest topic of a lexicon of topics."""
-    document = read(str(lexicon.meta["topics"]["source"]))
-    size = int(lexicon.meta["topics"]["size"])
-    if _digest(document, size) != lexicon.digest:
-        raise LexiconError(f"topics {document.name}: changed since they were opened")
+    document, size = source_of(lexicon), int(lexicon.meta["topics"]["size"])
     topics = document.sizes[str(size)]
     order = np.lexsort((np.arange(size), -np.array(topics.counts, np.float64)))
     centres = np.array(topics.centres, np.float64)[order]
@@ -370,27 +368,13 @@ def nearest(lexicon: Lexicon) -> Nearest:
     return Nearest(centres, (of_topic, weights, constants))
 
 
-def row_digests(texts: Iterable[str]) -> str:
-    """Return short digests of texts, sorted, in base64.
-
-    Case and spacing do not count, so that a copy with small changes of layout is found.
-    """
-    digests = sorted({_row(text) for text in texts})
-    return base64.b64encode(b"".join(digests)).decode()
-
-
-def shared_rows(rows: str, texts: Iterable[str]) -> int:
-    """Count the texts whose digest is among those of `row_digests`."""
-    data = base64.b64decode(rows)
-    known = {
-        data[begin : begin + _ROW_BYTES] for begin in range(0, len(data), _ROW_BYTES)
-    }
-    return sum(_row(text) in known for text in texts)
-
-
-def _row(text: str) -> bytes:
-    plain = " ".join(text.lower().split()).encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(plain, digest_size=_ROW_BYTES).digest()
+def source_of(lexicon: Lexicon) -> TopicFile:
+    """Read the file of a lexicon of topics. Raises LexiconError where it changed."""
+    meta = lexicon.meta["topics"]
+    document = read(str(meta["source"]))
+    if _digest(document, int(meta["size"])) != lexicon.digest:
+        raise LexiconError(f"topics {document.name}: changed since they were opened")
+    return document
 
 
 def meta_of(lexicon: Lexicon) -> Mapping[str, Any] | None:
