@@ -78,6 +78,7 @@ def say(claim: Claim, promise: Guarantee, terms: Terms) -> tuple[str, str]:
     text = said(_template("text", claim, terms), **parts) + _how_long(claim, terms)
     if origin in TEMPLATES["origin"]:
         text += said(f"origin.{origin}", **parts)
+    text += _recognised(claim)
     used = "".join(f" {line}" for line in terms.budget.used)
     return said(_template("sentence", claim, terms), **parts), text + used
 
@@ -98,25 +99,53 @@ def _of_topics(claim: Claim, topics: TopicTerms) -> tuple[str, str]:
     text = said(
         "topics.text",
         epsilon=number(epsilon),
-        nearest=percent(topics.nearest),
+        nearest=nearest_percent(topics.nearest),
         large=said("phrase.large") if epsilon > MAX_MEANINGFUL_TEXT_LOSS else "",
     )
-    return sentence, f"{text} {recognised(epsilon, topics)}"
-
-
-def recognised(epsilon: float, topics: TopicTerms | None = None) -> str:
-    """Say how often somebody who holds originals picks the right one, at most."""
-    return said(
+    known = said(
         "topics.recognised",
-        originals=f"{ORIGINALS:,}",
         average=percent(picked_of(epsilon, ORIGINALS, topics)),
-        single=percent(picked_after(epsilon, ORIGINALS)),
-        pair=percent(picked_after(epsilon, 2)),
+        **recognition(epsilon),
     )
+    return sentence, f"{text} {known}"
+
+
+def recognition(epsilon: float) -> dict[str, str]:
+    """Return how often somebody who holds originals picks the right one, at most.
+
+    After any single output, with a whole-text epsilon in nats.
+    """
+    return {
+        "originals": f"{ORIGINALS:,}",
+        "single": percent(picked_after(epsilon, ORIGINALS)),
+        "pair": percent(picked_after(epsilon, 2)),
+    }
+
+
+def _recognised(claim: Claim) -> str:
+    """Say the same of a text whose words are drawn, where a loss bounds all of it."""
+    total = claim.text_loss.total
+    if total is None or not math.isfinite(total):
+        return ""
+    if claim.notion not in (Notion.LDP, Notion.METRIC):
+        return ""
+    return " " + said("text.recognised", **recognition(total))
+
+
+def nearest_percent(value: float) -> str:
+    """Write an exact probability as a percentage, rounded to the nearest digit.
+
+    With one digit, and more where it would be written as 0% or 100%.
+    """
+    for digits in (1, 2, 3, 4):
+        rounded = round(value * 100.0, digits)
+        if 0.0 < rounded < 100.0:
+            return f"{rounded:.{digits}f}%"
+    return f"{value * 100.0:.0f}%"
 
 
 def percent(value: float) -> str:
-    """Write a probability as a percentage with one digit or more, rounded up."""
+    """Write a bound of a probability as a percentage, rounded up."""
     for digits in (1, 2, 3, 4):
         step = 10.0**digits
         rounded = math.ceil(value * 100.0 * step - 1e-9) / step
@@ -375,7 +404,9 @@ def uncovered(notion: Notion, terms: Terms) -> Iterator[str]:
 def _uncovered_by_topics(terms: Terms) -> Iterator[str]:
     """Yield what the release of topics does not cover."""
     assert terms.topics is not None
-    for name in ("person", "disclosed", "words", "missing"):
+    yield said("topics.person")
+    yield said("topics.disclosed", factor=factor(terms.epsilon))
+    for name in ("words", "missing"):
         yield said(f"topics.{name}")
     yield said("always.topic_records")
 

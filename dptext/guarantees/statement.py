@@ -30,6 +30,9 @@ from dptext.types import (
     Strategy,
 )
 
+# What a statement covers where texts are released as wholes: topics, or vectors.
+TEXTS = ("texts",)
+
 
 def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
     """Return the conditions of a claim."""
@@ -57,9 +60,10 @@ def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
     else:
         key = said("condition.key_file", named=position)
     exact = said("condition.floating_point")
+    each = "word" if terms.topics is None else "text"
     if terms.numerical_slack is not None:
         nats = claims.above(max(terms.numerical_slack, 1e-12), 2)
-        exact = said("condition.finite_bits", nats=nats)
+        exact = said("condition.finite_bits", nats=nats, each=each)
     return (key, said("condition.settings"), *rests, exact, *promise.gaps)
 
 
@@ -148,7 +152,7 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
         decoder=terms.decoder,
         decoding=sentences.decoding(terms, nothing),
         adjacency=() if terms.topics else sentences.adjacency(terms),
-        covered=() if terms.topics else sentences.covered(terms.policy),
+        covered=TEXTS if terms.topics else sentences.covered(terms.policy),
         conditions=() if nothing else conditions(promise, terms),
         not_covered=(
             *(() if terms.topics else sentences.shown(terms.policy)),
@@ -235,12 +239,12 @@ def statement_of(
             decoder=recipe.decoder.name,
             brings_model=recipe.decoder.params.brings_model,
             third_party=recipe.decoder.params.third_party,
-            topics=_topics(mechanism, budget),
+            topics=topics_of(mechanism, budget),
         ),
     )
 
 
-def _topics(
+def topics_of(
     mechanism: Mechanism, budget: BudgetDescription
 ) -> claims.TopicTerms | None:
     """Return the topics that take the place of texts; None where words do."""

@@ -69,9 +69,7 @@ class PublicRows:
         long, every = self._long & self._rows, self._seen & self._rows
         is_copy = (
             len(long) >= _FEWEST and len(long) >= _SHARE_OF_LONG * len(self._long)
-        ) or (
-            len(every) >= _FEWEST and len(every) >= _SHARE_OF_ALL * len(self._seen)
-        )
+        ) or (len(every) >= _FEWEST and len(every) >= _SHARE_OF_ALL * len(self._seen))
         if is_copy:
             raise self._refusal("private texts are among the public ones")
 

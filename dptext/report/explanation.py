@@ -191,7 +191,7 @@ def view(result: Explanation) -> Page:
         (
             token.text,
             token.stays,
-            ", ".join(f"{e.word} {share(e.probability)}" for e in token.likeliest),
+            "; ".join(f"{e.word} {share(e.probability)}" for e in token.likeliest),
         )
         for token in result.tokens
         if token.stays is not None

@@ -29,7 +29,7 @@ from dptext.guarantees.claims import (
     number,
 )
 from dptext.guarantees.sentences import said
-from dptext.guarantees.statement import Statement
+from dptext.guarantees.statement import TEXTS, Statement
 from dptext.lexicons.weighting import Wide
 from dptext.measures import bayes_risk
 from dptext.mechanisms.discrete_gaussian import DiscreteGaussian
@@ -135,7 +135,7 @@ def build(
         sentence=_sentence(release, claim, key, distance),
         text_level=_several(release, claim),
         adjacency=(said("vectors.adjacency"),) if is_word else (),
-        covered=sentences.covered(tokens) if is_word else ("texts",),
+        covered=sentences.covered(tokens) if is_word else TEXTS,
         conditions=()
         if claim.none
         else _conditions(release, claim, key, identified, lexicon_is_custom),
@@ -246,12 +246,17 @@ def _several(release: VectorRelease, claim: VectorClaim) -> str:
     if normal:
         counts = ", ".join(f"{n}: {above(claim.together(n))}" for n in _SEVERAL)
         figures |= {"mu": above(claim.promise.mu, 5), "counts": counts}
-    return shared + said(
+    known = ""
+    loss = claim.loss.farthest
+    if not normal and release.pool is not Pool.WORD and math.isfinite(loss):
+        known = " " + said("vectors.recognised", **sentences.recognition(loss))
+    several = said(
         f"vectors.several.{'normal' if normal else 'sum'}",
         of=said(f"vectors.n.{'words' if release.pool is Pool.WORD else 'texts'}"),
         delta=delta,
         **figures,
     )
+    return f"{shared}{several}{known}"
 
 
 def measured(release: VectorRelease) -> Measures:
