@@ -129,7 +129,7 @@ def _recognised(claim: Claim) -> str:
         return ""
     if claim.notion not in (Notion.LDP, Notion.METRIC):
         return ""
-    return " " + said("text.recognised", **recognition(total))
+    return " " + said("phrase.recognised", **recognition(total))
 
 
 def nearest_percent(value: float) -> str:

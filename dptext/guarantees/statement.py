@@ -30,9 +30,6 @@ from dptext.types import (
     Strategy,
 )
 
-# What a statement covers where texts are released as wholes: topics, or vectors.
-TEXTS = ("texts",)
-
 
 def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
     """Return the conditions of a claim."""
@@ -152,7 +149,7 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
         decoder=terms.decoder,
         decoding=sentences.decoding(terms, nothing),
         adjacency=() if terms.topics else sentences.adjacency(terms),
-        covered=TEXTS if terms.topics else sentences.covered(terms.policy),
+        covered=("texts",) if terms.topics else sentences.covered(terms.policy),
         conditions=() if nothing else conditions(promise, terms),
         not_covered=(
             *(() if terms.topics else sentences.shown(terms.policy)),

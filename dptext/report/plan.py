@@ -252,7 +252,7 @@ def view(result: Plan) -> Page:
         f"Plan: {result.profile}",
         [
             Section("Public sentences before and after one draw", (examples,)),
-            *views.guarantee(result.guarantee),
+            *views.guarantee(result.guarantee, of_texts=result.topics is not None),
             Section("What attackers find", measured),
         ],
         lead=("Nothing private was read for this plan.",),

@@ -16,7 +16,7 @@ import msgspec
 
 from dptext import cache
 from dptext.guarantees.claims import MAX_MEANINGFUL_LOSS, above, number
-from dptext.guarantees.statement import TEXTS, Statement
+from dptext.guarantees.statement import Statement
 from dptext.measures.bayes_risk import Risk
 from dptext.measures.calibrate import Rung, shipped_readers
 from dptext.measures.context_risk import AS_WRITTEN, AT_LEAST, InContext
@@ -143,7 +143,7 @@ def guarantee(promise: Statement, *, of_texts: bool = False) -> list[Section]:
     blocks = (
         Paragraph(promise.sentence, "lead"),
         *lines,
-        *_loss(promise, of_texts or promise.covered == TEXTS),
+        *_loss(promise, of_texts),
     )
     held = (Bullets(promise.conditions),) if promise.conditions else ()
     return [

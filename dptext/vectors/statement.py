@@ -29,7 +29,7 @@ from dptext.guarantees.claims import (
     number,
 )
 from dptext.guarantees.sentences import said
-from dptext.guarantees.statement import TEXTS, Statement
+from dptext.guarantees.statement import Statement
 from dptext.lexicons.weighting import Wide
 from dptext.measures import bayes_risk
 from dptext.mechanisms.discrete_gaussian import DiscreteGaussian
@@ -135,7 +135,7 @@ def build(
         sentence=_sentence(release, claim, key, distance),
         text_level=_several(release, claim),
         adjacency=(said("vectors.adjacency"),) if is_word else (),
-        covered=sentences.covered(tokens) if is_word else TEXTS,
+        covered=sentences.covered(tokens) if is_word else ("texts",),
         conditions=()
         if claim.none
         else _conditions(release, claim, key, identified, lexicon_is_custom),

@@ -107,11 +107,14 @@ def test_no_text_and_one_person_say_nothing() -> None:
 def test_the_command_reads_the_output_alone(tmp_path: Path, run_folders: Path) -> None:
     """Shares by group follow from output and report; other files are refused."""
     made_topics.make("shares")
-    public = made_topics.public_texts()
+    public = made_topics.public_texts()  # of which private texts must not be copies
     source = tmp_path / "in.jsonl"
     assert public.labels is not None
     rows = zip(public.texts, public.labels, strict=True)
-    lines = [json.dumps({"text": text, "kind": label}) + "\n" for text, label in rows]
+    lines = [
+        json.dumps({"text": f"{text} indeed", "kind": label}) + "\n"
+        for text, label in rows
+    ]
     source.write_text("".join(lines))
     target = str(tmp_path / "out.jsonl")
     ran = here(
