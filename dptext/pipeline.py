@@ -456,9 +456,21 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
         mapping=mapping,
         channel=channel,
         decoder=decoder,
-        identity=identity_of(recipe, lexicon.digest, contents, budget.description.used),
+        identity=identity_of(
+            recipe,
+            _digest_with_view(lexicon),
+            contents,
+            budget.description.used,
+        ),
         is_repeatable=is_repeatable,
     )
+
+
+def _digest_with_view(lexicon: Lexicon) -> str:
+    """Return the digest of a lexicon, and of the code of another package's view."""
+    meta = topics.meta_of(lexicon)
+    code = "" if meta is None else registry.code("views", str(meta["view"]["name"]))
+    return digest_of_data([lexicon.digest, code]) if code else lexicon.digest
 
 
 def _texts_to_words(

@@ -48,8 +48,8 @@ Scores = NDArray[np.float32]
 
 _KNOWS = {
     "all": "all originals",
-    "ten": f"{TEN} random words of one original",
-    "rarest": f"the {RAREST} rarest words of one original",
+    "ten": f"{TEN} random words of one",
+    "rarest": f"{RAREST} rarest words of one",
 }
 
 

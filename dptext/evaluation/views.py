@@ -141,7 +141,7 @@ def _linkage(linked: Sequence[Linked]) -> Section:
     columns = [
         Column("somebody who has"),
         Column("and goes by"),
-        Column("right at first", share, full=1.0),
+        Column("right at first", share),
         Column("95% limits"),
         Column("median place", short),
         Column("right of two", share),

@@ -354,7 +354,11 @@ class Nearest:
 
 def nearest(lexicon: Lexicon) -> Nearest:
     """Make ready the search for the nearest topic of a lexicon of topics."""
-    document, size = source_of(lexicon), int(lexicon.meta["topics"]["size"])
+    return nearest_of(source_of(lexicon), int(lexicon.meta["topics"]["size"]))
+
+
+def nearest_of(document: TopicFile, size: int) -> Nearest:
+    """Make ready the same search among topics of a size, the commonest first."""
     topics = document.sizes[str(size)]
     order = np.lexsort((np.arange(size), -np.array(topics.counts, np.float64)))
     centres = np.array(topics.centres, np.float64)[order]
