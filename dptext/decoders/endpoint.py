@@ -24,11 +24,12 @@ from dptext import decoders, progress
 from dptext.decoders import _characters, ngram, none
 from dptext.errors import UsageError
 from dptext.models.endpoint import Question, Server, host_of, schema_of
+from dptext.models.server_use import ServerUse
 from dptext.readers import ngrams
 from dptext.readers.channel import Channel
 from dptext.readers.endpoint import Chooser, EndpointReader, Options
 from dptext.tokens.regex import key_of, split
-from dptext.types import Cost, Ids, JsonObject, Released, ServerUse, ThirdParty
+from dptext.types import Cost, Ids, JsonObject, Released, ThirdParty
 
 URL, MODEL = "decoder.url", "decoder.model"
 _ASK = (

@@ -28,6 +28,7 @@ from dptext.guarantees.claims import (
 )
 from dptext.guarantees.sentences import original_row
 from dptext.guarantees.statement import Statement
+from dptext.models.server_use import ServerAsked, ServerUse
 from dptext.report import vector_lines, whole_texts
 from dptext.report.attackers import (
     Attackers,
@@ -38,13 +39,13 @@ from dptext.report.attackers import (
 from dptext.report.blocks import Badge, Block, Figures, Rows, Tone
 from dptext.report.document import Document, Private, WordSection, treatment
 from dptext.report.exports import SIDECAR
-from dptext.report.figures import bound, count, of_third_party, whole
+from dptext.report.figures import CLASSES, bound, count, of_third_party, whole
 from dptext.report.lines import Line
 from dptext.report.signatures import UNSIGNED
 from dptext.report.whole_texts import TopicFigures
 from dptext.tokens import kinds
 from dptext.tokens.policy import Form
-from dptext.types import JsonObject, Level, Notion, ServerAsked, ServerUse
+from dptext.types import JsonObject, Level, Notion
 
 # The answer fits on 18 lines of 80 columns, of which names of lines take 11.
 _LINES, _WIDTH = 18, 68
@@ -64,15 +65,6 @@ _WORDS = {
     Strength.WEAK: "weakly protected",
 }
 
-# Classes of token in words.
-_CLASSES = {
-    "kept": "words of lists",
-    "markup": "tags and entities",
-    "stop_word": "stop words",
-    "number": "numbers",
-    "identifier": "identifiers",
-    "unknown": "unknown words",
-}
 _NOTIONS = {Notion.APPROXIMATE: "approximate LDP", Notion.METRIC: "metric DP"}
 
 
@@ -349,7 +341,7 @@ def _inside(document: Document) -> list[str]:
         return ["parts of a class that is not known"]
     copied = ("copied", "kept as layout")
     names = [name for name, how in treated.items() if how in copied and name in seen]
-    return [_CLASSES.get(name, name) for name in names if name != "space"]
+    return [CLASSES.get(name, name) for name in names if name != "space"]
 
 
 def protected(promise: Statement, document: Document | None = None) -> list[Line]:

@@ -25,12 +25,13 @@ from dptext.guarantees.claims import SubjectLimit
 from dptext.guarantees.statement import Statement
 from dptext.measures.bayes_risk import Risk, Share
 from dptext.measures.public import Deniability, NoRisk, PublicMeasures
+from dptext.models.server_use import ServerAsked, ServerUse
 from dptext.report.attackers import ReaderFigures
 from dptext.report.signatures import Signature
 from dptext.report.whole_texts import TopicFigures
 from dptext.tokens import kinds, lists
 from dptext.tokens.policy import Policy
-from dptext.types import JsonObject, Selection, ServerAsked, ServerUse
+from dptext.types import JsonObject, Selection
 from dptext.vectors import Measures
 
 if TYPE_CHECKING:

@@ -10,7 +10,17 @@ import math
 from collections.abc import Iterator, Mapping
 
 from dptext.guarantees import claims
-from dptext.types import ServerAsked, ServerUse
+from dptext.models.server_use import ServerAsked, ServerUse
+
+# Classes of token in words.
+CLASSES = {
+    "kept": "words of lists",
+    "markup": "tags and entities",
+    "stop_word": "stop words",
+    "number": "numbers",
+    "identifier": "identifiers",
+    "unknown": "unknown words",
+}
 
 MEANINGS = {
     "risk": "how often the best possible guess of a word from one draw is right",
