@@ -212,7 +212,7 @@ def test_a_name_is_asked_for() -> None:
 
 
 def test_texts_of_another_language_are_warned_of(tmp_path: Path) -> None:
-    """They are drawn for as all texts are, and their owner hears that they say little."""
+    """They are drawn for as all texts are; their owner hears that they say little."""
     source = tmp_path / "in.txt"
     source.write_text("Привет как твои дела сегодня\n" * 20 + "你好你好吗\n" * 20)
     ran = here(
