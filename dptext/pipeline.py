@@ -497,7 +497,7 @@ def _texts_to_words(
     nearest = topics.nearest(lexicon)
     written = recipe.tokens.topic
     joiner = TopicJoiner(lexicon, ids=written != "words", words=written != "id")
-    whole = WholeTexts(lambda texts: nearest.find(view.vectors(texts)))
+    whole = WholeTexts(lambda texts: nearest.find(view.vectors(texts)), view.words)
     return whole, joiner, view.is_repeatable
 
 

@@ -217,9 +217,12 @@ class Language:
         warn: Callable[[str], None] = lambda line: None,
         public: PublicRows | None = None,
     ) -> None:
+        # Where whole texts are drawn, the words that their topic follows from.
+        self._is_whole = isinstance(tokenizer, WholeTexts)
+        if isinstance(tokenizer, WholeTexts):
+            tokenizer = tokenizer.inner
         self._tokenizer, self._lexicon, self._warn = tokenizer, lexicon, warn
         self._public = public
-        self._without_topic = self._with_words = 0
         self._records = self._letters = self._unspaced = 0
         self._pieces = np.zeros(kinds.COUNT, np.int64)
 
@@ -237,20 +240,13 @@ class Language:
         real = (record for record in records if record.texts)
         first = list(islice(real, SAMPLE - self._records))
         texts = [text[:_CHARACTERS] for record in first for text in record.texts]
-        words = self._tokenizer.words(texts)
-        self._records += len(first)
-        if isinstance(self._tokenizer, WholeTexts):
-            is_text = np.array([bool(text.strip()) for text in texts], bool)
-            self._with_words += int(is_text.sum())
-            self._without_topic += int((words.ids[is_text] < 0).sum())
-            if self._records == SAMPLE:
-                self._say()
-            return
-        flags = words.flags
+        flags = self._tokenizer.words(texts).flags
         self._pieces += np.bincount(flags & kinds.KIND, minlength=kinds.COUNT)
         self._letters += sum(len(_LETTER.findall(text)) for text in texts)
         self._unspaced += sum(len(_UNSPACED.findall(text)) for text in texts)
-        if self._unspaced > _UNKNOWN * self._letters and self._are_unknown:
+        self._records += len(first)
+        is_unspaced = self._unspaced > _UNKNOWN * self._letters and self._are_unknown
+        if is_unspaced and not self._is_whole:
             raise UsageError(
                 "the first records are in a script without spaces between words "
                 f"(Chinese, Japanese, Thai, ...), and lexicon {self._lexicon} does "
@@ -274,13 +270,15 @@ class Language:
         return bool(self._pieces[kinds.UNKNOWN] > _UNKNOWN * words)
 
     def _say(self) -> None:
-        if self._without_topic > _UNKNOWN * max(self._with_words, _FEWEST):
+        if self._pieces[kinds.UNKNOWN] < _FEWEST or not self._are_unknown:
+            return
+        if self._is_whole:
             self._warn(
-                f"over a third of the first texts have no word that {self._lexicon} "
-                "knows, and become the same topic: another language? Then make topics "
-                "of public text in it (dptext topics build)"
+                f"{self._lexicon} were made with a lexicon that lacks over a third of "
+                "the first words, so that topics say little of these texts: another "
+                "language? Then make topics with a lexicon of it (dptext topics build)"
             )
-        if self._pieces[kinds.UNKNOWN] >= _FEWEST and self._are_unknown:
+        else:
             self._warn(
                 f"over a third of the first words are not in lexicon {self._lexicon}: "
                 "another language? Then make a lexicon for it: dptext lexicon adapt "

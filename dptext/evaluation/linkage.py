@@ -269,11 +269,11 @@ def _places(scores: Wide | Scores, right: Ints) -> tuple[Wide, Wide]:
     that differ by rounding alone are equal.
     """
     own = scores[np.arange(len(scores)), right][:, None]
-    slack = 1e-9 * np.maximum(np.abs(own), 1.0) + 1e-6 * (scores.dtype == np.float32)
+    rounding = 1e-6 if scores.dtype == np.float32 else 1e-9
+    size = np.where(np.isfinite(own), np.abs(own), 0.0)
+    slack = rounding * np.maximum(size, 1.0)
     better = (scores > own + slack).sum(axis=1)
-    equal = (np.abs(scores - own) <= slack).sum(axis=1)
-    infinite = ~np.isfinite(own[:, 0])
-    equal[infinite] = (scores[infinite] == own[infinite]).sum(axis=1)
+    equal = ((scores >= own - slack) & (scores <= own + slack)).sum(axis=1)
     return (better == 0) / np.maximum(equal, 1), better + (equal + 1.0) / 2.0
 
 

@@ -227,9 +227,9 @@ def _telling(
     used: set[str] = set()
     for topic in range(size):
         order = np.argsort(-worth[topic], kind="stable")
-        words = [lexicon.words[row] for row in order[: 4 * topics.TELLING].tolist()]
-        first = words[: topics.TELLING]
-        later = iter(words[topics.TELLING :])
+        first = [lexicon.words[row] for row in order[: topics.TELLING].tolist()]
+        # Where a topic has few words, as an empty one has, any other will do.
+        later = (lexicon.words[row] for row in order[topics.TELLING :].tolist())
         while ", ".join(first).lower() in used:
             first[-1] = next(later)
         used.add(", ".join(first).lower())

@@ -24,8 +24,10 @@ Find = Callable[[Sequence[str]], Ids]
 class WholeTexts(Tokenizer):
     """Take each text as one word, whose row is that of its nearest topic."""
 
-    def __init__(self, find: Find) -> None:
+    def __init__(self, find: Find, inner: Tokenizer | None = None) -> None:
+        """Find topics; inner finds the words that they follow from, where any do."""
         self._find = find
+        self.inner = inner
 
     def lookup(self, key: str) -> int:
         """Return -1: no string is a topic."""

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from dptext import registry
 from dptext.errors import UsageError
 from dptext.settings import Prepared, convert
+from dptext.tokens.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,11 @@ class View(Prepared, ABC):
     def is_repeatable(self) -> bool:
         """Tell whether equal texts always have equal vectors, to the last bit."""
         return True
+
+    @property
+    def words(self) -> Tokenizer | None:
+        """Return what finds the words of a text that count; None where all do."""
+        return None
 
     @abstractmethod
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float64]:

@@ -56,6 +56,11 @@ class Sif(views.View):
         """Return the dimensions of the lexicon."""
         return int(self._rows.shape[1])
 
+    @property
+    def words(self) -> Tokenizer:
+        """Return what finds the words of the lexicon."""
+        return self._tokenizer
+
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """Return the directions of the means: (n, d)."""
         words = self._tokenizer.words(texts)

@@ -79,8 +79,8 @@ def test_drawn_words_give_their_text_away() -> None:
 def test_settings_without_an_exact_law_have_the_layout_only() -> None:
     """A noise mechanism: no law of the draws is claimed."""
     writer = dptext.open_pipeline(
-        "balanced",
-        {"mechanism": "laplace", "budget": {"name": "uniform", "epsilon": 5}},
+        "strict",
+        {"mechanism": "laplace", "budget": {"epsilon": 5, "risk": None}},
     )
     texts = made_topics.public_texts(3).texts
     found = by_name(linkage.linkage(pairs(list(texts)), writer))

@@ -209,3 +209,32 @@ def test_a_name_is_asked_for() -> None:
         dptext.open_pipeline("topics", {"lexicon": "topics:nobody"})
     with pytest.raises((UsageError, LexiconError), match="no size 5"):
         dptext.open_pipeline("topics", {"lexicon": "topics:made/5"})
+
+
+def test_texts_of_another_language_are_warned_of(tmp_path: Path) -> None:
+    """They are drawn for as all texts are; their owner hears that they say little."""
+    source = tmp_path / "in.txt"
+    source.write_text("Привет как твои дела сегодня\n" * 20 + "你好你好吗\n" * 20)
+    ran = here(
+        "sanitize", str(source), "--topics", "made", "-o", str(tmp_path / "out.txt")
+    )
+    assert ran.code == 0
+    assert "another language" in " ".join(ran.err.split())
+
+
+def test_a_view_that_is_not_repeatable_refuses_keys(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """With a key, an equal text with another topic would share random bits."""
+    from dptext.views import sif
+
+    monkeypatch.setattr(sif.Sif, "is_repeatable", False)
+    source = tmp_path / "in.txt"
+    source.write_text("one\n")
+    arguments = ("sanitize", str(source), "--topics", "made", "-o")
+    target = tmp_path / "out.txt"
+    assert here(*arguments, str(target)).code == 0
+    ran = here(*arguments, str(tmp_path / "keyed.txt"), "--seed", "1")
+    assert ran.code == 2
+    assert "seed" in ran.err
+    assert not (tmp_path / "keyed.txt").exists()

@@ -37,7 +37,7 @@ def ran(folder: Path, *more: str) -> Ran:
 
 def test_the_answer_speaks_of_texts(tmp_path: Path) -> None:
     """No line says a word of words; the exact law is rounded to nearest."""
-    answer = json.loads(ran(tmp_path, "--epsilon", "2", "--json").out)
+    answer = json.loads(ran(tmp_path, "--epsilon", "2", "--json").err)
     said = {
         name: line["sentence"] for name, line in answer.items() if "sentence" in line
     }
@@ -71,7 +71,7 @@ def test_the_report_has_the_same_figures(tmp_path: Path) -> None:
 
 def test_a_seed_leaves_no_bound(tmp_path: Path) -> None:
     """Who has the seed repeats the draws: no figure of holders is shown."""
-    answer = json.loads(ran(tmp_path, "--seed", "1", "--json").out)
+    answer = json.loads(ran(tmp_path, "--seed", "1", "--json").err)
     assert answer["original"]["picked"] is None
     assert "no guarantee" in answer["one_text"]["sentence"]
 
