@@ -33,6 +33,8 @@ def command(
         "Measure who recognises the row of a text: somebody who has the originals, or "
         "a few words of one.",
     ] = False,
+    identities: options.Text = None,
+    identities_field: options.Text = None,
     as_json: bool = False,
     report: options.File = None,
     html: options.File = None,
@@ -49,6 +51,7 @@ def command(
     from dptext import __version__, api, lexicons, progress
     from dptext.evaluation import rows, views
     from dptext.evaluation import run as evaluation
+    from dptext.evaluation.identities import IdentityFile, IdentityMeter
     from dptext.evaluation.readers import PublicText
     from dptext.lexicons import topics
     from dptext.report.exports import SIDECAR
@@ -65,6 +68,9 @@ def command(
             "private file: give --profile, too"
         )
     settings.check()
+    if identities is None and identities_field is not None:
+        raise UsageError("--identities-field goes with --identities FILE")
+    values = None if identities is None else IdentityFile(identities, identities_field)
     writer = None
     if profile is not None:
         is_report = profile.endswith(SIDECAR)
@@ -77,8 +83,9 @@ def command(
         words = lexicons.find(named)
     else:
         words = writer.lexicon
-    values = (*settings.labels, *settings.attributes)
-    pairs = rows.pairs(original, private, selection, values, layout.format)
+    fields = (*settings.labels, *settings.attributes)
+    pairs = rows.pairs(original, private, selection, fields, layout.format)
+    meter = None if values is None else IdentityMeter.from_file(values, words)
     attacker = writer.decoder.attacker if writer and reader else None
     if attacker is not None and attacker.name == reader:
         faults.say(
@@ -86,9 +93,11 @@ def command(
             "one more release to it, and its losses add up"
         )
     with progress.step("evaluating"):
-        result = evaluation.evaluate(pairs, words, settings, writer)
+        result = evaluation.evaluate(pairs, words, settings, writer, meter)
     if result.public_text is not None and result.public_text.repeated:
         faults.say(views.repeated(result.public_text))
+    for line in views.identity_records(meter) if meter else ():
+        faults.say(line)
     data = {
         "report": "dptext-evaluation",
         "version": 1,

@@ -68,6 +68,7 @@ DAILY = {
         "label": "Field for a classifier to predict (utility); repeatable.",
         "attribute": "Field for an attacker to predict; repeatable.",
         "public_text": "Public text of the same kind, for one more reader.",
+        "identities": "Values that must not appear, such as names.",
     },
     "Output and report": {
         "output": "Output file, or folder if the input is one. Its public report goes "
@@ -133,6 +134,8 @@ RARE = {
         "alpha": "Weight of utility against privacy; repeatable. Default: 0.25, 0.5, "
         "0.75.",
         "encoder": "Sentence model for CS: a folder or package.",
+        "identities_field": "Field or column of --identities with the values. Default: "
+        "text.",
         "masked_model": "Folder of a masked language model to attack with.",
         "reader": "Add an attack by this reader: endpoint. It sends new draws of the "
         "originals to the server of the decoder endpoint.",
@@ -174,7 +177,7 @@ _METAVARS = {
     **dict.fromkeys(("risk", "reader_risk"), "SHARE"),
     **dict.fromkeys(("out_dir", "masked_model"), "FOLDER"),
     **dict.fromkeys(("output", "quarantine", "keep_list", "mask_list"), "FILE"),
-    **dict.fromkeys(("public_text", "public"), "FILE"),
+    **dict.fromkeys(("public_text", "public", "identities"), "FILE"),
     "set_": "KEY=VALUE",
 }
 

@@ -29,11 +29,15 @@ class TextRow:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The texts of a record before and after, and further fields of the original."""
+    """The texts of a record before and after, and further fields of the original.
+
+    identity: its id, where records are paired by one.
+    """
 
     before: tuple[str, ...]
     after: tuple[str, ...]
     values: tuple[str | None, ...] = ()
+    identity: str | None = None
 
 
 def one_text(texts: Sequence[str]) -> str:
@@ -130,4 +134,4 @@ def pairs(
             texts = f"{len(other.texts)} texts, its original {len(mine.texts)}"
             msg = f"{private}: record {number} has {texts}; give files of one run"
             raise InputError(msg)
-        yield Pair(mine.texts, other.texts, mine.values)
+        yield Pair(mine.texts, other.texts, mine.values, mine.identity)

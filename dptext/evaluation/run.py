@@ -13,6 +13,7 @@ from dptext import models
 from dptext.errors import UsageError
 from dptext.evaluation import OWNER, classify
 from dptext.evaluation.classify import LabelTask
+from dptext.evaluation.identities import IdentitiesFound, IdentityMeter
 from dptext.evaluation.linkage import MOST, Linked, linkage
 from dptext.evaluation.readers import PublicText, hash_of, pairs_of
 from dptext.evaluation.rows import Pair, one_text
@@ -274,6 +275,7 @@ class Result:
     public_text: PublicTextUse | None = None
     #: Who recognises the row of a text, where that was asked for.
     linkage: tuple[Linked, ...] = ()
+    identities: IdentitiesFound | None = None
 
 
 def evaluate(
@@ -281,11 +283,13 @@ def evaluate(
     lexicon: Lexicon,
     settings: EvaluationSettings,
     writer: Pipeline | None = None,
+    identities: IdentityMeter | None = None,
 ) -> Result:
     """Evaluate a private version of texts; writer is what wrote it, if that is known.
 
-    Texts are held in memory only for labels, attributes and the masked-word attack, and
-    the first ones for linkage.
+    identities looks for values that must not stand in the private texts. Texts are
+    held in memory only for labels, attributes and the masked-word attack, and the first
+    ones for linkage.
     """
     settings.check()
     tasks: list[LabelTask] = []
@@ -316,6 +320,8 @@ def evaluate(
         word_attacks.add(aligned)
         if settings.linkage:
             held += batch[: MOST - len(held)]
+        if identities is not None:
+            identities.add(batch)
         if settings.masked_model is not None:
             hidden += hidden_words(aligned)
         if readers is not None:
@@ -336,6 +342,7 @@ def evaluate(
         composite=composite,
         public_text=readers.known() if readers else None,
         linkage=linkage(held, released_by),
+        identities=identities.result() if identities else None,
     )
 
 

@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable
 
 
-def limits(successes: int, trials: int, alpha: float) -> tuple[float, float]:
+def limits(successes: float, trials: float, alpha: float) -> tuple[float, float]:
     """Return the two-sided limits that hold with confidence 1 - alpha.
 
     lo = BetaInv(alpha/2; k, N-k+1), 0 for k = 0; hi = BetaInv(1-alpha/2; k+1, N-k), 1
-    for k = N.
+    for k = N. An effective number of trials need not be whole.
     """
     k, n = successes, trials
     low = 0.0 if k == 0 else _root(lambda p: beta(k, n - k + 1, p) - alpha / 2)

@@ -184,3 +184,47 @@ def test_records_that_were_left_out_are_found_by_id(
     ran = here("evaluate", *files, "--id", "id", "--json", *lexicon)
     assert ran.code == 0, ran.err
     assert json.loads(ran.out)["kept"]["texts"] == 50
+
+
+def test_values_that_must_not_appear(tmp_path: Path) -> None:
+    """Counted on the page and in JSON; numbers of records on standard error only."""
+    one, two, names = (tmp_path / name for name in ("a.txt", "b.txt", "names.txt"))
+    one.write_text("Zqxj Vbnm said it\nVbnm of the house\nbread\n")
+    two.write_text("Zqxj Vbnm said it\nWater of the house\nZqxj Vbnm\n")
+    names.write_text("zqxj VBNM\nVbnm\n")
+    report, page = tmp_path / "r.json", tmp_path / "p.html"
+    given = (str(one), str(two), *small(tmp_path)[:2], "--identities", str(names))
+    outputs = ("--report", str(report), "--html", str(page))
+    ran = here("evaluate", *given, "--json", *outputs)
+    assert ran.code == 0, ran.err
+    found = json.loads(ran.out)["identities"]
+    assert json.loads(report.read_bytes())["identities"] == found
+    assert (found["occurrences"], found["whole"]["count"]) == (3, 2)
+    assert found["elsewhere"] == 2
+    assert "values of names.txt stand whole in record 1\n" in ran.err
+    assert "record 1" not in ran.out.decode() + page.read_text()
+    assert "Zqxj" not in ran.err + ran.out.decode() + page.read_text()
+    shown = " ".join(here("evaluate", *given).out.decode().split())
+    assert "Values that must not appear" in shown
+    assert "an infinite loss" in shown
+
+
+def test_a_column_of_values(tmp_path: Path) -> None:
+    """Named by --identities-field, which goes with a file."""
+    one, names = tmp_path / "a.txt", tmp_path / "names.csv"
+    one.write_text("Zqxj said it\n")
+    names.write_text("id,who\n1,Zqxj\n")
+    given = ("evaluate", str(one), str(one), *small(tmp_path)[:2])
+    column = ("--identities-field", "who")
+    ran = here(*given, "--identities", str(names), *column, "--json")
+    assert json.loads(ran.out)["identities"]["whole"]["share"] == 1.0
+    ran = here(*given, "--identities", str(names))
+    assert ran.code == 4
+    assert "no column 'text'" in ran.err
+    ran = here(*given, *column)
+    assert (ran.code, ran.err) == (
+        2,
+        "dptext: --identities-field goes with --identities FILE\n",
+    )
+    ran = here(*given, "--identities", str(tmp_path / "none.txt"))
+    assert (ran.code, ran.err.count("\n")) == (2, 1)

@@ -87,7 +87,8 @@ def test_pairs_by_id(tmp_path: Path) -> None:
     """In the private file's order; originals that were left out are passed over."""
     one = written(tmp_path, "a.jsonl")
     two = lines(tmp_path, "b.jsonl", [{"id": "two", "text": "x"}])
-    assert list(pairs(one, two, BY_ID)) == [Pair(('three "four"',), ("x",))]
+    paired = Pair(('three "four"',), ("x",), identity="two")
+    assert list(pairs(one, two, BY_ID)) == [paired]
     turned = lines(tmp_path, "c.jsonl", RECORDS[::-1])
     matched = list(pairs(one, turned, BY_ID))
     assert [pair.before for pair in matched] == [('three "four"',), ("one, two",)]

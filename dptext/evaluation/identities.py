@@ -1,0 +1,439 @@
+"""Search private texts for values that must not stand in them: names, addresses.
+
+A value is found *whole* where all its words stand in a text side by side and in order,
+and *in part* where at least one of its words stands there that is no common word.
+Capitals, spaces, marks and spellings of one character (NFKC) make no difference. The
+search is exact; the files of texts stream through it, the values are held in memory.
+
+A value may stand in a private text because it was copied, because it was drawn as
+itself, or by chance: a name that is drawn may be any name. So the same values are
+looked for in the private texts of other records that had other values, and not these:
+what is found there is chance.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from dptext import formats, streams
+from dptext.errors import InputError, UsageError
+from dptext.evaluation.rows import Pair, records
+from dptext.guarantees import binomial
+from dptext.tokens import language_data
+from dptext.tokens.regex import LETTERS
+from dptext.types import Lexicon, Selection
+
+# The most frequent words of a lexicon, which tell nobody from others by themselves.
+COMMON = 3_000
+# Records whose numbers are held for the terminal.
+LISTED = 20
+SPAN, RECORD = "text", "record"
+METHOD = (
+    "By chance: the same values in the private texts of other records of the same "
+    "2,048 whose originals hold other values, and no word of these."
+)
+_ALPHA = 0.05
+_SHORTEST = 2  # characters of a word that tells something by itself
+# Written without spaces between words: each character is a word.
+_ALONE = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17d3\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf"
+    "\u4e00-\u9fff\U00020000-\U0003ffff"
+)
+_WORD = re.compile(rf"[{_ALONE}]|(?:(?![_{_ALONE}])[{LETTERS}])+")
+_ASCII_WORD = re.compile("[a-z0-9]+")
+# Characters that are not seen: soft hyphens, joiners, marks of direction.
+_UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text in the spelling in which they are compared."""
+    if text.isascii():
+        return _ASCII_WORD.findall(text.lower())
+    folded = unicodedata.normalize("NFKC", _UNSEEN.sub("", text)).casefold()
+    return _WORD.findall(unicodedata.normalize("NFKC", folded))
+
+
+def common_words(lexicon: Lexicon, count: int = COMMON) -> frozenset[str]:
+    """Return the most frequent words of a lexicon, and stop words of its language."""
+    frequent = np.argsort(-lexicon.counts, kind="stable")[:count].tolist()
+    known = (lexicon.words[row] for row in frequent)
+    stop_words = language_data.stop_words(lexicon.language)
+    return frozenset(
+        word for text in (*known, *sorted(stop_words)) for word in words_of(text)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class IdentityFile:
+    """A file of values: one in each line, in a field, or spans of records.
+
+    Spans are the objects of a JSONL file: {"text": value, "record": number}. The record
+    is that of the original, counted from 1, or its id where records have ids.
+    """
+
+    path: str
+    field: str | None = None
+    """The field or column with the values; None for lines and spans."""
+
+    def __post_init__(self) -> None:
+        """Raise OSError or UsageError for a file that cannot be read."""
+        if streams.is_standard(self.path):
+            raise UsageError("--identities: give a file, not standard input")
+        streams.check_file(self.path, "--identities")
+        if self.field is not None and self._format == "text":
+            raise UsageError(
+                f"--identities-field {self.field}: {self.path} is plain text, a value "
+                "in each line; leave the option out"
+            )
+
+    @property
+    def _format(self) -> str:
+        return formats.find(self.path).name
+
+    def digest(self) -> str:
+        """Return the sha256 of the file."""
+        with Path(self.path).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+    def read(self) -> Iterator[tuple[str, str | None]]:
+        """Yield each value with the record that it belongs to, None for all records.
+
+        Raises InputError and UsageError.
+        """
+        kind = self._format
+        if kind == "text":
+            for row in records(self.path, Selection()):
+                yield row.texts[0], None
+            return
+        spans = self.field is None and kind == "jsonl"
+        names = (self.field or SPAN, *([RECORD] if spans else []))
+        try:
+            for row in records(self.path, Selection(fields=(), missing="pass"), names):
+                value, *record = row.values
+                if value is not None:
+                    yield value, record[0] if record else None
+        except InputError as error:  # which names --field and --label
+            raise InputError(f"--identities: {error}") from None
+
+    def values(self, common: Collection[str]) -> Identities:
+        """Return the values, ready to be searched for. Raises InputError for none."""
+        found = Identities.prepare(self.read(), common)
+        if not found.values:
+            lines = self._format == "text"
+            where = "" if lines else f" in field {self.field or SPAN!r}"
+            raise InputError(
+                f"--identities {self.path}: no value to search for{where}; "
+                "give a value in each line, or name their field with --identities-field"
+            )
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Identities:
+    """Values that are looked for in texts."""
+
+    values: Mapping[str, int]
+    """The words of each different value, joined by spaces -> its row."""
+    words: Sequence[tuple[str, ...]]
+    """The words of each value, by row, that are no common words."""
+    records: Mapping[str, frozenset[int]]
+    """The values that belong to one record only, by its number or id."""
+    everywhere: frozenset[int]
+    """The values that belong to every record that has them."""
+    unsearchable: int
+    """Values without any letter or digit."""
+    lengths: Mapping[str, tuple[int, ...]]
+    """How many words the values have that begin with a word."""
+
+    @classmethod
+    def prepare(
+        cls, given: Iterable[tuple[str, str | None]], common: Collection[str]
+    ) -> Identities:
+        """Take values, each with its record or None."""
+        rows: dict[str, int] = {}
+        telling: list[tuple[str, ...]] = []
+        lengths: defaultdict[str, set[int]] = defaultdict(set)
+        bound: defaultdict[str, set[int]] = defaultdict(set)
+        everywhere, unsearchable = set(), 0
+        for value, record in given:
+            words = words_of(value)
+            if not words:
+                unsearchable += bool(value.strip())
+                continue
+            row = rows.setdefault(" ".join(words), len(rows))
+            if row == len(telling):
+                telling.append(
+                    tuple(
+                        word
+                        for word in dict.fromkeys(words)
+                        if len(word) >= _SHORTEST and word not in common
+                    )
+                )
+                lengths[words[0]].add(len(words))
+            if record is None:
+                everywhere.add(row)
+            else:
+                bound[record].add(row)
+        return cls(
+            values=rows,
+            words=telling,
+            records={record: frozenset(inside) for record, inside in bound.items()},
+            everywhere=frozenset(everywhere),
+            unsearchable=unsearchable,
+            lengths={word: tuple(sorted(each)) for word, each in lengths.items()},
+        )
+
+    @property
+    def telling(self) -> frozenset[str]:
+        """Return all words of values that are no common words."""
+        return frozenset(word for words in self.words for word in words)
+
+    def whole(self, words: Sequence[str]) -> set[int]:
+        """Return the rows of the values that stand whole among the words of a text."""
+        found = set()
+        for position, word in enumerate(words):
+            for length in self.lengths.get(word, ()):
+                row = self.values.get(" ".join(words[position : position + length]))
+                if row is not None:
+                    found.add(row)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How many values of originals stand in their private texts."""
+
+    count: int
+    share: float | None
+    """Of all values of originals; null without any."""
+    low: float
+    high: float
+    """Limits of the share over the draws, given these texts (95%, exact binomial)."""
+    by_chance: float | None
+    """The share in private texts of other records; null where there are none."""
+    by_chance_low: float | None = None
+    by_chance_high: float | None = None
+    """Limits of it (95%, binomial with the effective number of comparisons)."""
+
+
+@dataclass(frozen=True, slots=True)
+class IdentitiesFound:
+    """What of the values of a file stands in private texts."""
+
+    file: str
+    sha256: str
+    values: int
+    """Different values of the file."""
+    unsearchable: int
+    """Values without letters and digits, which cannot be searched for."""
+    records: int
+    """Records whose originals hold values."""
+    occurrences: int
+    """Values in originals, each counted once in a record."""
+    not_in_originals: int
+    """Spans of the file that their own records do not hold."""
+    whole: Standing
+    """Values that stand whole in the private text of their record."""
+    in_part: Standing
+    """Values of which at least one word stands there, or the value whole."""
+    elsewhere: int
+    """Values that stand whole in private texts whose originals do not hold them."""
+    method: str = METHOD
+
+
+@dataclass(slots=True)
+class _Chance:
+    """Add up what is found by chance, weighted by how often a value occurs."""
+
+    expected: float = 0.0
+    variance: float = 0.0
+    occurrences: int = 0
+    heaviest: float = 0.0
+
+    def add(self, occurrences: int, found: int, compared: int) -> None:
+        """Take in a value that was found in so many other records compared."""
+        if compared:
+            weight = occurrences / compared
+            self.expected += weight * found
+            self.variance += weight**2 * found
+            self.occurrences += occurrences
+            self.heaviest = max(self.heaviest, weight)
+
+    def limits(self) -> tuple[float | None, float | None, float | None]:
+        """Return the share and its limits (Korn and Graubard 1998)."""
+        total = self.occurrences
+        if not total:
+            return None, None, None
+        share = self.expected / total
+        effective = total / self.heaviest
+        if 0.0 < share < 1.0:
+            effective = share * (1.0 - share) * total**2 / self.variance
+        return share, *binomial.limits(share * effective, effective, _ALPHA)
+
+
+@dataclass(slots=True)
+class IdentityMeter:
+    """Count values in private texts, batch by batch.
+
+    Memory grows with the values of the file and with a batch, not with the texts.
+    """
+
+    values: Identities
+    name: str = ""
+    sha256: str = ""
+    #: Numbers of the first records whose private texts hold a value, whole and only in
+    #: part. For the screen of the owner, in no report.
+    whole_records: list[int] = field(default_factory=list)
+    part_records: list[int] = field(default_factory=list)
+    _telling: frozenset[str] = frozenset()
+    _seen: int = 0
+    _counts: Counter[str] = field(default_factory=Counter)
+    _whole_chance: _Chance = field(default_factory=_Chance)
+    _part_chance: _Chance = field(default_factory=_Chance)
+
+    def __post_init__(self) -> None:
+        """Look up the words that are searched for."""
+        self._telling = self.values.telling
+
+    @classmethod
+    def from_file(cls, file: IdentityFile, lexicon: Lexicon) -> IdentityMeter:
+        """Read the values of a file. Raises InputError and UsageError."""
+        name = file.path.encode("utf-8", "surrogateescape")
+        shown = Path(name.decode("utf-8", "backslashreplace")).name
+        return cls(file.values(common_words(lexicon)), shown, file.digest())
+
+    def add(self, pairs: Sequence[Pair]) -> None:
+        """Take in a batch."""
+        batch = _Batch()
+        for pair in pairs:
+            self._seen += 1
+            self._add(pair, batch)
+        for row, count in batch.occurrences.items():
+            others = batch.holding & ~batch.whole_before[row]
+            whole = part = batch.whole_after[row]
+            for word in self.values.words[row]:
+                others &= ~batch.word_before[word]
+                part |= batch.word_after[word]
+            compared = others.bit_count()
+            self._whole_chance.add(count, (others & whole).bit_count(), compared)
+            self._part_chance.add(count, (others & part).bit_count(), compared)
+
+    def _add(self, pair: Pair, batch: _Batch) -> None:
+        values, counts = self.values, self._counts
+        before, before_words = self._search(pair.before)
+        after, after_words = self._search(pair.after)
+        record = str(self._seen) if pair.identity is None else pair.identity
+        bound = values.records.get(record, frozenset())
+        counts["absent"] += len(bound - before)
+        held = before & (values.everywhere | bound)
+        counts["elsewhere"] += len(after - before)
+        if not held:
+            return
+        counts["records"] += 1
+        counts["occurrences"] += len(held)
+        whole = held & after
+        part = {
+            row
+            for row in held
+            if row in after or any(word in after_words for word in values.words[row])
+        }
+        counts["whole"] += len(whole)
+        counts["part"] += len(part)
+        if whole and len(self.whole_records) < LISTED:
+            self.whole_records.append(self._seen)
+        elif part and not whole and len(self.part_records) < LISTED:
+            self.part_records.append(self._seen)
+        counts["whole records"] += bool(whole)
+        counts["part records"] += bool(part) and not whole
+        batch.add(held, (before, after), (before_words, after_words))
+
+    def _search(self, texts: Sequence[str]) -> tuple[set[int], set[str]]:
+        """Return the values that stand whole in texts, and the words of any value."""
+        found: set[int] = set()
+        words: set[str] = set()
+        for text in texts:
+            inside = words_of(text)
+            found |= self.values.whole(inside)
+            words |= self._telling.intersection(inside)
+        return found, words
+
+    @property
+    def unlisted(self) -> tuple[int, int]:
+        """Return how many records are not listed: whole, and only in part."""
+        counts = self._counts
+        return (
+            counts["whole records"] - len(self.whole_records),
+            counts["part records"] - len(self.part_records),
+        )
+
+    def result(self) -> IdentitiesFound:
+        """Return what was found so far."""
+        counts = self._counts
+        total = counts["occurrences"]
+        return IdentitiesFound(
+            file=self.name,
+            sha256=self.sha256,
+            values=len(self.values.values),
+            unsearchable=self.values.unsearchable,
+            records=counts["records"],
+            occurrences=total,
+            not_in_originals=counts["absent"],
+            whole=_standing(counts["whole"], total, self._whole_chance),
+            in_part=_standing(counts["part"], total, self._part_chance),
+            elsewhere=counts["elsewhere"],
+        )
+
+
+@dataclass(slots=True)
+class _Batch:
+    """Which records of a batch hold which value or word: bit n is the nth of them."""
+
+    size: int = 0
+    holding: int = 0
+    occurrences: Counter[int] = field(default_factory=Counter)
+    whole_before: Counter[int] = field(default_factory=Counter)
+    whole_after: Counter[int] = field(default_factory=Counter)
+    word_before: Counter[str] = field(default_factory=Counter)
+    word_after: Counter[str] = field(default_factory=Counter)
+
+    def add(
+        self,
+        held: set[int],
+        whole: tuple[set[int], set[int]],
+        words: tuple[set[str], set[str]],
+    ) -> None:
+        """Add a record that holds values: what stands in it before and after."""
+        bit = 1 << self.size
+        self.size += 1
+        self.holding |= bit
+        self.occurrences.update(held)
+        by_value = self.whole_before, self.whole_after
+        for rows, values in zip(whole, by_value, strict=True):
+            for row in rows:
+                values[row] |= bit
+        by_word = self.word_before, self.word_after
+        for found, marks in zip(words, by_word, strict=True):
+            for word in found:
+                marks[word] |= bit
+
+
+def _standing(count: int, total: int, chance: _Chance) -> Standing:
+    low, high = binomial.limits(count, total, _ALPHA) if total else (0.0, 1.0)
+    by_chance, chance_low, chance_high = chance.limits()
+    return Standing(
+        count=count,
+        share=count / total if total else None,
+        low=low,
+        high=high,
+        by_chance=by_chance,
+        by_chance_low=chance_low,
+        by_chance_high=chance_high,
+    )
