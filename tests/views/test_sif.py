@@ -10,12 +10,13 @@ from dptext.errors import UsageError
 
 
 def test_vectors_are_directions_and_marks_do_not_count() -> None:
-    """Lengths are 1, or 0 without a word; marks and case change nothing."""
+    """Lengths are 1; marks and case change nothing, no word is as unknown ones."""
     view = views.prepared({"name": "sif"})
-    one, marked, none = view.vectors(["good film", "Good... film!", "..."])
+    texts = ["good film", "Good... film!", "...", "qzx wvb"]
+    one, marked, none, unknown = view.vectors(texts)
     np.testing.assert_array_equal(one, marked)
     assert np.linalg.norm(one) == pytest.approx(1.0)
-    assert not none.any()
+    np.testing.assert_array_equal(none, unknown)
 
 
 def test_rare_words_weigh_more() -> None:
