@@ -49,7 +49,7 @@ def command(
     import msgspec
 
     from dptext import __version__, api, lexicons, progress
-    from dptext.evaluation import rows, views
+    from dptext.evaluation import identity_views, rows, views
     from dptext.evaluation import run as evaluation
     from dptext.evaluation.identities import IdentityFile, IdentityMeter
     from dptext.evaluation.readers import PublicText
@@ -96,7 +96,7 @@ def command(
         result = evaluation.evaluate(pairs, words, settings, writer, meter)
     if result.public_text is not None and result.public_text.repeated:
         faults.say(views.repeated(result.public_text))
-    for line in views.identity_records(meter) if meter else ():
+    for line in identity_views.identity_records(meter) if meter else ():
         faults.say(line)
     data = {
         "report": "dptext-evaluation",

@@ -15,12 +15,7 @@ from dptext.evaluation import OWNER
 from dptext.evaluation.adapting import Adapted
 from dptext.evaluation.classify import LabelTask
 from dptext.evaluation.comparison import CellRow
-from dptext.evaluation.identities import (
-    COMMON,
-    IdentitiesFound,
-    IdentityMeter,
-    Standing,
-)
+from dptext.evaluation.identity_views import identities_section
 from dptext.evaluation.linkage import Linked
 from dptext.evaluation.run import PublicTextUse, Result
 from dptext.measures.context_risk import (
@@ -58,12 +53,6 @@ from dptext.report.views import deniability, metrics
 ENDPOINT = EndpointReader.name
 KEPT = ("N_w", "S_w", "PP", "CS", "LOW")
 _LONGEST = 300  # characters of an example
-NOT_AGAIN = (
-    "Do not run again until none is found: no value would then ever come out as "
-    "itself, so a name in the output would rule itself out for certain, an infinite "
-    "loss. "
-    "Leave the field or the record out, or choose other settings for the whole file."
-)
 
 
 def evaluation(result: Result) -> Page:
@@ -82,7 +71,7 @@ def evaluation(result: Result) -> Page:
         meanings = Figures(list(result.meanings.items()))
         sections.append(Section("About these accuracies", (meanings,)))
     if result.identities is not None:
-        sections.insert(0, _identities(result.identities))
+        sections.insert(0, identities_section(result.identities))
     attacks = [
         (
             *(each.name, each.success, each.words),
@@ -212,72 +201,6 @@ def _tasks(title: str, tasks: Sequence[LabelTask]) -> Iterator[Section]:
         splits = f"Mean ± standard deviation over {task.splits} splits"
     note = Paragraph(f"{splits}; classifier {task.classifier}.", "note")
     yield Section(title, (table, note))
-
-
-def _identities(found: IdentitiesFound) -> Section:
-    """Return how many values of a file stand in the private texts."""
-    rows = [
-        (
-            *(name, standing.count, standing.share),
-            between(standing.low, standing.high),
-            _chance(standing),
-        )
-        for name, standing in (("whole", found.whole), ("in part", found.in_part))
-    ]
-    table = Table(
-        [
-            Column("in private text"),
-            Column("how many", count),
-            Column("share", share, full=1.0),
-            Column("95% interval", str),
-            Column("by chance", str),
-        ],
-        rows,
-    )
-    note = (
-        f"Different values in {found.file}: {count(found.values)}. Originals that hold "
-        f"any: {count(found.records)}; values in them, each counted once in a record: "
-        f"{count(found.occurrences)}. Whole: all words of a value side by side, "
-        "whatever the capitals, marks and spaces. In part: whole, or at least one of "
-        "its words "
-        f"that is not among the {count(COMMON)} most frequent. {found.method} Values "
-        f"whole in private texts whose originals do not hold them: "
-        f"{count(found.elsewhere)}."
-    )
-    if found.not_in_originals:
-        note += (
-            " Spans that the originals of their records do not hold: "
-            f"{count(found.not_in_originals)}."
-        )
-    if found.unsearchable:
-        note += (
-            " Values without letters and digits, which were not looked for: "
-            f"{count(found.unsearchable)}."
-        )
-    blocks: list[Block] = [table, Paragraph(note, "note")]
-    if found.in_part.count:
-        blocks.append(Paragraph(NOT_AGAIN, "note"))
-    return Section("Values that must not appear", blocks)
-
-
-def _chance(standing: Standing) -> str:
-    if standing.by_chance is None:
-        return "not known"
-    limits = between(standing.by_chance_low, standing.by_chance_high)
-    return f"{share(standing.by_chance)} ({limits})"
-
-
-def identity_records(meter: IdentityMeter) -> Iterator[str]:
-    """Say in which records values stand: for the screen of the owner only."""
-    lists = meter.whole_records, meter.part_records
-    for how, numbers, more in zip(
-        ("whole", "only in part"), lists, meter.unlisted, strict=True
-    ):
-        if numbers:
-            shown = ", ".join(map(count, numbers))
-            rest = f" and {count(more)} more" if more else ""
-            noun = "record" if len(numbers) + more == 1 else "records"
-            yield f"values of {meter.name} stand {how} in {noun} {shown}{rest}"
 
 
 def _readers(readings: Sequence[Reading], known: PublicTextUse | None) -> Section:
