@@ -24,6 +24,7 @@ from dptext.types import Ids, Record
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("DPTEXT_TEST_DATA", ROOT.parent / "shared" / "data"))
+TEXTS = DATA / "text"
 # Texts; the words (n,) that stand in them, -1 for unknown; the text (n,) of each.
 Words = tuple[list[str], NDArray[Any], NDArray[Any]]
 
@@ -31,7 +32,7 @@ Words = tuple[list[str], NDArray[Any], NDArray[Any]]
 @functools.cache
 def rows_of(file: str) -> list[dict[str, Any]]:
     """Read a text file of the test data, in a fixed mixed order."""
-    with gzip.open(DATA / "text" / f"{file}.jsonl.gz", "rt", encoding="utf-8") as lines:
+    with gzip.open(TEXTS / f"{file}.jsonl.gz", "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
     order = np.random.default_rng(0).permutation(len(rows))
     return [rows[position] for position in order.tolist()]

@@ -22,6 +22,7 @@ from dptext.engine.identifying import warning
 from dptext.engine.survey import Language, is_asked_for
 from dptext.engine.tally import Tally
 from dptext.errors import UsageError
+from dptext.lexicons.public_rows import PublicRows
 from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.profile import Profile, overrides_of
@@ -114,7 +115,10 @@ class Call:
         over = overrides_of(overrides, **named)
         self.pipeline = open_pipeline(profile, over)
         tokenizer = None if is_asked_for(over) else self.pipeline.tokenizer
-        self.language = Language(tokenizer, self.pipeline.lexicon.name, self.warn)
+        lexicon = self.pipeline.lexicon
+        self.language = Language(
+            tokenizer, lexicon.name, self.warn, PublicRows(lexicon)
+        )
         # What was warned of.
         self.said: list[str] = []
         self.tally = Tally.of(self.pipeline.lexicon) if counts else None

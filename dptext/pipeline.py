@@ -26,16 +26,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import __version__, mappings, progress, registry, spaces
+from dptext import __version__, mappings, progress, registry, spaces, views
 from dptext.budgets import AnyBudget, Budget, SequentialBudget, uniform
 from dptext.decoders import Decoder, none
-from dptext.errors import UsageError
+from dptext.errors import LexiconError, UsageError
 from dptext.guarantees import statement
 from dptext.guarantees.claims import MAX_MEANINGFUL_LOSS
+from dptext.lexicons import topics
 from dptext.mappings import Index
 from dptext.measures import bayes_risk, calibrate
 from dptext.mechanisms import (
     Aim,
+    Family,
     Mechanism,
     NoiseMechanism,
     TextMechanism,
@@ -55,7 +57,9 @@ from dptext.readers.channel import Channel
 from dptext.settings import digest_of_data
 from dptext.tokens import joining, kinds, lists
 from dptext.tokens.joining import Joined, Joiner
+from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
+from dptext.tokens.whole_texts import TopicJoiner, WholeTexts
 from dptext.types import (
     BudgetKind,
     Eps,
@@ -235,6 +239,8 @@ class Pipeline:
     channel: Channel
     decoder: Decoder
     identity: str
+    #: Whether equal texts have equal inputs of the mechanism; topics have views.
+    is_repeatable: bool = True
 
     def privatize(
         self, records: Sequence[Record], randomness: Randomness
@@ -383,7 +389,13 @@ class Pipeline:
         """Return the streams of a run with all that decides this pipeline's output.
 
         Runs that draw in another way, be it that a file was edited, share no noise.
+        Raises UsageError for a key where equal texts may get different topics.
         """
+        if key.origin != "system" and not self.is_repeatable:
+            raise UsageError(
+                "the view of these topics may see equal texts differently, so that a "
+                "key or seed would not repeat draws: leave it out"
+            )
         return Randomness(key, self.identity)
 
 
@@ -412,6 +424,8 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
     recipe = replace(recipe, decoder=Part(recipe.decoder.name, decoding))
     space = spaces.prepare(lexicon, recipe.space.name, recipe.space.params)
     recipe, mechanism, budget = _prepared(recipe, space)
+    if topics.meta_of(lexicon) is not None:
+        _check_topics(recipe, mechanism, budget)
     statement.check(mechanism, budget.description)
     mapping = None
     if recipe.mapping is not None:
@@ -427,6 +441,7 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
     if recipe.decoder.params.reads:
         channel.check()
     decoder = recipe.decoder.params.prepare(channel)
+    tokenizer, joiner, is_repeatable = _texts_to_words(recipe, lexicon)
     contents = {
         "mechanism": mechanism.content,
         "budget": budget.content,
@@ -437,14 +452,82 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
         profile=recipe,
         lexicon=lexicon,
         mechanism=mechanism,
-        tokenizer=Tokenizer(lexicon, recipe.tokens),
-        joiner=Joiner(lexicon, recipe.tokens),
+        tokenizer=tokenizer,
+        joiner=joiner,
         budget=budget,
         mapping=mapping,
         channel=channel,
         decoder=decoder,
-        identity=identity_of(recipe, lexicon.digest, contents, budget.description.used),
+        identity=identity_of(
+            recipe,
+            _digest_with_view(lexicon),
+            contents,
+            budget.description.used,
+        ),
+        is_repeatable=is_repeatable,
     )
+
+
+def _digest_with_view(lexicon: Lexicon) -> str:
+    """Return the digest of a lexicon, and of the code of another package's view."""
+    meta = topics.meta_of(lexicon)
+    code = "" if meta is None else registry.code("views", str(meta["view"]["name"]))
+    return digest_of_data([lexicon.digest, code]) if code else lexicon.digest
+
+
+def _texts_to_words(
+    recipe: Profile, lexicon: Lexicon
+) -> tuple[Tokenizer, Joiner, bool]:
+    """Return what divides texts into words and writes them, or takes texts whole.
+
+    Third, whether equal texts have equal words.
+
+    Raises LexiconError where the view of texts has changed since topics were made.
+    """
+    meta = topics.meta_of(lexicon)
+    if meta is None:
+        words = Tokenizer(lexicon, recipe.tokens)
+        return words, Joiner(lexicon, recipe.tokens), True
+    view = views.prepared(meta["view"])
+    if dict(view.content) != meta["view_content"]:
+        raise LexiconError(
+            f"topics {meta['name']}: made with another lexicon or model than the one "
+            "that is installed; build them again"
+        )
+    nearest = topics.nearest(lexicon)
+    written = recipe.tokens.topic
+    joiner = TopicJoiner(lexicon, ids=written != "words", words=written != "id")
+    whole = WholeTexts(lambda texts: nearest.find(view.vectors(texts)), view.words)
+    return whole, joiner, view.is_repeatable
+
+
+def _check_topics(recipe: Profile, mechanism: Mechanism, budget: AnyBudget) -> None:
+    """Raise UsageError for settings that show more of a text than its topic."""
+    description = budget.description
+    notion = mechanism.guarantee(description.high).notion
+    words = mechanism.params.family is Family.WORDS
+    refusals = {
+        "mechanism: topics need one with a guarantee for any two words, such as rank": (
+            not words or notion is not Notion.LDP
+        ),
+        "budget: all texts have one epsilon; use the budget uniform": (
+            description.kind is not BudgetKind.WORD
+        ),
+        "strategy: each text is drawn by itself; use token": (
+            recipe.strategy is not Strategy.TOKEN
+        ),
+        "decoder: a topic is written as it was drawn; use none": (
+            recipe.decoder.name != "none"
+        ),
+        "tokens: nothing of a text is copied beside its topic; set punctuation to drop "
+        "and leave lists, forms and the treatment of words out": (
+            replace(recipe.tokens, topic="words", agreement="inflect")
+            != Policy(punctuation="drop")
+        ),
+    }
+    for message, is_refused in refusals.items():
+        if is_refused:
+            raise UsageError(message)
 
 
 def _by_readers(recipe: Profile, lexicon: Lexicon) -> Profile:

@@ -32,6 +32,7 @@ import msgspec
 from dptext import registry
 from dptext.budgets import AnyBudget, SequentialBudget, uniform
 from dptext.errors import UsageError
+from dptext.lexicons import topics
 from dptext.mechanisms import Family
 from dptext.settings import convert, digest_of_data, read_yaml, share
 from dptext.tokens import language_data, lists
@@ -291,7 +292,7 @@ def load(name: str, overrides: Mapping[str, object] | None = None) -> Profile:
     if _name_in(over.get("mechanism")) not in (None, _name_in(base.get("mechanism"))):
         base.pop("decoder", None)
     location = f"{path.stem}, changed" if over else path.name
-    recipe = parse(merged(base, over), location)
+    recipe = _with_topics(parse(merged(base, over), location))
     if not over and path == folder() / f"{recipe.name}.yaml":
         return recipe
     try:
@@ -299,6 +300,17 @@ def load(name: str, overrides: Mapping[str, object] | None = None) -> Profile:
     except UsageError:  # the file needs the overrides to be a profile
         shown = f"custom, from {recipe.name}"
     return replace(recipe, name=shown)
+
+
+def _with_topics(recipe: Profile) -> Profile:
+    """Choose how many topics serve the epsilon, where texts become topics."""
+    params = recipe.budget.params
+    # Without a name it is refused where the topics are opened.
+    if not recipe.lexicon.startswith(topics.PREFIX) or recipe.lexicon == topics.PREFIX:
+        return recipe
+    if not isinstance(params, uniform.Params) or params.epsilon is None:
+        raise UsageError("topics: give the epsilon of a whole text, not a risk")
+    return replace(recipe, lexicon=topics.sized(recipe.lexicon, params.epsilon))
 
 
 def parse(data: Mapping[str, object], location: str) -> Profile:

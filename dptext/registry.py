@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 STAGES = (
     *("formats", "spaces", "budgets", "budgets.scores", "mechanisms", "mappings"),
-    *("decoders", "metrics"),
+    *("decoders", "metrics", "views"),
 )
 # What a module of a stage holds where that is not `Params`; each extends the class of
 # this name of the stage's own package.

@@ -35,7 +35,7 @@ LAYERS = (
     (
         *("tokens", "lexicons", "spaces", "budgets", "mechanisms", "mappings"),
         *("formats", "metrics", "guarantees", "measures", "geometry", "exponential"),
-        *("readers", "decoders"),
+        *("readers", "decoders", "views"),
     ),
     # Releases: words by a pipeline, vectors by a release.
     ("profile", "pipeline", "vectors"),
@@ -62,8 +62,10 @@ STAGES = {
     # Of mechanisms the output distribution, of lexicons where their files lie.
     "readers": {"mechanisms", "tokens", "lexicons"},
     "decoders": {"readers"},
+    # Of texts the words, of lexicons the vectors.
+    "views": {"tokens", "lexicons"},
     # They stand beside the path and look at mechanisms made ready.
-    "guarantees": {"mechanisms"},
+    "guarantees": {"mechanisms", "lexicons.topics"},
     "measures": {"mechanisms", "metrics", "tokens", "spaces", "readers", "lexicons"},
 }
 # Known exceptions, each with its reason; a new one is a decision, not an accident.

@@ -36,6 +36,7 @@ from dptext.cli.compare import MECHANISMS
 from dptext.errors import UsageError
 from dptext.guarantees import statement
 from dptext.guarantees.claims import RunTerms
+from dptext.lexicons import topics
 from dptext.measures import bayes_risk
 from dptext.measures.public import risk_of
 from dptext.mechanisms import Family
@@ -97,8 +98,11 @@ def results() -> None:
 def _risks() -> list[tuple[str, dict[str, Any]]]:
     measured = []
     for name in shipped():
-        mechanism = load_profile(name).mechanism.name
-        if _reads_text(mechanism):
+        recipe = load_profile(name)
+        mechanism = recipe.mechanism.name
+        if recipe.lexicon.startswith(topics.PREFIX):
+            print(f"{name}: needs a file of topics")
+        elif _reads_text(mechanism):
             print(f"{name}: needs a model")
         else:
             measured += _measured(name, open_pipeline(name))

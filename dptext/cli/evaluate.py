@@ -28,6 +28,11 @@ def command(
     measured: options.Measured,
     readers: bool = True,
     public_text: options.Text = None,
+    linkage: Annotated[
+        bool,
+        "Measure who recognises the row of a text: somebody who has the originals, or "
+        "a few words of one.",
+    ] = False,
     as_json: bool = False,
     report: options.File = None,
     html: options.File = None,
@@ -45,11 +50,12 @@ def command(
     from dptext.evaluation import rows, views
     from dptext.evaluation import run as evaluation
     from dptext.evaluation.readers import PublicText
+    from dptext.lexicons import topics
     from dptext.report.exports import SIDECAR
 
     over = changes.overrides()
     public = PublicText.named(public_text, layout.field)
-    settings = measured.settings(readers=readers, public_text=public)
+    settings = measured.settings(readers=readers, public_text=public, linkage=linkage)
     reader = settings.reader
     selection = layout.selection("text", id_field=id)
     alone = set(over) <= {"lexicon"} and reader is None and public is None
@@ -65,9 +71,12 @@ def command(
         writer = (
             _of_report(profile, over) if is_report else api.open_pipeline(profile, over)
         )
-    words = (
-        writer.lexicon if writer else lexicons.find(str(over.get("lexicon", "builtin")))
-    )
+    if writer is None or topics.meta_of(writer.lexicon) is not None:
+        # Texts are read by words, also where whole ones became topics.
+        named = "builtin" if writer else str(over.get("lexicon", "builtin"))
+        words = lexicons.find(named)
+    else:
+        words = writer.lexicon
     values = (*settings.labels, *settings.attributes)
     pairs = rows.pairs(original, private, selection, values, layout.format)
     attacker = writer.decoder.attacker if writer and reader else None

@@ -32,6 +32,6 @@ def command(
 
     if text == "-":
         text = sys.stdin.read()
-    pipeline = api.open_pipeline(profile, changes.overrides())
+    pipeline = api.open_pipeline(changes.profile(profile), changes.overrides())
     result = explanation.explain(pipeline, text, top)
     screen.deliver(result, as_json, explanation.view(result), html=html)

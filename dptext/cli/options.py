@@ -54,6 +54,8 @@ DAILY = {
         "epsilon": EPSILON,
         "mechanism": "Mechanism with its default parameters.",
         "lexicon": LEXICON,
+        "topics": "Replace whole texts by topics: a file of `dptext topics build`. Its "
+        "profile is topics, or topics-strong.",
         "set_": SET,
         "pool": "word: one vector per word. mean, sif (weighted by frequency) or "
         "sentence (needs --model): one per text.",
@@ -447,13 +449,25 @@ class Changes:
     mechanism: Text = None
     decode: Text = None
     lexicon: Text = None
+    topics: Text = None
     keep_list: Texts = None
     mask_list: Texts = None
     set_: Texts = None
 
+    def profile(self, name: str) -> str:
+        """Return the profile to use: with --topics not the usual default."""
+        from dptext.profile import DEFAULT
+
+        return "topics" if self.topics is not None and name == DEFAULT else name
+
     def overrides(self) -> JsonObject:
         """Return the keys that are laid over. Raises UsageError on conflicts."""
         chosen = asdict(self)
+        topics = chosen.pop("topics")
+        if topics is not None:
+            if self.lexicon is not None:
+                raise UsageError("give --topics or --lexicon, not both")
+            chosen["lexicon"] = f"topics:{topics}"
         return overrides(chosen.pop("set_"), **chosen)
 
 

@@ -43,7 +43,7 @@ def command(
     progress.on(not quiet)
     options.check_public_text(public_text, field)
     total = _of_files(outputs.files_of(files)) if files else None
-    pipeline = api.open_pipeline(profile, changes.overrides())
+    pipeline = api.open_pipeline(changes.profile(profile), changes.overrides())
     kind = PublicText.named(public_text, field)
     with progress.step("planning"):
         found = None if kind is None else read_by_halves(pipeline, kind)

@@ -129,7 +129,7 @@ def command(
         typed=context.meta[applying.TYPED],
     )
     reports = reported.reports(keys.key_file)
-    recipe = profiles.load(profile, over)
+    recipe = profiles.load(changes.profile(profile), over)
     lists = *recipe.tokens.keep.files, *recipe.tokens.mask.files
     planned = outputs.planned(
         *(job, reports, [*context.meta[outputs.READ], *lists]),

@@ -39,6 +39,7 @@ from dptext.engine.survey import Fields, HeldBack, Language
 from dptext.engine.tally import BEGIN, Start, Tally
 from dptext.errors import InputError, OutputError, RefusedError, UsageError
 from dptext.guarantees.claims import SubjectLimit, TextLoss
+from dptext.lexicons.public_rows import PublicRows
 from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import Randomness, RunKey
@@ -294,6 +295,7 @@ class Run:
         self._warn, self._progress = warn, progress
         self._account = account
         self.inspect = inspect
+        self._public = PublicRows(pipeline.lexicon)
         self._token: str | None = None
         if key.origin != "system" and pipeline.decoder.note:
             warn(pipeline.decoder.note)  # equal keys are to give equal bytes
@@ -414,6 +416,8 @@ class Run:
             # One process bounds the requests under way; small batches show how far.
             job = replace(job, jobs=1, batch_size=min(job.batch_size, _ASKED))
         output, selection = opened.output, job.selection
+        for name in job.inputs:
+            self._public.check_file(name)
         # No two records of a run have the same ordinal, so none share their noise.
         source = Source(job, opened.aside, *tally.next, self._warn)
         with contextlib.ExitStack() as stack:
@@ -427,7 +431,9 @@ class Run:
             token = token_of(selection, self.key)
             writer = module.writer(stream, selection, token)  # type: ignore[arg-type]
             tokenizer = None if job.any_language else pipeline.tokenizer
-            language = Language(tokenizer, pipeline.lexicon.name, self._warn)
+            language = Language(
+                tokenizer, pipeline.lexicon.name, self._warn, self._public
+            )
             # A ledger is charged by records, which others would have read.
             parts = job.jobs > 1 and charging.entry is None
             tasks = self._looked_at(source.tasks(parts=parts), language, charging)

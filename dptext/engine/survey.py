@@ -31,8 +31,10 @@ from dptext.engine.identifying import FEW_VALUES, TEXT, FieldValues, Kind, ident
 from dptext.engine.job import Job, Warn
 from dptext.errors import InputError, UsageError
 from dptext.formats import Format, Input, _fields
+from dptext.lexicons.public_rows import PublicRows
 from dptext.tokens import kinds
 from dptext.tokens.tokenizer import Tokenizer
+from dptext.tokens.whole_texts import WholeTexts
 from dptext.types import Fault, Record, Selection, Verbatim
 
 SAMPLE = 200  # records that a run looks at
@@ -204,7 +206,8 @@ _LETTER = re.compile(r"[^\W\d_]")
 class Language:
     """Looks at the first records of a job, and says once what is wrong with them.
 
-    tokenizer finds words by the lexicon of that name; without one nothing is looked at.
+    tokenizer finds words by the lexicon of that name; without one only `public` looks
+    at texts, for those that topics were made of.
     """
 
     def __init__(
@@ -212,8 +215,14 @@ class Language:
         tokenizer: Tokenizer | None = None,
         lexicon: str = "",
         warn: Callable[[str], None] = lambda line: None,
+        public: PublicRows | None = None,
     ) -> None:
+        # Where whole texts are drawn, the words that their topic follows from.
+        self._is_whole = isinstance(tokenizer, WholeTexts)
+        if isinstance(tokenizer, WholeTexts):
+            tokenizer = tokenizer.inner
         self._tokenizer, self._lexicon, self._warn = tokenizer, lexicon, warn
+        self._public = public
         self._records = self._letters = self._unspaced = 0
         self._pieces = np.zeros(kinds.COUNT, np.int64)
 
@@ -221,8 +230,11 @@ class Language:
         """Take in records that come next, before anything of them is written.
 
         Raises UsageError for texts in a script without spaces between words, in which
-        a whole sentence counts as one word.
+        a whole sentence counts as one word, and for those that topics were made of.
         """
+        if self._public is not None:
+            records = list(records)
+            self._public.look(records)
         if self._tokenizer is None or self._records >= SAMPLE:
             return
         real = (record for record in records if record.texts)
@@ -233,7 +245,8 @@ class Language:
         self._letters += sum(len(_LETTER.findall(text)) for text in texts)
         self._unspaced += sum(len(_UNSPACED.findall(text)) for text in texts)
         self._records += len(first)
-        if self._unspaced > _UNKNOWN * self._letters and self._are_unknown:
+        is_unspaced = self._unspaced > _UNKNOWN * self._letters and self._are_unknown
+        if is_unspaced and not self._is_whole:
             raise UsageError(
                 "the first records are in a script without spaces between words "
                 f"(Chinese, Japanese, Thai, ...), and lexicon {self._lexicon} does "
@@ -248,6 +261,8 @@ class Language:
         """Say what there is to say where there were fewer records."""
         if self._records < SAMPLE:
             self._say()
+        if self._public is not None and self._public.warning:
+            self._warn(self._public.warning)
 
     @property
     def _are_unknown(self) -> bool:
@@ -255,7 +270,15 @@ class Language:
         return bool(self._pieces[kinds.UNKNOWN] > _UNKNOWN * words)
 
     def _say(self) -> None:
-        if self._pieces[kinds.UNKNOWN] >= _FEWEST and self._are_unknown:
+        if self._pieces[kinds.UNKNOWN] < _FEWEST or not self._are_unknown:
+            return
+        if self._is_whole:
+            self._warn(
+                f"{self._lexicon} were made with a lexicon that lacks over a third of "
+                "the first words, so that topics say little of these texts: another "
+                "language? Then make topics with a lexicon of it (dptext topics build)"
+            )
+        else:
             self._warn(
                 f"over a third of the first words are not in lexicon {self._lexicon}: "
                 "another language? Then make a lexicon for it: dptext lexicon adapt "

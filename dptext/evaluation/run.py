@@ -13,8 +13,10 @@ from dptext import models
 from dptext.errors import UsageError
 from dptext.evaluation import OWNER, classify
 from dptext.evaluation.classify import LabelTask
+from dptext.evaluation.linkage import MOST, Linked, linkage
 from dptext.evaluation.readers import PublicText, hash_of, pairs_of
 from dptext.evaluation.rows import Pair, one_text
+from dptext.lexicons import topics
 from dptext.measures import context_risk
 from dptext.measures.context_risk import ContextAttack, Reading
 from dptext.measures.public import Deniability, deniability_of, risk_of
@@ -59,6 +61,8 @@ class EvaluationSettings:
     readers: bool = True
     reader: str | None = None
     public_text: PublicText | None = None
+    #: Whether to measure who recognises the row of a text.
+    linkage: bool = False
 
     def check(self) -> None:
         """Raise UsageError for models that are not there, before the work begins."""
@@ -268,6 +272,8 @@ class Result:
     composite_formula: str = COMPOSITE
     meanings: dict[str, str] = field(default_factory=lambda: dict(classify.MEANINGS))
     public_text: PublicTextUse | None = None
+    #: Who recognises the row of a text, where that was asked for.
+    linkage: tuple[Linked, ...] = ()
 
 
 def evaluate(
@@ -278,7 +284,8 @@ def evaluate(
 ) -> Result:
     """Evaluate a private version of texts; writer is what wrote it, if that is known.
 
-    Texts are held in memory only for labels, attributes and the masked-word attack.
+    Texts are held in memory only for labels, attributes and the masked-word attack, and
+    the first ones for linkage.
     """
     settings.check()
     tasks: list[LabelTask] = []
@@ -291,11 +298,15 @@ def evaluate(
         for number, name in enumerate(fields):
             values = [pair.values[number] for pair in pairs]
             tasks.append(classify.learn(name, values, before, after, *how))
+    released_by = writer
+    if writer is not None and topics.meta_of(writer.lexicon) is not None:
+        writer = None  # no word of an output stands for one of an original
     policy = writer.profile.tokens if writer else Policy()
     meter = PairMeter(lexicon, settings.encoder, policy)
     word_attacks = _WordAttacks(writer if settings.bayes else None)
     readers = _Readers(settings, writer) if writer else None
     hidden: list[Hidden] = []
+    held: list[Pair] = []
     left = iter(pairs)
     while batch := list(islice(left, _BATCH)):
         aligned = meter.add(
@@ -303,6 +314,8 @@ def evaluate(
             [text for pair in batch for text in pair.after],
         )
         word_attacks.add(aligned)
+        if settings.linkage:
+            held += batch[: MOST - len(held)]
         if settings.masked_model is not None:
             hidden += hidden_words(aligned)
         if readers is not None:
@@ -322,6 +335,7 @@ def evaluate(
         trade_off=trade_off,
         composite=composite,
         public_text=readers.known() if readers else None,
+        linkage=linkage(held, released_by),
     )
 
 

@@ -15,6 +15,7 @@ from dptext.evaluation import OWNER
 from dptext.evaluation.adapting import Adapted
 from dptext.evaluation.classify import LabelTask
 from dptext.evaluation.comparison import CellRow
+from dptext.evaluation.linkage import Linked
 from dptext.evaluation.run import PublicTextUse, Result
 from dptext.measures.context_risk import (
     ALL,
@@ -93,6 +94,8 @@ def evaluation(result: Result) -> Page:
         sections.append(Section("Attacks on words", (Table(columns, attacks),)))
     if result.in_context:
         sections.append(_readers(result.in_context, result.public_text))
+    if result.linkage:
+        sections.append(_linkage(result.linkage))
     if result.composite or result.trade_off is not None:
         weighed = [
             (f"composite, alpha {a}", score(v)) for a, v in result.composite.items()
@@ -113,6 +116,44 @@ def evaluation(result: Result) -> Page:
         lead=(result.audience,),
         footer="dptext",
     )
+
+
+_ATTACKS = {
+    "layout": "layout alone",
+    "law": "law of the draws",
+    "cosine": "TF-IDF, private file",
+}
+
+
+def _linkage(linked: Sequence[Linked]) -> Section:
+    """Return who recognises the row of a text."""
+    rows = [
+        (
+            each.knows,
+            _ATTACKS[each.attack],
+            each.first,
+            between(each.low, each.high),
+            each.median_rank,
+            each.of_two,
+        )
+        for each in linked
+    ]
+    columns = [
+        Column("somebody who has"),
+        Column("and goes by"),
+        Column("right at first", share),
+        Column("95% limits"),
+        Column("median place", short),
+        Column("right of two", share),
+    ]
+    about = (
+        f"Among {count(linked[0].records)} records; chance is "
+        f"{share(1.0 / linked[0].records)}. Layout and law are of new draws before "
+        "decoding, by somebody who knows all settings; order and unchanged fields are "
+        "not used."
+    )
+    blocks = (Table(columns, rows), Paragraph(about, "note"))
+    return Section("Who recognises the row of a text", blocks)
 
 
 def _kept(result: Result) -> Iterator[tuple[str | Code, Cell]]:

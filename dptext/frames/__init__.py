@@ -24,6 +24,7 @@ from dptext.errors import InputError, MissingExtra, UsageError
 from dptext.formats import Unreadable, _arrow, _fields
 from dptext.formats._arrow import RowPage, TableHead
 from dptext.formats._arrow_fields import FieldChanges
+from dptext.lexicons.public_rows import PublicRows
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.types import Record, Selection
@@ -57,7 +58,8 @@ class PrivateColumns:
         self.rows = 0
         self._pipeline, self._randomness = pipeline, pipeline.randomness(key)
         self._selection, self._tally = selection, tally
-        self._language = language or Language()
+        public = PublicRows(pipeline.lexicon)
+        self._language = language or Language(public=public)
         self._token = token_of(selection, key)
         counts = is_whole and selection.id_field is not None
         self._repeats = Repeats() if counts else None

@@ -111,6 +111,20 @@ class RunTerms:
 
 
 @dataclass(frozen=True, slots=True)
+class TopicTerms:
+    """The public topics that take the place of whole texts."""
+
+    #: Number of topics.
+    size: int
+    #: Probability of writing the topic that is nearest to a text.
+    nearest: float
+    #: The largest probability of any topic under any text.
+    largest: float
+    #: The public texts that topics were made of, by name and digest.
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
 class Terms:
     """All that a statement depends on, besides the mechanism's own guarantee.
 
@@ -131,6 +145,8 @@ class Terms:
     decoder: str = "none"
     brings_model: bool = False
     third_party: ThirdParty | None = None
+    #: Where whole texts become topics; None where words are replaced.
+    topics: TopicTerms | None = None
 
     @property
     def kind(self) -> BudgetKind:
@@ -248,6 +264,9 @@ def claim(promise: Guarantee, terms: Terms) -> Claim:
             loss=_losses(promise, terms),
             no_claim=why,
         )
+    if terms.topics is not None:
+        # One draw for a text, whose input follows from this text alone.
+        return _ldp(Level.TEXT, terms.epsilon)
     if promise.context and terms.kind is not BudgetKind.FREE:
         return _in_context(promise, terms)
     return _CLAIMS[terms.kind](promise, terms)
@@ -258,6 +277,23 @@ def _allowed(promise: Guarantee, terms: Terms) -> float:
     spent = terms.budget
     high = spent.high if spent.total is None else min(spent.high, spent.total)
     return spent.first + promise.worst(high)
+
+
+def picked_of(epsilon: float, originals: int, topics: TopicTerms | None) -> float:
+    """Return how often somebody who holds originals picks the right one, at most.
+
+    On average over equally likely originals that agree in all copied fields, their
+    order unknown, of which one was released with whole-text epsilon (nats).
+    """
+    single = picked_after(epsilon, originals)
+    if topics is None:
+        return single
+    return min(single, topics.size * topics.largest / originals)
+
+
+def picked_after(epsilon: float, originals: int) -> float:
+    """Return the same after any single output: e^epsilon / (e^epsilon + N - 1)."""
+    return 1.0 / (1.0 + (originals - 1) * math.exp(-epsilon))
 
 
 def undrawn(slack: float | None, nats: float) -> bool:

@@ -20,10 +20,13 @@ from dptext.guarantees.claims import (
     Claim,
     Loss,
     Terms,
+    TopicTerms,
     above,
     factor,
     first_beyond,
     number,
+    picked_after,
+    picked_of,
     too_long,
 )
 from dptext.tokens.forms import RULES
@@ -66,6 +69,8 @@ def say(claim: Claim, promise: Guarantee, terms: Terms) -> tuple[str, str]:
     if claim.no_claim is not None:
         why = {"reason": promise.reason, "worst": above(claim.worst)}
         return said(f"no_claim.{claim.no_claim}", **why), said("text.none")
+    if terms.topics is not None:
+        return _of_topics(claim, terms.topics)
     in_context = promise.context and terms.kind is not BudgetKind.FREE
     origin = "context" if in_context else terms.kind
     parts = {
@@ -77,8 +82,80 @@ def say(claim: Claim, promise: Guarantee, terms: Terms) -> tuple[str, str]:
     text = said(_template("text", claim, terms), **parts) + _how_long(claim, terms)
     if origin in TEMPLATES["origin"]:
         text += said(f"origin.{origin}", **parts)
+    text += _recognised(claim)
     used = "".join(f" {line}" for line in terms.budget.used)
     return said(_template("sentence", claim, terms), **parts), text + used
+
+
+# Originals among which somebody who holds them looks for the right one.
+ORIGINALS = 1000
+
+
+def _of_topics(claim: Claim, topics: TopicTerms) -> tuple[str, str]:
+    """Return the sentence for texts that become topics, and what its figures mean."""
+    epsilon = claim.epsilon
+    sentence = said(
+        "topics.sentence",
+        epsilon=number(epsilon),
+        factor=factor(epsilon),
+        size=f"{topics.size:,}",
+    )
+    text = said(
+        "topics.text",
+        epsilon=number(epsilon),
+        nearest=nearest_percent(topics.nearest),
+        large=said("phrase.large") if epsilon > MAX_MEANINGFUL_TEXT_LOSS else "",
+    )
+    known = said(
+        "topics.recognised",
+        average=percent(picked_of(epsilon, ORIGINALS, topics)),
+        **recognition(epsilon),
+    )
+    return sentence, f"{text} {known}"
+
+
+def recognition(epsilon: float) -> dict[str, str]:
+    """Return how often somebody who holds originals picks the right one, at most.
+
+    After any single output, with a whole-text epsilon in nats.
+    """
+    return {
+        "originals": f"{ORIGINALS:,}",
+        "single": percent(picked_after(epsilon, ORIGINALS)),
+        "pair": percent(picked_after(epsilon, 2)),
+    }
+
+
+def _recognised(claim: Claim) -> str:
+    """Say the same of a text whose words are drawn, where a loss bounds all of it."""
+    total = claim.text_loss.total
+    if total is None or not math.isfinite(total):
+        return ""
+    if claim.notion not in (Notion.LDP, Notion.METRIC):
+        return ""
+    return " " + said("phrase.recognised", **recognition(total))
+
+
+def nearest_percent(value: float) -> str:
+    """Write an exact probability as a percentage, rounded to the nearest digit.
+
+    With one digit, and more where it would be written as 0% or 100%.
+    """
+    for digits in (1, 2, 3, 4):
+        rounded = round(value * 100.0, digits)
+        if 0.0 < rounded < 100.0:
+            return f"{rounded:.{digits}f}%"
+    return f"{value * 100.0:.0f}%"
+
+
+def percent(value: float) -> str:
+    """Write a bound of a probability as a percentage, rounded up."""
+    for digits in (1, 2, 3, 4):
+        step = 10.0**digits
+        rounded = math.ceil(value * 100.0 * step - 1e-9) / step
+        if rounded < 100.0:
+            return f"{rounded:.{digits}f}%"
+    return "100%"
 
 
 def _template(table: str, claim: Claim, terms: Terms) -> str:
@@ -327,6 +404,9 @@ def uncovered(notion: Notion, terms: Terms) -> Iterator[str]:
             yield said("always.dropped", named=_named(terms.run.dropped))
         if terms.run.pseudonyms:
             yield said("always.pseudonyms", named=_named(terms.run.pseudonyms))
+    if terms.topics is not None:
+        yield from _uncovered_by_topics(terms)
+        return
     yield said("always.person")
     policy, ways = terms.policy, TEMPLATES["written"]
     # Classes of token that count as one word, and ways to write one replacement.
@@ -344,6 +424,16 @@ def uncovered(notion: Notion, terms: Terms) -> Iterator[str]:
     yield said("always.records")
     if notion is Notion.METRIC:
         yield said("always.far")
+
+
+def _uncovered_by_topics(terms: Terms) -> Iterator[str]:
+    """Yield what the release of topics does not cover."""
+    assert terms.topics is not None
+    yield said("topics.person")
+    yield said("topics.disclosed", factor=factor(terms.epsilon))
+    for name in ("words", "missing"):
+        yield said(f"topics.{name}")
+    yield said("always.topic_records")
 
 
 def _named(fields: tuple[str, ...]) -> str:

@@ -9,12 +9,14 @@ import math
 from dataclasses import astuple, dataclass, field
 from typing import Annotated
 
+import numpy as np
 from msgspec import Meta
 
 from dptext.errors import UsageError
 from dptext.guarantees import claims, sentences
 from dptext.guarantees.claims import Nats, RunTerms, Terms, TextLoss, number
 from dptext.guarantees.sentences import said
+from dptext.lexicons import topics
 from dptext.mechanisms import Mechanism
 from dptext.profile import Profile
 from dptext.types import (
@@ -33,7 +35,8 @@ def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
     """Return the conditions of a claim."""
     run, sent = terms.run, terms.third_party is not None
     used = {
-        "lexicon": run.lexicon_is_custom and not run.adapted,
+        "topics": terms.topics is not None,
+        "lexicon": run.lexicon_is_custom and not run.adapted and not terms.topics,
         "adapted": bool(run.adapted),
         "lists": terms.policy.listed,
         "model": terms.brings_model,
@@ -41,7 +44,8 @@ def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
         "identified": run.identified,
         "ledger": run.subjects is not None,
     }
-    rests = [said(f"condition.{on}", source=run.adapted) for on in used if used[on]]
+    source = run.adapted if terms.topics is None else terms.topics.source
+    rests = [said(f"condition.{on}", source=source) for on in used if used[on]]
     position = "with the same id" if run.identified else "in the same place"
     if run.key != "key-file":
         key = said("condition.fresh_key")
@@ -52,9 +56,10 @@ def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
     else:
         key = said("condition.key_file", named=position)
     exact = said("condition.floating_point")
+    each = "word" if terms.topics is None else "text"
     if terms.numerical_slack is not None:
         nats = claims.above(max(terms.numerical_slack, 1e-12), 2)
-        exact = said("condition.finite_bits", nats=nats)
+        exact = said("condition.finite_bits", nats=nats, each=each)
     return (key, said("condition.settings"), *rests, exact, *promise.gaps)
 
 
@@ -142,12 +147,14 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
         translation=terms.translation,
         decoder=terms.decoder,
         decoding=sentences.decoding(terms, nothing),
-        adjacency=sentences.adjacency(terms),
-        covered=sentences.covered(terms.policy),
+        adjacency=() if terms.topics else sentences.adjacency(terms),
+        covered=("texts",) if terms.topics else sentences.covered(terms.policy),
         conditions=() if nothing else conditions(promise, terms),
         not_covered=(
-            *sentences.shown(terms.policy),
-            sentences.original_row(claim.text_loss.total),
+            *(() if terms.topics else sentences.shown(terms.policy)),
+            said("topics.original")
+            if terms.topics
+            else sentences.original_row(claim.text_loss.total),
             *sentences.uncovered(promise.notion if nothing else claim.notion, terms),
         ),
         source=promise.source,
@@ -228,5 +235,27 @@ def statement_of(
             decoder=recipe.decoder.name,
             brings_model=recipe.decoder.params.brings_model,
             third_party=recipe.decoder.params.third_party,
+            topics=topics_of(mechanism, budget),
         ),
+    )
+
+
+def topics_of(
+    mechanism: Mechanism, budget: BudgetDescription
+) -> claims.TopicTerms | None:
+    """Return the topics that take the place of texts; None where words do."""
+    meta = topics.meta_of(mechanism.space.lexicon)
+    if meta is None:
+        return None
+    size = int(meta["size"])
+    rows = np.arange(-1, size, dtype=np.int32)
+    law = mechanism.probs(rows, budget.high)
+    sources = [
+        f"{each['name']} (sha256 {each['sha256'][:12]})" for each in meta["public"]
+    ]
+    return claims.TopicTerms(
+        size=size,
+        nearest=float(law[1:].diagonal().min()),
+        largest=float(law.max()),
+        source=sentences.series(tuple(sources)),
     )

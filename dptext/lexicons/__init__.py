@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dptext.errors import LexiconError
-from dptext.lexicons import store
+from dptext.lexicons import store, topics
 from dptext.lexicons.store import BUILTIN, is_name, packaged_folder, user_folder
 from dptext.progress import shares
 from dptext.tokens.language_data import vulgar_words
@@ -41,10 +41,13 @@ def find(
 ) -> Lexicon:
     """Open a lexicon by name, or from a folder, or from a file of vectors.
 
-    A name that is known goes before a file of the same name (write ./NAME for the
+    The name of topics (dptext.lexicons.topics) begins with topics:. Any other name that
+    is known goes before a file of the same name (write ./NAME for the
     file). A file is imported on first use and kept in the cache; warn hears that the
     cache cannot be written.
     """
+    if (named := topics.split(name_or_path)) is not None:
+        return topics.open_lexicon(*named)
     path = Path(name_or_path)
     folders = [path]
     if is_name(name_or_path):
@@ -93,7 +96,7 @@ def by_digest(digest: str) -> Lexicon | None:
                 return store.load(folder)
         except LexiconError:
             continue
-    return None
+    return topics.by_digest(digest)
 
 
 def installed() -> list[Installed]:

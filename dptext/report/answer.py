@@ -12,7 +12,7 @@ import shlex
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -29,8 +29,8 @@ from dptext.guarantees.claims import (
 from dptext.guarantees.sentences import original_row
 from dptext.guarantees.statement import Statement
 from dptext.models.server_use import ServerAsked, ServerUse
+from dptext.report import vector_lines, whole_texts
 from dptext.report.attackers import (
-    SEEDED,
     Attackers,
     attacker_sentence,
     draw_sentence,
@@ -39,13 +39,13 @@ from dptext.report.attackers import (
 from dptext.report.blocks import Badge, Block, Figures, Rows, Tone
 from dptext.report.document import Document, Private, WordSection, treatment
 from dptext.report.exports import SIDECAR
-from dptext.report.figures import CLASSES, bound, count, of_third_party, short, whole
+from dptext.report.figures import CLASSES, bound, count, of_third_party, whole
+from dptext.report.lines import Line
 from dptext.report.signatures import UNSIGNED
+from dptext.report.whole_texts import TopicFigures
 from dptext.tokens import kinds
 from dptext.tokens.policy import Form
 from dptext.types import JsonObject, Level, Notion
-from dptext.vectors import Measures
-from dptext.vectors.worth import worth
 
 # The answer fits on 18 lines of 80 columns, of which names of lines take 11.
 _LINES, _WIDTH = 18, 68
@@ -65,8 +65,6 @@ _WORDS = {
     Strength.WEAK: "weakly protected",
 }
 
-# A classifier that gains less over chance has learned next to nothing.
-_NOTHING = 0.05
 _NOTIONS = {Notion.APPROXIMATE: "approximate LDP", Notion.METRIC: "metric DP"}
 
 
@@ -92,15 +90,6 @@ class RunOutputs:
     signed: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """An answer: its question in a word or two, the sentence, and its figures."""
-
-    name: str
-    sentence: str
-    figures: JsonObject = field(default_factory=dict)
-
-
 def answer(document: Document, released: RunOutputs | None = None) -> list[Line]:
     """Return what a run did and what it protects.
 
@@ -114,15 +103,21 @@ def answer(document: Document, released: RunOutputs | None = None) -> list[Line]
     layout = document.run.layout
     lines += changed_fields(layout.dropped, layout.pseudonyms)
     lines += protected(document.guarantee, document)
-    if words is not None:
+    if words is not None and words.topics is not None:
+        seeded = document.run.key == "seed"
+        lines += of_topics(words.topics, seeded=seeded)
+        if private is not None and private.words is not None:
+            changed = private.words.metrics.get("PP", {}).get("share_changed")
+            lines.append(Line("kept", *whole_texts.kept_sentence(changed)))
+    elif words is not None:
         lines += attacks(attackers_on(document, words))
         total = document.guarantee.text_loss.total
         lines.append(Line("original", original_row(total)))
         lines += [] if private is None else [_kept(private)]
     else:
         assert document.vectors is not None
-        lines += _of_vectors(document.vectors.measures)
-        lines += _worth(document)
+        lines += vector_lines.of_measures(document.vectors.measures)
+        lines += vector_lines.of_worth(document)
     sent = [*_third_party(document)]
     return [*lines, *sent, _send(document), _repeat(document, sent), _report(released)]
 
@@ -224,8 +219,12 @@ def _private(document: Document, released: RunOutputs) -> Line:
     named = f" of {named}" * bool(named)
     sentence = f"vectors{named}" if document.words is None else f"words{named} replaced"
     figures: JsonObject = {}
+    if is_of_topics(document):
+        sentence = f"texts{named} became topics"
     if private is not None:
-        sentence, figures = _counted(private, layout.format == "text", named)
+        sentence, figures = _counted(
+            private, layout.format == "text", named, topics=is_of_topics(document)
+        )
     figures["fields"] = layout.fields
     figures["outputs"] = [each or "-" for each in released.outputs]
     where = ""
@@ -243,15 +242,21 @@ def _private(document: Document, released: RunOutputs) -> Line:
     return Line("private", f"{sentence}: {where}" if where else sentence, figures)
 
 
-def _counted(private: Private, is_text: bool, named: str) -> tuple[str, JsonObject]:
-    """Say how many records, words or vectors there were."""
+def _counted(
+    private: Private, is_text: bool, named: str, *, topics: bool
+) -> tuple[str, JsonObject]:
+    """Say how many records, words, topics or vectors there were."""
     unit = "line" if is_text else "record"
     figures: JsonObject = {"records": private.records, "left_out": private.faults}
     parts = [_some(private.records, unit)]
     if private.faults:
         parts.append(f"{_some(private.faults, unit)} left out as unreadable")
     words, vectors = private.words, private.vectors
-    if words is not None:
+    if topics:
+        became = "became a topic" if private.texts == 1 else "became a topic each"
+        parts.append(f"{_some(private.texts, 'text')}{named} {became}")
+        figures |= {"texts": private.texts}
+    elif words is not None:
         treated: Counter[str] = Counter()
         for name, tokens in words.tokens.items():
             if name not in kinds.MARK_NAMES:
@@ -384,8 +389,15 @@ def _near(promise: Statement) -> str:
     return _WORDS.get(worth, "not meaningfully protected")
 
 
+def is_of_topics(document: Document) -> bool:
+    """Tell whether whole texts became topics."""
+    return document.words is not None and document.words.topics is not None
+
+
 def is_of_texts(document: Document) -> bool:
-    """Tell whether a released vector is one of a whole text."""
+    """Tell whether a released vector, or a topic, is one of a whole text."""
+    if is_of_topics(document):
+        return True
     return document.vectors is not None and document.guarantee.level is Level.TEXT
 
 
@@ -455,58 +467,12 @@ def attacks(known: Attackers) -> list[Line]:
     ]
 
 
-def _of_vectors(measures: Measures | None) -> Iterator[Line]:
-    """Say how often the original of a vector is found, and what distances keep."""
-    if measures is None:
-        yield Line("attacker", SEEDED, {"found": None})
-        return
-    ruler, errors = measures.ruler, measures.distortion
-    best = max(ruler.nearest, ruler.best or 0.0)
-    yield Line(
-        "attacker",
-        f"finds {whole(best)} of originals among {count(ruler.choices)} {ruler.of}, "
-        f"or more; without the vector {whole(ruler.baseline)}",
-        {
-            "found": best,
-            "nearest": ruler.nearest,
-            "without_output": ruler.baseline,
-            "choices": ruler.choices,
-        },
-    )
-    names = ("distance", "distance_error", "corrected_error")
-    yield Line(
-        "kept",
-        f"distances between vectors: mean {short(errors.distance)}, mean error "
-        f"{short(errors.distance_error)}",
-        {name: getattr(errors, name) for name in names},
-    )
-
-
-def _worth(document: Document) -> Iterator[Line]:
-    """Say what vectors of whole texts are worth where noise leaves nothing of them."""
-    run, loss = document.run, document.guarantee.text_loss.total
-    found = worth(run.settings, run.lexicon_digest, loss)
-    if found is not None:
-        left = ""
-        if found.accuracy - found.chance < _NOTHING:
-            left = "next to nothing is left: "
-        at = ""
-        if loss is not None and loss < found.loss * (1.0 - 1e-6):
-            at = f" (at {found.loss:g} nats, with less noise)"
-        yield Line(
-            "use",
-            f"{left}a classifier of public English news was right for "
-            f"{whole(found.accuracy)}{at}; chance {whole(found.chance)}, no noise "
-            f"{whole(found.original)}",
-            {
-                "accuracy": found.accuracy,
-                "chance": found.chance,
-                "original": found.original,
-                "measured_at_loss": found.loss,
-                "noise": found.noise,
-                "spread": found.spread,
-            },
-        )
+def of_topics(topics: TopicFigures, *, seeded: bool) -> list[Line]:
+    """Say how often the nearest topic is written, and who finds an original."""
+    return [
+        Line("written", *whole_texts.written_sentence(topics)),
+        Line("original", *whole_texts.original_sentence(topics, seeded=seeded)),
+    ]
 
 
 def _kept(private: Private) -> Line:
@@ -546,6 +512,12 @@ def _send(document: Document) -> Line:
     worth = document.guarantee.strength.word
     if worth in (Strength.NONE, Strength.NOT_MEANINGFUL):
         return Line("send it", "no, unless the original could be sent as well")
+    if is_of_topics(document):
+        return Line(
+            "send it",
+            "if what is copied, and the topic of each text, may be known; first run "
+            "dptext check; publish only output and public report",
+        )
     unit = "texts" if is_of_texts(document) else "words"
     varies = worth is Strength.VARIES
     kept = f"similar {unit} from each other" if varies else f"single {unit}"
@@ -559,6 +531,8 @@ def _send(document: Document) -> Line:
 def _repeat(document: Document, sent: Sequence[Line]) -> Line:
     """Say whether another run may give the same output; not if draws were sent."""
     drawn = "noise" if document.vectors else "words"
+    if is_of_topics(document):
+        drawn = "topics"
     sentence = {
         "system": f"a new run draws other {drawn}, and losses add up (see --key-file)",
         "key-file": "with the same input, settings and key, at no further cost",

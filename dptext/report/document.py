@@ -28,6 +28,7 @@ from dptext.measures.public import Deniability, NoRisk, PublicMeasures
 from dptext.models.server_use import ServerAsked, ServerUse
 from dptext.report.attackers import ReaderFigures
 from dptext.report.signatures import Signature
+from dptext.report.whole_texts import TopicFigures
 from dptext.tokens import kinds, lists
 from dptext.tokens.policy import Policy
 from dptext.types import JsonObject, Selection
@@ -166,6 +167,8 @@ class WordSection:
     language: str = ""
     decoder_files: dict[str, str] = field(default_factory=dict)
     list_files: dict[str, str] = field(default_factory=dict)
+    #: Where whole texts become topics; null where words are replaced.
+    topics: TopicFigures | None = None
 
     @classmethod
     def of(cls, pipeline: Pipeline, measures: PublicMeasures) -> WordSection:
@@ -185,6 +188,7 @@ class WordSection:
             language=lexicon.language,
             decoder_files=dict(pipeline.decoder.content),
             list_files=lists.digests(pipeline.profile.tokens),
+            topics=TopicFigures.from_pipeline(pipeline),
         )
 
 

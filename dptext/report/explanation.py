@@ -13,6 +13,7 @@ import numpy as np
 
 from dptext.budgets import SequentialBudget
 from dptext.guarantees.statement import Statement
+from dptext.lexicons import topics
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.report import build, document, views
@@ -76,6 +77,8 @@ class Explanation:
     epsilon: float
     notes: tuple[str, ...]
     tokens: tuple[Token, ...]
+    #: Whether the text as a whole becomes a topic.
+    of_topics: bool = False
 
 
 def explain(pipeline: Pipeline, text: str, listed: int) -> Explanation:
@@ -118,6 +121,7 @@ def explain(pipeline: Pipeline, text: str, listed: int) -> Explanation:
         epsilon=float(eps.sum()),
         notes=tuple(_notes(pipeline)),
         tokens=tuple(tokens),
+        of_topics=topics.meta_of(pipeline.lexicon) is not None,
     )
 
 
@@ -194,7 +198,7 @@ def view(result: Explanation) -> Page:
         (
             token.text,
             token.stays,
-            ", ".join(f"{e.word} {share(e.probability)}" for e in token.likeliest),
+            "; ".join(f"{e.word} {share(e.probability)}" for e in token.likeliest),
         )
         for token in result.tokens
         if token.stays is not None
@@ -204,11 +208,16 @@ def view(result: Explanation) -> Page:
         Column("stays", share),
         Column("likeliest replacements"),
     ]
-    promised, *_ = views.guarantee(result.guarantee)
+    promised, *_ = views.guarantee(result.guarantee, of_texts=result.of_topics)
     parts: dict[str, list[Block]] = {
         "What happens to each token": [Tokens(marks)] if marks else [],
         "How epsilon is spread": _spread(result, marks) if marks else [],
         "What each word may become": [Table(columns, become)] if become else [],
+    }
+    if result.of_topics:
+        columns[:2] = [Column("text"), Column("nearest topic", share)]
+        parts = {"What the text may become": [Table(columns, become)]}
+    parts |= {
         "Notes": [Bullets(result.notes)] if result.notes else [],
     }
     sections = [Section(title, blocks) for title, blocks in parts.items() if blocks]

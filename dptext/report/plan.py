@@ -15,9 +15,10 @@ from dptext.measures.context_risk import PUBLIC_TEXT, InContext
 from dptext.measures.public import Deniability, PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.report import answer, build, figures, views
+from dptext.report import answer, build, figures, views, whole_texts
 from dptext.report.attackers import Attackers, ReaderFigures
 from dptext.report.blocks import (
+    Block,
     Cell,
     Code,
     Column,
@@ -27,6 +28,7 @@ from dptext.report.blocks import (
     Section,
     Table,
 )
+from dptext.report.whole_texts import TopicFigures
 from dptext.types import Record
 
 SENTENCES = (
@@ -110,6 +112,8 @@ class Plan:
     dropped: tuple[str, ...] = ()
     #: Fields whose values will be keyed tokens.
     pseudonyms: tuple[str, ...] = ()
+    #: Where whole texts become topics; null where words are replaced.
+    topics: TopicFigures | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +171,7 @@ def plan(
         counted="" if size is None else size.counted,
         seconds=None if size is None else size.text / rate / jobs,
         third_party=asking,
+        topics=TopicFigures.from_pipeline(pipeline),
     )
 
 
@@ -227,21 +232,27 @@ def view(result: Plan) -> Page:
     lines = [
         *answer.changed_fields(result.dropped, result.pseudonyms),
         *answer.protected(result.guarantee),
-        *answer.attacks(known),
+        *(
+            answer.attacks(known)
+            if result.topics is None
+            else answer.of_topics(result.topics, seeded=False)
+        ),
     ]
     examples = Table(
         [Column("as it is"), Column("as it may become")],
         [(each.before, each.after) for each in result.examples],
     )
-    measured = [
+    measured: list[Block] = [
         *views.attackers(known),
         Paragraph(result.risk_note, "note"),
     ]
+    if result.topics is not None:
+        measured = [*whole_texts.blocks(result.topics, seeded=False)]
     return Page(
         f"Plan: {result.profile}",
         [
             Section("Public sentences before and after one draw", (examples,)),
-            *views.guarantee(result.guarantee),
+            *views.guarantee(result.guarantee, of_texts=result.topics is not None),
             Section("What attackers find", measured),
         ],
         lead=("Nothing private was read for this plan.",),
@@ -267,7 +278,8 @@ def _figures(
     yield "mechanism", f"{result.mechanism}, epsilon {result.epsilon:g}"
     if result.changed is not None:
         drawn = " as drawn, before decoding" * (result.guarantee.decoder != "none")
-        yield "changed", f"about {figures.share(result.changed)} of words{drawn}"
+        of = "words" if result.topics is None else "texts get another topic"
+        yield "changed", f"about {figures.share(result.changed)} of {of}{drawn}"
     if result.deniability is not None:
         yield from views.deniability(result.deniability)
     if (asking := result.third_party) is not None:

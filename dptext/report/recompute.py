@@ -15,6 +15,7 @@ import msgspec
 from dptext import __version__, lexicons, pipeline, profile, progress, registry
 from dptext.errors import DptextError, UnprovenError, UsageError
 from dptext.guarantees.policy import Unverified
+from dptext.lexicons import topics
 from dptext.measures.public import NoRisk, PublicMeasures
 from dptext.report import build
 from dptext.report.document import Document, Run, public
@@ -172,6 +173,12 @@ class Recomputer:
                 f"its lexicon (digest {digest[:12]}...) is not on this machine; import "
                 "it (dptext lexicon import) or name it with --lexicon"
             )
+            if (named := topics.split(run.lexicon)) is not None:
+                reason = (
+                    f"its topics {named[0]} (digest {digest[:12]}...) are not on this "
+                    f"machine: put their file into {topics.folder()}, or name it with "
+                    f"--lexicon {topics.named('FILE', named[1])}"
+                )
             raise _EndedError("", Gap(Unverified.LEXICON, reason))
         if digest == lexicons.builtin_digest():
             return lexicon

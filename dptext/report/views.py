@@ -22,7 +22,7 @@ from dptext.measures.calibrate import Rung, shipped_readers
 from dptext.measures.context_risk import AS_WRITTEN, AT_LEAST, InContext
 from dptext.measures.public import Deniability
 from dptext.metrics import Figure
-from dptext.report import answer, figures
+from dptext.report import answer, figures, whole_texts
 from dptext.report.answer import RunOutputs
 from dptext.report.attackers import (
     Attackers,
@@ -118,7 +118,11 @@ def report(
         [
             *guarantee(document.guarantee, of_texts=answer.is_of_texts(document)),
             *sections,
-            *_private(document.private, document.guarantee.delta),
+            *_private(
+                document.private,
+                document.guarantee.delta,
+                topics=answer.is_of_topics(document),
+            ),
             _run(document),
             _check(document, signed),
         ],
@@ -132,12 +136,16 @@ def report(
 def guarantee(promise: Statement, *, of_texts: bool = False) -> list[Section]:
     """Return what is promised, what is not, and under which conditions.
 
-    of_texts: it is about vectors, each of a whole text.
+    of_texts: it is about vectors or topics, each of a whole text.
     """
     lines = paragraphs(
         promise.text_level, promise.translation, promise.decoding, promise.subjects
     )
-    blocks = (Paragraph(promise.sentence, "lead"), *lines, *_loss(promise, of_texts))
+    blocks = (
+        Paragraph(promise.sentence, "lead"),
+        *lines,
+        *_loss(promise, of_texts),
+    )
     held = (Bullets(promise.conditions),) if promise.conditions else ()
     return [
         Section("Guarantee", blocks, (answer.verdict(promise),)),
@@ -183,6 +191,10 @@ def _loss(promise: Statement, of_texts: bool) -> Iterator[Block]:
 
 def _words(words: WordSection, known: Attackers) -> Iterator[Section]:
     """Yield what is measured of released words, by public data alone."""
+    if words.topics is not None:
+        found = whole_texts.blocks(words.topics, seeded=known.seeded)
+        yield Section("What attackers find", found)
+        return
     bands: Iterable[Block] = ()
     if words.risk is not None and not known.other_language:
         bands = _bands(words.risk)
@@ -298,7 +310,9 @@ def deniability(deny: Deniability) -> Rows:
     ]
 
 
-def _private(private: Private | None, delta: float) -> Iterator[Section]:
+def _private(
+    private: Private | None, delta: float, *, topics: bool
+) -> Iterator[Section]:
     """Yield functions of the private texts, each marked."""
     if private is None:
         return
@@ -309,7 +323,12 @@ def _private(private: Private | None, delta: float) -> Iterator[Section]:
         ("Texts", count(private.texts)),
     ]
     seconds = f"{private.seconds:.3g} s"
-    if (words := private.words) is not None:
+    if (words := private.words) is not None and topics:
+        other = words.metrics.get("PP", {}).get("share_changed")
+        nearest, _ = whole_texts.kept_sentence(other)
+        happened = Figures([("Topics", nearest.removesuffix(" (private)"))])
+        yield Section("What happened to the texts", (happened,), mark)
+    elif words is not None:
         yield Section("What happened to the words", tuple(_tokens(words)), mark)
         yield Section("Epsilon per text", (_spent(words.epsilon_per_text),), mark)
         changed: list[Block] = [Figures(list(metrics(words.metrics)))]

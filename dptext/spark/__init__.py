@@ -51,6 +51,7 @@ from dptext.errors import (
     MissingExtra,
     UsageError,
 )
+from dptext.lexicons import topics
 from dptext.measures.public import PublicMeasures
 from dptext.metrics import FIRST_TEXTS
 from dptext.pipeline import Pipeline
@@ -74,6 +75,7 @@ T = TypeVar("T")
 # What a task returns in the place of its result: trying again would not help.
 Failure = DptextError | InternalError | OSError
 
+_TOPICS = "topics.json"  # a file of topics in an archive
 _READY: dict[tuple[str, str], Pipeline] = {}
 
 
@@ -99,6 +101,8 @@ class Shipped(NamedTuple):
                 from pyspark import SparkFiles
 
                 source = SparkFiles.get(self.archive)
+                if (named := topics.split(self.recipe.profile.lexicon)) is not None:
+                    source = topics.named(os.path.join(source, _TOPICS), named[1])
             _READY.clear()
             _READY[name] = self.recipe.pipeline(lexicons.find(source))
         return _READY[name]
@@ -134,7 +138,12 @@ def sent(context: Spark, lexicon: Lexicon) -> Iterator[str]:
 
     with tempfile.TemporaryDirectory() as folder:
         archive = os.path.join(folder, f"{lexicon.digest[:16]}.tar")
-        store.save(lexicon, pathlib.Path(folder, "lexicon"))
+        if topics.meta_of(lexicon) is None:
+            store.save(lexicon, pathlib.Path(folder, "lexicon"))
+        else:
+            copy = pathlib.Path(folder, "lexicon", _TOPICS)
+            copy.parent.mkdir()
+            copy.write_bytes(topics.encode(topics.source_of(lexicon)))
         with tarfile.open(archive, "w") as packed:
             for path in sorted(pathlib.Path(folder, "lexicon").iterdir()):
                 packed.add(path, path.name)

@@ -72,7 +72,8 @@ class Policy:
     agreement says which drawn words are rewritten to agree with their neighbours.
     keep and mask are public lists, and forms names pieces that become random ones of
     the same form and layout; all three go before the other settings. Tags and entities
-    are marks: with punctuation: drop they are left out.
+    are marks: with punctuation: drop they are left out. topic says how a topic is
+    written that takes the place of a whole text.
     """
 
     unknown: Literal["perturb", "mask", "drop", "keep"] = "perturb"
@@ -84,6 +85,7 @@ class Policy:
     keep: Listed = NOTHING
     mask: Listed = NOTHING
     forms: tuple[Form, ...] = ()
+    topic: Literal["words", "id", "both"] = "words"
 
     @property
     def listed(self) -> bool:
@@ -103,11 +105,15 @@ class Policy:
         return codes
 
     def settings(self) -> JsonObject:
-        """Return it as a profile says it; lists that name nothing are left out."""
+        """Return it as a profile says it; lists that name nothing are left out.
+
+        So is how topics are written, where it is the default.
+        """
         lists: JsonObject = {
             "keep": self.keep.settings(),
             "mask": self.mask.settings(),
             "forms": [*map(str, self.forms)],
+            "topic": "" if self.topic == "words" else self.topic,
         }
         every = {each.name: getattr(self, each.name) for each in fields(self)} | lists
         return {key: value for key, value in every.items() if value or key not in lists}

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from dptext import cache, lexicons, models, pipeline, profile, registry, spaces
 from dptext.budgets import uniform
-from dptext.errors import LexiconError, UsageError
+from dptext.errors import UsageError
 from dptext.guarantees import statement
+from dptext.lexicons.weighting import Wide, means, weighted, with_vectors
 from dptext.measures import bayes_risk, calibrate
 from dptext.mechanisms import Aim, NoiseMechanism, gaussian
 from dptext.mechanisms import Params as MechanismParams
@@ -36,7 +37,6 @@ from dptext.types import (
     NUMBER,
     BudgetDescription,
     BudgetKind,
-    Ids,
     Inputs,
     JsonObject,
     Lexicon,
@@ -55,9 +55,6 @@ _ELSEWHERE = ("mapping", "strategy")
 # An epsilon from a mu is rounded down, so that the mu is no more than was asked for.
 _BELOW = 1.0 - 1e-9
 _ROWS = 4096  # vectors that are made at once
-# Texts of more words are summed one by one, in blocks of so many words.
-_LONG, _BLOCK = 512, 4096
-Wide = NDArray[np.float64]
 # So many frequent words stand for public texts where none are named; most that count.
 _WORDS, _TEXTS = 1000, 20_000
 Warn = Callable[[str], None]
@@ -207,29 +204,6 @@ def _settings(recipe: Profile, chosen: object) -> VectorSettings:
     return VectorSettings(replace(recipe, mapping=None), options)
 
 
-def _means(
-    rows: NDArray[np.floating], ids: Ids, counts: NDArray[np.int64], part: slice
-) -> Wide:
-    """Return means of the vectors of some texts' words, without any the unknown word's.
-
-    counts (n,) how many of ids each text has; the same in any batch: (m, d).
-    """
-    ends, counts = np.cumsum(counts)[part], counts[part]
-    begins = ends - counts
-    sums = np.zeros((len(counts), rows.shape[1]))
-    short = np.flatnonzero(counts <= _LONG)
-    for word in range(int(counts[short].max(initial=0))):
-        short = short[counts[short] > word]
-        sums[short] += rows[ids[begins[short] + word]]
-    for text in np.flatnonzero(counts > _LONG):
-        for begin in range(begins[text], ends[text], _BLOCK):
-            block = rows[ids[begin : min(begin + _BLOCK, ends[text])]]
-            sums[text] += block.sum(axis=0, dtype=np.float64)
-    sums[counts == 0] = rows[-1]
-    means: Wide = sums / np.maximum(counts, 1)[:, None]
-    return means
-
-
 def sentence_vectors(folder: str, digest: str, texts: Sequence[str]) -> Wide:
     """Return a model's vectors: each text by itself, so that no other changes it."""
     blocks = models.embed(folder, "cpu", [[text] for text in texts], digest)
@@ -256,30 +230,6 @@ def _public_texts(path: str) -> tuple[str, ...]:
     return texts
 
 
-def weighted(lexicon: Lexicon, a: float) -> Lexicon:
-    """Return a lexicon for smooth inverse frequency (Arora, Liang and Ma 2017).
-
-    Each vector times a / (a + frequency), less its part along the first singular vector
-    of the weighted table, words counted by frequency: all of it public. The unknown
-    word, whose frequency is not known, has the weight of the rarest word.
-    Raises LexiconError where nothing is left.
-    """
-    vectors = np.asarray(lexicon.vectors, np.float64)
-    prior = np.append(lexicon.prior, lexicon.prior.min())
-    rows = vectors * (a / (a + prior))[:, None]
-    _, axes = np.linalg.eigh(rows.T @ (rows * prior[:, None]))
-    common = axes[:, -1]
-    longest = np.abs(rows).max(initial=0.0)
-    rows -= (rows @ common)[:, None] * common
-    if np.abs(rows).max(initial=0.0) <= 1e-9 * longest:
-        raise LexiconError(
-            f"lexicon {lexicon.name}: its vectors lie in one direction, which "
-            "--pool sif takes off; use --pool mean"
-        )
-    digest = digest_of_data([lexicon.digest, "sif", a])
-    return _with_vectors(lexicon, rows.astype(np.float32), digest)
-
-
 def _table_of_texts(
     folder: str, digest: str, longest: float, public: str | None
 ) -> Lexicon:
@@ -302,7 +252,7 @@ def _table_of_texts(
         counts=np.ones(len(texts)),
         meta={"prior": "none: public texts count alike"},
     )
-    return _with_vectors(base, rows, named)
+    return with_vectors(base, rows, named)
 
 
 def _axes(width: int, longest: float) -> Lexicon:
@@ -312,22 +262,7 @@ def _axes(width: int, longest: float) -> Lexicon:
     base = replace(
         lexicons.find("builtin"), name="axes", words=("+", "-"), counts=np.ones(2)
     )
-    return _with_vectors(base, ends, digest_of_data(["axes", width, longest]))
-
-
-def _with_vectors(
-    lexicon: Lexicon, vectors: NDArray[np.float32], digest: str
-) -> Lexicon:
-    """Put other vectors into a lexicon, without what followed from the old ones."""
-    meta = {name: value for name, value in lexicon.meta.items() if name != "geometry"}
-    return replace(
-        lexicon,
-        vectors=vectors,
-        digest=digest,
-        meta=meta,
-        orders=np.zeros((len(vectors), 1), np.uint32),
-        far=np.zeros(len(vectors), np.float32),
-    )
+    return with_vectors(base, ends, digest_of_data(["axes", width, longest]))
 
 
 class Rows(NamedTuple):
@@ -426,8 +361,8 @@ class VectorRelease:
         if self.pool is Pool.WORD:
             return words.texts, len(ids), lambda part: rows[ids[part]]
         counts = np.bincount(words.texts, minlength=len(texts))
-        means = partial(_means, mechanism.inputs, ids, counts)
-        return every, len(ids), lambda part: mechanism.position(means(part))
+        pooled = partial(means, mechanism.inputs, ids, counts)
+        return every, len(ids), lambda part: mechanism.position(pooled(part))
 
 
 def _within(groups: NDArray[np.int64]) -> NDArray[np.int32]:

@@ -30,6 +30,7 @@ from dptext.guarantees.claims import (
 )
 from dptext.guarantees.sentences import said
 from dptext.guarantees.statement import Statement
+from dptext.lexicons.weighting import Wide
 from dptext.measures import bayes_risk
 from dptext.mechanisms.discrete_gaussian import DiscreteGaussian
 from dptext.mechanisms.discrete_laplace import DiscreteLaplace
@@ -37,7 +38,7 @@ from dptext.mechanisms.privemb import PrivEmb
 from dptext.randomness import RandomBits, Randomness, RunKey
 from dptext.types import Guarantee, Ids, Level, Notion, Strategy
 from dptext.vectors import Distortion, Measures, Pool, Ruler
-from dptext.vectors.release import VectorRelease, Wide
+from dptext.vectors.release import VectorRelease
 
 # Numbers of vectors for which an epsilon is printed that holds for all together.
 _SEVERAL = (2, 5, 10, 50, 100)
@@ -245,12 +246,17 @@ def _several(release: VectorRelease, claim: VectorClaim) -> str:
     if normal:
         counts = ", ".join(f"{n}: {above(claim.together(n))}" for n in _SEVERAL)
         figures |= {"mu": above(claim.promise.mu, 5), "counts": counts}
-    return shared + said(
+    known = ""
+    loss = claim.loss.farthest
+    if not normal and release.pool is not Pool.WORD and math.isfinite(loss):
+        known = " " + said("vectors.recognised", **sentences.recognition(loss))
+    several = said(
         f"vectors.several.{'normal' if normal else 'sum'}",
         of=said(f"vectors.n.{'words' if release.pool is Pool.WORD else 'texts'}"),
         delta=delta,
         **figures,
     )
+    return f"{shared}{several}{known}"
 
 
 def measured(release: VectorRelease) -> Measures:

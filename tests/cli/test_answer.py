@@ -18,6 +18,7 @@ from rich.console import Console
 
 from dptext import profile
 from dptext.report import answer, terminal
+from dptext.report.lines import Line
 from tests.cli.running import WORDS, Ran, command, environment, here, lexicon
 from tests.report.pages import internal_report
 
@@ -183,8 +184,8 @@ def test_many_and_strange_names_stay_on_two_lines(
 @pytest.mark.parametrize("columns", [COLUMNS, 40])
 def test_long_lines_are_cut_and_warnings_are_not(tmp_path: Path, columns: int) -> None:
     """Warnings stand in full below other lines, on a telephone, too."""
-    lines = [answer.Line(name, f"{name} " * 60) for name in NAMES]
-    lines[0] = answer.Line("private", f"3 records: {'x' * 200}")
+    lines = [Line(name, f"{name} " * 60) for name in NAMES]
+    lines[0] = Line("private", f"3 records: {'x' * 200}")
     for count in (0, 1, 3, 9):
         warnings = [f"warning {number} " * 12 for number in range(count)]
         with open(tmp_path / "out", "w+") as out:

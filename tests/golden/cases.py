@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -534,6 +535,47 @@ def _table() -> Entry:
     }
 
 
+def _topics() -> Entry:
+    """Privatize texts by topics around four sentences, whose vectors are centres."""
+    import dptext
+    from dptext import views
+    from dptext.lexicons import topics
+
+    sentences = ("the team won", "rain and wind", "the bank", "soup and bread")
+    view = views.prepared({"name": "sif"})
+    document = topics.TopicFile(
+        format=topics.FORMAT,
+        name="golden",
+        language="en",
+        view={"name": "sif"},
+        view_content=dict(view.content),
+        public=(topics.PublicSource("made.txt", "0" * 64, 4),),
+        sizes={
+            "4": topics.TopicsOfSize(
+                centres=tuple(
+                    tuple(row) for row in view.vectors(sentences).round(6).tolist()
+                ),
+                words=tuple(tuple(sentence.split()) for sentence in sentences),
+                counts=(4, 3, 2, 1),
+            )
+        },
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "golden.json")
+        path.write_bytes(topics.encode(document))
+        private, report = dptext.privatize(
+            ["the dog runs", "", "snow", "a player scored"],
+            profile="topics",
+            lexicon=topics.named(str(path), None),
+            key=bytes(range(7, 7 + 64)),
+            report=True,
+        )
+    return {
+        "texts": digest(repr(private).encode()),
+        "clear": f"epsilon={report.guarantee.epsilon} {report.guarantee.notion}",
+    }
+
+
 def _rest() -> Iterator[tuple[str, Case]]:
     for name, arguments in refused().items():
         yield f"exit {name}", partial(ended, *arguments)
@@ -542,6 +584,7 @@ def _rest() -> Iterator[tuple[str, Case]]:
     yield "ledger", spent
     yield "call", _called
     yield "call table", _table
+    yield "call topics", _topics
 
 
 CASES: dict[str, Case] = {

@@ -1,0 +1,295 @@
+"""Linkage: how often somebody who has an original text recognises its row.
+
+The attacker is given the rows of up to 2,000 records, and all of their originals, or a
+few words of one. Two kinds of them are measured.
+
+- One who knows settings and mechanism reads new draws of the originals, before any
+  decoding: by the layout alone (the number of replaced words, their places and all that
+  is copied), and by the sum of ln P(y|x) among originals of the same layout, which no
+  attacker does better than. With some words of a text only, each row is weighed by
+  how much likelier one of these words makes one of its draws.
+- A layman compares words of originals and of the private file, by the cosine of TF-IDF.
+
+Where several candidates are equally good, one of them is picked by chance.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+from msgspec import Meta
+from numpy.typing import NDArray
+
+from dptext import lexicons
+from dptext.evaluation.rows import Pair, one_text
+from dptext.guarantees import binomial
+from dptext.lexicons import store, topics
+from dptext.measures.bayes_risk import Share
+from dptext.models import package
+from dptext.pipeline import Pipeline
+from dptext.randomness import RunKey
+from dptext.tokens.policy import Policy
+from dptext.tokens.tokenizer import Tokenizer
+from dptext.types import BudgetKind, Ids, Ints, Record, Strategy
+
+MOST = 2000  # records that are held
+TEN, RAREST = 10, 3  # words of a text that are known
+_CONFIDENCE = 0.95
+_BLOCK = 32  # inputs whose output distributions are held at once
+_LEAST = 1e-12  # a likelihood below which no row falls: words that are never drawn
+_DIGIT = re.compile(r"\d")
+Wide = NDArray[np.float64]
+Scores = NDArray[np.float32]
+
+_KNOWS = {
+    "all": "all originals",
+    "ten": f"{TEN} random words of one",
+    "rarest": f"{RAREST} rarest words of one",
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Linked:
+    """How often one attacker picks the right row, or the right original of a row."""
+
+    #: layout, law (of the draws), or cosine (of the private file).
+    attack: str
+    #: The words that the attacker has.
+    knows: str
+    #: Records among which the right one is picked.
+    records: Annotated[int, Meta(ge=0)]
+    #: Share picked right at the first guess, with limits at 95% confidence.
+    first: Share
+    low: Share
+    high: Share
+    #: Median place of the right one, 1 the first.
+    median_rank: Annotated[float, Meta(ge=0)]
+    #: Share picked right of two.
+    of_two: Share
+
+
+def linkage(pairs: Sequence[Pair], writer: Pipeline | None) -> tuple[Linked, ...]:
+    """Measure attackers on the first records; writer is what wrote them, if known."""
+    pairs = pairs[:MOST]
+    if len(pairs) < 2:
+        return ()
+    rng = np.random.default_rng(0)
+    texts = [one_text(pair.before) for pair in pairs]
+    words = _KnownWords(writer)
+    known = [words.choose(text, rng) for text in texts]
+    return (
+        *_by_law(pairs, known, writer),
+        *_by_cosine(texts, [one_text(pair.after) for pair in pairs], known),
+    )
+
+
+class _KnownWords:
+    """Chooses the words of a text that an attacker knows."""
+
+    def __init__(self, writer: Pipeline | None) -> None:
+        lexicon = None if writer is None else writer.lexicon
+        if lexicon is None or topics.meta_of(lexicon) is not None:
+            lexicon = lexicons.find(store.BUILTIN)
+        self._lexicon = lexicon
+        self._tokenizer = Tokenizer(lexicon, Policy(punctuation="drop"))
+
+    def choose(self, text: str, rng: np.random.Generator) -> tuple[list[str], ...]:
+        """Return ten random words of a text, and its rarest; fewer in short texts."""
+        rows = self._tokenizer.words([text]).ids
+        rows = np.unique(rows[rows >= 0])
+        ten = rng.permutation(rows)[:TEN]
+        rarest = rows[np.argsort(self._lexicon.counts[rows], kind="stable")][:RAREST]
+        spelled = self._lexicon.words
+        return [spelled[row] for row in ten], [spelled[row] for row in rarest]
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Drawn words of records: (n,), the record of each, and their inputs."""
+
+    ids: Ids
+    drawn: Ids
+    records: Ints
+    #: Number of the layout of each record, equal where all that is copied is equal.
+    layouts: Ints
+
+
+def _by_law(
+    pairs: Sequence[Pair],
+    known: Sequence[tuple[list[str], ...]],
+    writer: Pipeline | None,
+) -> Iterator[Linked]:
+    """Yield attackers who know the settings; few where these have no exact law."""
+    if writer is None:
+        return
+    rows = _drawn(pairs, writer)
+    count = len(pairs)
+    sizes = np.bincount(rows.layouts)[rows.layouts].astype(np.float64)
+    yield _linked("layout", "all", 1.0 / sizes, (sizes + 1.0) / 2.0, count)
+    exact = (
+        writer.mechanism.has_log_probs
+        and writer.budget.description.kind is BudgetKind.WORD
+        and writer.profile.strategy is Strategy.TOKEN
+    )
+    if not exact:
+        return
+    epsilon = writer.budget.description.high
+    first, rank = np.ones(count), np.ones(count)
+    for members, scores in _by_layout(rows, writer, epsilon):
+        # The owner of originals asks of each row which one it is of.
+        first[members], rank[members] = _places(scores, np.arange(len(members)))
+    yield _linked("law", "all", first, rank, count)
+    for number, name in enumerate(("ten", "rarest")):
+        weights = _of_some_words(
+            rows, writer, epsilon, [each[number] for each in known]
+        )
+        yield _linked("law", name, *_places(weights, np.arange(count)), count)
+
+
+def _drawn(pairs: Sequence[Pair], writer: Pipeline) -> _Rows:
+    """Draw the words of originals anew, and tell their layouts apart."""
+    ready = writer.offline
+    records = [Record(n, pair.before, None) for n, pair in enumerate(pairs)]
+    words, drawn, eps, _ = ready.draws(records, ready.randomness(RunKey.fresh()))
+    seen = ready.released(words, drawn, eps)
+    counts = np.array([len(record.texts) for record in records], np.int64)
+    of_text = np.repeat(np.arange(len(records)), counts)
+    shown: list[list[object]] = [[] for _ in records]
+    begin = 0
+    replaced = np.zeros(len(seen.pieces), bool)
+    replaced[seen.positions] = True
+    for text, end in zip(of_text.tolist(), seen.ends.tolist(), strict=True):
+        pieces = [_DIGIT.sub("0", piece) for piece in seen.pieces[begin:end]]
+        shown[text] += [*pieces, *replaced[begin:end].tolist(), None]
+        begin = end
+    numbers: dict[tuple[object, ...], int] = {}
+    layouts = [numbers.setdefault(tuple(each), len(numbers)) for each in shown]
+    return _Rows(words.ids, drawn, of_text[words.texts], np.array(layouts, np.int64))
+
+
+def _by_layout(
+    rows: _Rows, writer: Pipeline, epsilon: float
+) -> Iterator[tuple[Ints, Wide]]:
+    """Yield the records of each layout with ln P(drawn words of i | words of j).
+
+    scores (m, m): a row for each released record, a column for each original.
+    """
+    starts = np.searchsorted(rows.records, np.arange(len(rows.layouts) + 1))
+    groups = []
+    uses: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+    for layout in range(int(rows.layouts.max()) + 1):
+        members = np.flatnonzero(rows.layouts == layout)
+        length = int(starts[members[0] + 1] - starts[members[0]])
+        places = starts[members][:, None] + np.arange(length)
+        groups.append((members, rows.drawn[places], np.zeros((len(members),) * 2)))
+        if len(members) > 1:
+            for column, at in enumerate(places):
+                for place, row in enumerate(rows.ids[at].tolist()):
+                    uses[row].append((layout, column, place))
+    for row, log_probs in _laws(writer, sorted(uses), epsilon):
+        for layout, column, place in uses[row]:
+            _, drawn, scores = groups[layout]
+            scores[:, column] += log_probs[drawn[:, place]]
+    for members, _, scores in groups:
+        yield members, scores
+
+
+def _laws(
+    writer: Pipeline, inputs: Sequence[int], epsilon: float
+) -> Iterator[tuple[int, Wide]]:
+    """Yield ln P(y|x) of each input, (V,)."""
+    for begin in range(0, len(inputs), _BLOCK):
+        few = np.array(inputs[begin : begin + _BLOCK], np.int32)
+        laws = writer.mechanism.log_probs(few, np.full(len(few), epsilon))
+        yield from zip(few.tolist(), laws, strict=True)
+
+
+def _of_some_words(
+    rows: _Rows, writer: Pipeline, epsilon: float, known: Sequence[Sequence[str]]
+) -> Scores:
+    """Return how much likelier known words make each row: (attackers, records).
+
+    For each known word the mean, over the drawn words of a row, of P(y|word) / P(y),
+    P(y) as often as y was drawn in all rows.
+    """
+    count = len(rows.layouts)
+    outputs = np.bincount(rows.drawn, minlength=len(writer.lexicon.words)) + 0.5
+    outputs /= outputs.sum()
+    lengths = np.maximum(np.bincount(rows.records, minlength=count), 1)
+    attackers: dict[int, list[int]] = defaultdict(list)
+    if topics.meta_of(writer.lexicon) is None:
+        for attacker, words in enumerate(known):
+            for row in writer.tokenizer.words([" ".join(words)]).ids.tolist():
+                attackers[row].append(attacker)
+    else:
+        nearest = writer.tokenizer.words([" ".join(words) for words in known]).ids
+        for attacker, row in enumerate(nearest.tolist()):
+            attackers[row].append(attacker)
+    scores = np.zeros((count, count), np.float32)
+    for row, log_probs in _laws(writer, sorted(attackers), epsilon):
+        gains = np.exp(log_probs[rows.drawn]) / outputs[rows.drawn]
+        means = np.bincount(rows.records, gains, count) / lengths
+        scores[attackers[row]] += np.log(np.maximum(means, _LEAST))
+    return scores
+
+
+def _by_cosine(
+    before: Sequence[str],
+    after: Sequence[str],
+    known: Sequence[tuple[list[str], ...]],
+) -> Iterator[Linked]:
+    """Yield a layman who compares words by TF-IDF; nobody where no text has a word."""
+    extraction = package("sklearn.feature_extraction.text", "--linkage", "evaluate")
+    vectorizer = extraction.TfidfVectorizer(sublinear_tf=True)
+    try:
+        vectorizer.fit([*before, *after])
+    except ValueError:  # no word at all
+        return
+    rows = vectorizer.transform(after)
+    held = {
+        "all": before,
+        "ten": [" ".join(words) for words, _ in known],
+        "rarest": [" ".join(words) for _, words in known],
+    }
+    for name, texts in held.items():
+        scores = (vectorizer.transform(texts) @ rows.T).toarray()
+        places = _places(scores, np.arange(len(before)))
+        yield _linked("cosine", name, *places, len(before))
+
+
+def _places(scores: Wide | Scores, right: Ints) -> tuple[Wide, Wide]:
+    """Return how often the right candidate is picked, and its place, row by row.
+
+    Of equal scores one is picked by chance, and places are means. Sums of logarithms
+    that differ by rounding alone are equal.
+    """
+    own = scores[np.arange(len(scores)), right][:, None]
+    rounding = 1e-6 if scores.dtype == np.float32 else 1e-9
+    size = np.where(np.isfinite(own), np.abs(own), 0.0)
+    slack = rounding * np.maximum(size, 1.0)
+    better = (scores > own + slack).sum(axis=1)
+    equal = ((scores >= own - slack) & (scores <= own + slack)).sum(axis=1)
+    return (better == 0) / np.maximum(equal, 1), better + (equal + 1.0) / 2.0
+
+
+def _linked(attack: str, name: str, first: Wide, rank: Wide, count: int) -> Linked:
+    """Sum up; ties vary less than draws, so that the limits hold with them, too."""
+    total = float(first.sum())
+    alpha = 1.0 - _CONFIDENCE
+    low, _ = binomial.limits(int(np.floor(total + 1e-9)), count, alpha)
+    _, high = binomial.limits(min(int(np.ceil(total - 1e-9)), count), count, alpha)
+    return Linked(
+        attack=attack,
+        knows=_KNOWS[name],
+        records=count,
+        first=min(total / count, 1.0),
+        low=low,
+        high=high,
+        median_rank=float(np.median(rank)),
+        of_two=float(1.0 - (rank.mean() - 1.0) / (count - 1)),
+    )

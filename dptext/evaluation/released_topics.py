@@ -1,0 +1,123 @@
+"""The written topics of a private output, read by the law that its report states."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from dptext import lexicons
+from dptext.errors import UsageError
+from dptext.evaluation import rows
+from dptext.evaluation.shares import Law
+from dptext.lexicons import topics
+from dptext.report import document, exports
+from dptext.report.document import Document
+from dptext.tokens.whole_texts import TopicJoiner
+from dptext.types import Ints, Selection
+
+_LONGEST = 16 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasedTopics:
+    """Topics of the texts of one output."""
+
+    law: Law
+    #: Each topic as its words, (K,), the commonest in public text first.
+    phrases: tuple[str, ...]
+    #: Written topic of each text, (n,).
+    drawn: Ints
+    #: Values of further fields for each text: n of each.
+    values: tuple[tuple[str | None, ...], ...]
+    #: Field by whose values records are told apart, None where by their places.
+    id_field: str | None
+    #: Identity of the lexicon of topics.
+    digest: str
+
+
+def read(path: Path, fields: Sequence[str] = ()) -> ReleasedTopics:
+    """Read an output of the release of topics, with the report beside it.
+
+    fields are unchanged fields of the output whose values are wanted. Raises UsageError
+    where there is no report, where the output is no release of topics or is drawn by
+    another law than randomised response, and where a text is no topic.
+    """
+    export = exports.on_disk(path)
+    if export.report is None:
+        raise UsageError(
+            f"{path}: there is no report {exports.beside(path).name} beside it, which "
+            "states how topics were drawn"
+        )
+    report = document.decode(export.report, str(exports.beside(path)))
+    if report.output is None or report.output.sha256 != export.sha256:
+        raise UsageError(f"{path}: not the file that its report describes")
+    law = _law(report, path)
+    lexicon = lexicons.by_digest(report.run.lexicon_digest)
+    if lexicon is None or topics.meta_of(lexicon) is None:
+        raise UsageError(
+            f"{path}: its topics {report.run.lexicon} are not installed here; put "
+            f"their file in {topics.folder()}"
+        )
+    policy = report.policy
+    written = "words" if policy is None else policy.topic
+    joiner = TopicJoiner(lexicon, ids=written != "words", words=written != "id")
+    row_of = {phrase: row for row, phrase in enumerate(joiner.phrases)}
+    selection = report.run.layout.selection(_LONGEST)
+    drawn, columns = _texts(path, report, selection, fields, row_of)
+    return ReleasedTopics(
+        law=law,
+        phrases=lexicon.words,
+        drawn=np.array(drawn, np.int64),
+        values=columns,
+        id_field=selection.id_field,
+        digest=lexicon.digest,
+    )
+
+
+def _texts(
+    path: Path,
+    report: Document,
+    selection: Selection,
+    fields: Sequence[str],
+    row_of: dict[str, int],
+) -> tuple[list[int], tuple[tuple[str | None, ...], ...]]:
+    """Return the topic of each text, and the values of fields for each text."""
+    drawn: list[int] = []
+    columns: list[list[str | None]] = [[] for _ in fields]
+    found = rows.records(str(path), selection, fields, report.run.layout.format)
+    for number, row in enumerate(found, 1):
+        for text in row.texts:
+            if text not in row_of:
+                raise UsageError(
+                    f"{path}: record {number} holds no topic of the report"
+                )
+            drawn.append(row_of[text])
+            for column, value in zip(columns, row.values, strict=True):
+                column.append(value)
+    return drawn, tuple(map(tuple, columns))
+
+
+def _law(report: Document, path: Path) -> Law:
+    """Return the law of the draws. Raises UsageError where shares do not follow."""
+    settings = report.run.settings
+    mechanism, budget = settings.get("mechanism", {}), settings.get("budget", {})
+    named = topics.split(report.run.lexicon)
+    if report.words is None or named is None:
+        raise UsageError(
+            f"{path}: not a release of topics (dptext sanitize --topics NAME)"
+        )
+    # Under a top group of several topics, other shares give the same file.
+    is_plain = (
+        mechanism.get("name") == "rank"
+        and mechanism.get("weights") == "staircase"
+        and mechanism.get("k") == 1
+    )
+    if not is_plain:
+        raise UsageError(
+            f"{path}: shares follow from randomised response alone: weights staircase "
+            "with k 1, as the profile topics has them"
+        )
+    return Law(report.words.vocabulary, float(budget["epsilon"]))

@@ -1,0 +1,250 @@
+"""Shares of topics in private texts, estimated from their private output alone.
+
+Each text has a topic, which is written by randomised response: truly with probability
+p = e^epsilon / (e^epsilon + K - 1), and each other topic with q = (1 - p) / (K - 1). Of
+N texts of which c were written as a topic, (c / N - q) / (p - q) estimates its share
+without bias. Negative estimates are not cut: cut ones, added up, are too large.
+
+An interval holds for one of two targets. file: the share among the texts of this file,
+uncertain only since topics were drawn. people: the share among all those from whom the
+texts are a random sample; texts of one person may be alike and count as a group.
+Source: Warner 1965; Kairouz, Bonawitz and Ramage 2016.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext.guarantees import binomial
+from dptext.types import Floats, Ints
+
+# Up to so many texts an interval is exact.
+_EXACT = 400
+
+
+class Target(StrEnum):
+    """The texts whose shares an interval holds for."""
+
+    FILE = "file"
+    PEOPLE = "people"
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """Randomised response over K topics."""
+
+    topics: int
+    epsilon: float
+
+    @property
+    def right(self) -> float:
+        """Return p, the probability of writing the topic of a text."""
+        return 1.0 / (1.0 + (self.topics - 1) * math.exp(-self.epsilon))
+
+    @property
+    def wrong(self) -> float:
+        """Return q, the probability of writing any other topic."""
+        return math.exp(-self.epsilon) * self.right
+
+    def share(self, written: float) -> float:
+        """Return the share of a topic that is written in a share of the texts."""
+        return (written - self.wrong) / (self.right - self.wrong)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The share of one topic, with its interval; it may lie outside of 0 to 1."""
+
+    share: float
+    low: float
+    high: float
+    #: Texts in which the topic was written.
+    written: int
+
+
+def estimates(
+    law: Law,
+    drawn: Ints,
+    target: Target,
+    confidence: float = 0.95,
+    groups: Ints | None = None,
+) -> list[Estimate]:
+    """Estimate the share of each topic.
+
+    drawn (n,) rows of the written topics; groups (n,) which person, or which draw, each
+    text belongs to: texts of one person for the target people, texts that share one
+    draw for the target file. None: each text by itself. Of no text nothing is known.
+    """
+    size = len(drawn)
+    counts = np.bincount(drawn, minlength=law.topics)
+    sizes = _sizes(groups, size)
+    grouped = bool((sizes > 1).any())
+    alpha = 1.0 - confidence
+    found = []
+    for topic in range(law.topics):
+        count = int(counts[topic])
+        if not size:
+            found.append(Estimate(math.nan, -math.inf, math.inf, 0))
+            continue
+        share = law.share(count / size)
+        if target is Target.PEOPLE:
+            low, high = _of_people(
+                law, drawn == topic, groups if grouped else None, alpha
+            )
+        elif not grouped and size <= _EXACT:
+            low, high = _of_file_exactly(law, count, size, alpha)
+        else:
+            low, high = _of_file(law, count, sizes, alpha)
+        found.append(Estimate(share, min(low, share), max(high, share), count))
+    return found
+
+
+def differences(
+    before: Sequence[Estimate], after: Sequence[Estimate]
+) -> list[tuple[float, float, float]]:
+    """Return the growth of each share, with an interval from those of both.
+
+    By the squares of the distances to the limits (Zou and Donner 2008), for two outputs
+    whose draws are independent.
+    """
+    grown = []
+    for one, two in zip(before, after, strict=True):
+        difference = two.share - one.share
+        below = math.hypot(two.share - two.low, one.high - one.share)
+        above = math.hypot(two.high - two.share, one.share - one.low)
+        grown.append((difference, difference - below, difference + above))
+    return grown
+
+
+def _sizes(groups: Ints | None, texts: int) -> Ints:
+    """Return how many texts each group has."""
+    if groups is None:
+        return np.ones(texts, np.int64)
+    return np.unique(groups, return_counts=True)[1].astype(np.int64)
+
+
+def _of_people(
+    law: Law, is_written: NDArray[np.bool_], groups: Ints | None, alpha: float
+) -> tuple[float, float]:
+    """Return the limits of the share among the people behind the texts."""
+    texts = len(is_written)
+    if groups is None:
+        low, high = binomial.limits(int(is_written.sum()), texts, alpha)
+        return law.share(low), law.share(high)
+    # The share is a ratio of sums over people (Cochran 1977, 6): its variance is that
+    # of what each person adds to it.
+    _, person = np.unique(groups, return_inverse=True)
+    written = is_written.mean()
+    added = np.bincount(person, weights=is_written - written)
+    people = len(added)
+    if people < 2:
+        return -math.inf, math.inf
+    variance = (added**2).sum() * people / (people - 1) / texts**2
+    # No less than that of as many people with one text each: where all agree, the sum
+    # of squares is 0 and says nothing.
+    least = _wilson_variance(written, people)
+    reach = (
+        _student(people - 1, alpha)
+        * math.sqrt(max(variance, least))
+        / (law.right - law.wrong)
+    )
+    share = law.share(float(written))
+    return share - reach, share + reach
+
+
+def _wilson_variance(written: float, people: int) -> float:
+    """Return a variance of a share that is not 0 where nobody, or everybody, agrees."""
+    smoothed = (written * people + 2.0) / (people + 4.0)
+    if 0.0 < written < 1.0:
+        return 0.0
+    return smoothed * (1.0 - smoothed) / people
+
+
+def _of_file(law: Law, count: int, sizes: Ints, alpha: float) -> tuple[float, float]:
+    """Return the limits of the share among the texts of a file, for many texts.
+
+    The shares m / N at which the count is within z standard deviations of its mean;
+    texts that share a draw add the square of their number to the variance.
+    """
+    texts = float(sizes.sum())
+    inflation = float((sizes.astype(np.float64) ** 2).sum()) / texts
+    z = NormalDist().inv_cdf(1.0 - alpha / 2.0)
+    p, q = law.right, law.wrong
+    # (c - N q - m (p - q))^2 = z^2 v (N q (1 - q) + m (p (1 - p) - q (1 - q))).
+    slope, start = p - q, count - texts * q
+    step = p * (1 - p) - q * (1 - q)
+    first = slope**2
+    second = -2.0 * start * slope - z**2 * inflation * step
+    third = start**2 - z**2 * inflation * texts * q * (1 - q)
+    root = math.sqrt(max(second**2 - 4.0 * first * third, 0.0))
+    low, high = (-second - root) / (2 * first), (-second + root) / (2 * first)
+    return low / texts, high / texts
+
+
+def _of_file_exactly(
+    law: Law, count: int, texts: int, alpha: float
+) -> tuple[float, float]:
+    """Return the shares m / N that a count does not speak against, by exact tails."""
+    below = _least(lambda m: _tail(law, count, m, texts, upper=True) > alpha / 2, texts)
+    above = _least(
+        lambda m: _tail(law, count, texts - m, texts, upper=False) > alpha / 2, texts
+    )
+    return below / texts, (texts - above) / texts
+
+
+def _least(fits: Callable[[int], bool], most: int) -> int:
+    """Return the smallest number from 0 that fits; larger ones fit as well."""
+    low, high = 0, most
+    while low < high:
+        middle = (low + high) // 2
+        if fits(middle):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def _tail(law: Law, count: int, of_topic: int, texts: int, *, upper: bool) -> float:
+    """Return the chance of a count or more (upper), or or less, of a topic.
+
+    of_topic of the texts have the topic.
+    """
+    true = _binomial(of_topic, law.right)
+    false = _binomial(texts - of_topic, law.wrong)
+    chances = np.convolve(true, false)
+    return float(chances[count:].sum() if upper else chances[: count + 1].sum())
+
+
+def _binomial(trials: int, chance: float) -> Floats:
+    """Return the chances of 0 to all successes: (trials + 1,)."""
+    successes = np.arange(trials + 1)
+    logs = np.array([math.lgamma(each + 1.0) for each in range(trials + 1)])
+    terms = logs[-1] - logs - logs[::-1]
+    if chance > 0.0:
+        terms = terms + successes * math.log(chance)
+    if chance < 1.0:
+        terms = terms + (trials - successes) * math.log1p(-chance)
+    return np.asarray(np.exp(terms))
+
+
+def _student(degrees: int, alpha: float) -> float:
+    """Return the quantile of Student's distribution, two-sided.
+
+    By the incomplete beta function: P(|T| > t) = I_x(d / 2, 1 / 2), x = d / (d + t^2).
+    """
+    low, high = 0.0, 1e6
+    for _ in range(200):
+        middle = (low + high) / 2.0
+        outside = binomial.beta(degrees / 2, 0.5, degrees / (degrees + middle**2))
+        if middle == 0.0 or outside > alpha:
+            low = middle
+        else:
+            high = middle
+    return high

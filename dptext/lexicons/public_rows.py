@@ -1,0 +1,112 @@
+"""Public texts that topics were made of: find private texts among them.
+
+The words of topics show parts of the texts that they were made of, so a private text
+must not be one of these. A file of topics holds a digest of 48 bits for each public
+text. Among a million public and a million private texts, two different ones have the
+same digest by chance in one case of 300, so a few equal digests are equal texts.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from dptext import settings, streams
+from dptext.errors import UsageError
+from dptext.lexicons import topics
+from dptext.types import Lexicon, Record
+
+_ROW_BYTES = 6  # of a digest
+_MOST = 5_000  # records that are looked at
+# Texts of so many words are hardly equal by chance; shorter ones may well be.
+_LONG = 5
+# Equal texts that are refused: two, and this share of the long ones, or of all.
+_FEWEST, _SHARE_OF_LONG, _SHARE_OF_ALL = 2, 0.01, 0.5
+
+
+def row_digests(texts: Iterable[str]) -> str:
+    """Return short digests of texts, sorted, in base64.
+
+    Case and spacing do not count, so that a copy with small changes of layout is found.
+    """
+    digests = sorted({_row(text) for text in texts})
+    return base64.b64encode(b"".join(digests)).decode()
+
+
+class PublicRows:
+    """Looks for public texts among the first private ones, and refuses their run."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        """Make ready for a lexicon of topics; for any other nothing is looked at."""
+        meta = topics.meta_of(lexicon)
+        self._name = "" if meta is None else str(meta["name"])
+        self._sources: Sequence[dict[str, Any]] = () if meta is None else meta["public"]
+        self._rows = _unpacked("" if meta is None else topics.source_of(lexicon).rows)
+        self._records = 0
+        # Digests of the texts so far, and of those of five words or more.
+        self._seen: set[bytes] = set()
+        self._long: set[bytes] = set()
+
+    def look(self, records: Iterable[Record]) -> None:
+        """Take in records that come next, before anything of them is written.
+
+        Raises UsageError where they are the texts that topics were made of.
+        """
+        if not self._rows or self._records >= _MOST:
+            return
+        for record in records:
+            self._records += 1
+            # Topics may be made of several fields of a record as one text.
+            for text in {*record.texts, "\n".join(record.texts)}:
+                words = len(text.split())
+                if words:
+                    digest = _row(text)
+                    self._seen.add(digest)
+                    if words >= _LONG:
+                        self._long.add(digest)
+        long, every = self._long & self._rows, self._seen & self._rows
+        is_copy = (
+            len(long) >= _FEWEST and len(long) >= _SHARE_OF_LONG * len(self._long)
+        ) or (len(every) >= _FEWEST and len(every) >= _SHARE_OF_ALL * len(self._seen))
+        if is_copy:
+            raise self._refusal("private texts are among the public ones")
+
+    @property
+    def warning(self) -> str | None:
+        """Return a line about the few private texts that are public ones, if any."""
+        found = len(self._long & self._rows)
+        if not found:
+            return None
+        return (
+            f"topics {self._name}: {found:,} of the first texts stood in the public "
+            "text that topics were made of; where that is no coincidence, make topics "
+            "without them"
+        )
+
+    def check_file(self, path: str) -> None:
+        """Raise UsageError for a file that topics were made of."""
+        if not self._sources or streams.is_standard(path):
+            return
+        digest = settings.digest_of_path(path)
+        if any(source["sha256"] == digest for source in self._sources):
+            raise self._refusal(f"{path} is the public text")
+
+    def _refusal(self, what: str) -> UsageError:
+        return UsageError(
+            f"topics {self._name}: {what} that topics were made of; the words of "
+            "topics would show parts of them: make topics of other, public text"
+        )
+
+
+def _unpacked(rows: str) -> frozenset[bytes]:
+    data = base64.b64decode(rows)
+    return frozenset(
+        data[begin : begin + _ROW_BYTES] for begin in range(0, len(data), _ROW_BYTES)
+    )
+
+
+def _row(text: str) -> bytes:
+    plain = " ".join(text.lower().split()).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(plain, digest_size=_ROW_BYTES).digest()

@@ -1,0 +1,69 @@
+"""What the short answer says of released vectors, beside their guarantee."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dptext.report.attackers import SEEDED
+from dptext.report.document import Document
+from dptext.report.figures import count, short, whole
+from dptext.report.lines import Line
+from dptext.vectors import Measures
+from dptext.vectors.worth import worth
+
+# A classifier that gains less over chance has learned next to nothing.
+_NOTHING = 0.05
+
+
+def of_measures(measures: Measures | None) -> Iterator[Line]:
+    """Say how often the original of a vector is found, and what distances keep."""
+    if measures is None:
+        yield Line("attacker", SEEDED, {"found": None})
+        return
+    ruler, errors = measures.ruler, measures.distortion
+    best = max(ruler.nearest, ruler.best or 0.0)
+    yield Line(
+        "attacker",
+        f"finds {whole(best)} of originals among {count(ruler.choices)} {ruler.of}, "
+        f"or more; without the vector {whole(ruler.baseline)}",
+        {
+            "found": best,
+            "nearest": ruler.nearest,
+            "without_output": ruler.baseline,
+            "choices": ruler.choices,
+        },
+    )
+    names = ("distance", "distance_error", "corrected_error")
+    yield Line(
+        "kept",
+        f"distances between vectors: mean {short(errors.distance)}, mean error "
+        f"{short(errors.distance_error)}",
+        {name: getattr(errors, name) for name in names},
+    )
+
+
+def of_worth(document: Document) -> Iterator[Line]:
+    """Say what vectors of whole texts are worth where noise leaves nothing of them."""
+    run, loss = document.run, document.guarantee.text_loss.total
+    found = worth(run.settings, run.lexicon_digest, loss)
+    if found is not None:
+        left = ""
+        if found.accuracy - found.chance < _NOTHING:
+            left = "next to nothing is left: "
+        at = ""
+        if loss is not None and loss < found.loss * (1.0 - 1e-6):
+            at = f" (at {found.loss:g} nats, with less noise)"
+        yield Line(
+            "use",
+            f"{left}a classifier of public English news was right for "
+            f"{whole(found.accuracy)}{at}; chance {whole(found.chance)}, no noise "
+            f"{whole(found.original)}",
+            {
+                "accuracy": found.accuracy,
+                "chance": found.chance,
+                "original": found.original,
+                "measured_at_loss": found.loss,
+                "noise": found.noise,
+                "spread": found.spread,
+            },
+        )

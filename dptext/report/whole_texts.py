@@ -1,0 +1,120 @@
+"""Releases of topics in reports: their figures, and the sentences that say them.
+
+Each text became one topic, drawn by a known law, so all figures but those of the
+private texts themselves are exact or are bounds for whole texts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import Meta
+
+from dptext.guarantees.claims import picked_after, picked_of
+from dptext.guarantees.sentences import ORIGINALS, nearest_percent, percent
+from dptext.guarantees.statement import topics_of
+from dptext.measures.bayes_risk import Share
+from dptext.report.attackers import SEEDED
+from dptext.report.blocks import Block, Column, Paragraph, Table
+from dptext.report.figures import count, whole
+from dptext.types import JsonObject
+
+if TYPE_CHECKING:
+    from dptext.pipeline import Pipeline
+
+Count = Annotated[int, Meta(ge=0)]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TopicFigures:
+    """What holders of originals find where whole texts become topics."""
+
+    #: Number of topics.
+    topics: Count
+    #: Probability that the topic nearest to a text is written, exact.
+    nearest: Share
+    #: So many equally likely originals that agree in all unchanged fields are held.
+    originals: Count
+    #: The right one is picked at most so often, on average.
+    picked: Share
+    #: The same after any single output.
+    picked_after: Share
+    #: The same of two texts.
+    picked_of_two: Share
+
+    @classmethod
+    def from_pipeline(cls, pipeline: Pipeline) -> TopicFigures | None:
+        """Return the figures of a pipeline of topics, None for one of words."""
+        terms = topics_of(pipeline.mechanism, pipeline.budget.description)
+        if terms is None:
+            return None
+        epsilon = pipeline.budget.description.high
+        return cls(
+            topics=terms.size,
+            nearest=terms.nearest,
+            originals=ORIGINALS,
+            picked=picked_of(epsilon, ORIGINALS, terms),
+            picked_after=picked_after(epsilon, ORIGINALS),
+            picked_of_two=picked_after(epsilon, 2),
+        )
+
+
+def written_sentence(topics: TopicFigures) -> tuple[str, JsonObject]:
+    """Say how often the nearest topic is written."""
+    sentence = (
+        f"the nearest of {count(topics.topics)} topics in "
+        f"{nearest_percent(topics.nearest)} of texts: the topic is not hidden"
+    )
+    return sentence, {"topics": topics.topics, "nearest": topics.nearest}
+
+
+def original_sentence(topics: TopicFigures, *, seeded: bool) -> tuple[str, JsonObject]:
+    """Say how often somebody who holds originals picks the right one."""
+    if seeded:
+        return SEEDED, {"picked": None, "picked_after": None, "picked_of_two": None}
+    sentence = (
+        f"whoever has {count(topics.originals)} that may be it picks the right one "
+        f"in at most {percent(topics.picked)}, after any one output "
+        f"{percent(topics.picked_after)}, of two {percent(topics.picked_of_two)}; "
+        "unless copied fields or the order tell"
+    )
+    figures: JsonObject = {
+        "originals": topics.originals,
+        "picked": topics.picked,
+        "picked_after": topics.picked_after,
+        "picked_of_two": topics.picked_of_two,
+    }
+    return sentence, figures
+
+
+def kept_sentence(changed: object) -> tuple[str, JsonObject]:
+    """Say how many texts became their nearest topic; changed, the share of others."""
+    if not isinstance(changed, float):
+        return "there was no text (private)", {"nearest": None, "private": True}
+    sentence = f"{whole(1.0 - changed)} of texts became their nearest topic (private)"
+    return sentence, {"nearest": 1.0 - changed, "private": True}
+
+
+def blocks(topics: TopicFigures, *, seeded: bool) -> tuple[Block, ...]:
+    """Return a table of what holders of originals find."""
+    if seeded:
+        return (Paragraph(f"Holders of originals: {SEEDED}."),)
+    held = f"one of {count(topics.originals)} originals"
+    bound = Column("picks the right one in at most", percent, full=1.0)
+    table = Table(
+        [Column("somebody who holds"), bound, Column("without output", percent)],
+        [
+            (f"{held}, on average", topics.picked, 1.0 / topics.originals),
+            (f"{held}, after any one output", topics.picked_after, None),
+            ("one of two originals", topics.picked_of_two, 0.5),
+        ],
+        title="Whoever holds original texts",
+    )
+    note = (
+        "Originals agree in all unchanged fields, are equally likely, and their order "
+        "is not known; unchanged fields, and the order of records, may find a row at "
+        "once. The nearest topic is written in "
+        f"{nearest_percent(topics.nearest)} of texts."
+    )
+    return (table, Paragraph(note, "note"))

@@ -1,0 +1,86 @@
+"""Whole texts in the place of words: each text is one word, replaced by one topic.
+
+Nothing of a text is copied: no mark, no number of words, no length. An empty text is a
+text, too, and gets a topic like any other.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from dptext.randomness import RandomBits
+from dptext.tokens import kinds
+from dptext.tokens.joining import Joined, Joiner
+from dptext.tokens.tokenizer import Tokenizer
+from dptext.types import Ids, Ints, Lexicon, Words
+
+# Finds the row of a topic for each text: (n,) int32, -1 where there is none.
+Find = Callable[[Sequence[str]], Ids]
+
+
+class WholeTexts(Tokenizer):
+    """Take each text as one word, whose row is that of its nearest topic."""
+
+    def __init__(self, find: Find, inner: Tokenizer | None = None) -> None:
+        """Find topics; inner finds the words that they follow from, where any do."""
+        self._find = find
+        self.inner = inner
+
+    def lookup(self, key: str) -> int:
+        """Return -1: no string is a topic."""
+        return -1
+
+    def words(self, texts: Sequence[str]) -> Words:
+        """Return a batch of texts with one word each."""
+        every = np.arange(len(texts), dtype=np.int64)
+        return Words(
+            pieces=list(texts),
+            flags=np.full(len(texts), kinds.WORD, np.uint8),
+            ends=every + 1,
+            positions=every,
+            texts=every,
+            ids=self._topics(texts),
+        )
+
+    def _topics(self, texts: Sequence[str]) -> Ids:
+        """Return the rows of topics; a text that the view fails on has none.
+
+        A failure must not show: it would be a function of the text. So nothing is
+        raised or said, and other texts of the batch keep their topics.
+        """
+        with contextlib.suppress(Exception):
+            rows = self._find(texts)
+            if len(rows) == len(texts):
+                return rows
+        if len(texts) < 2:
+            return np.full(len(texts), -1, np.int32)
+        return np.concatenate([self._topics([text]) for text in texts])
+
+
+class TopicJoiner(Joiner):
+    """Write the topic of each text."""
+
+    def __init__(self, lexicon: Lexicon, ids: bool, words: bool) -> None:
+        """Write the number of a topic in its set, its words, or both."""
+        shown = []
+        for row, phrase in enumerate(lexicon.words):
+            number = f"topic {row + 1}" if ids else ""
+            shown.append(": ".join(filter(None, (number, phrase if words else ""))))
+        #: Each topic as it is written.
+        self.phrases = tuple(shown)
+        self._spelled = np.array(shown, object)
+
+    def join(self, words: Words, drawn: Ids, bits: RandomBits) -> Joined:
+        """Return one topic for each text: drawn (n,)."""
+        spelled = self._spelled[drawn]
+        return Joined(spelled.tolist(), drawn, spelled)
+
+    def redraw(self, words: Words, bits: RandomBits, positions: Ints) -> None:
+        """Write nothing: no digits are left in a topic."""
+
+    def positions_to_redraw(self, words: Words) -> Ints:
+        """Return no positions."""
+        return np.empty(0, np.int64)

@@ -1,0 +1,72 @@
+"""Views: a text as a vector, by which its topic is found; one file each.
+
+A file holds `Params`, a frozen dataclass and subclass of `views.Params`: the settings
+in a file of topics. Their `prepare` returns a `View`. Another package adds one by the
+entry point group `dptext.views`.
+
+A view needs no guarantee of its own: the draw of a topic protects the whole text
+whatever the view makes of it (docs/guarantees.md). Two conditions remain: the vector of
+a text follows from this text and from public data alone, no other text of the batch has
+a part in it; and where the same text may get another vector, `is_repeatable` is false,
+and a run with a key is refused.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext import registry
+from dptext.errors import UsageError
+from dptext.settings import Prepared, convert
+from dptext.tokens.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True, slots=True)
+class Params(ABC):
+    """Settings of a view."""
+
+    @abstractmethod
+    def prepare(self) -> View:
+        """Find models and lexicons. Raises UsageError and LexiconError."""
+
+
+class View(Prepared, ABC):
+    """A view made ready; `content` holds the digests of all that it reads."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def dimensions(self) -> int:
+        """Return the length d of the vectors."""
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Tell whether equal texts always have equal vectors, to the last bit."""
+        return True
+
+    @property
+    def words(self) -> Tokenizer | None:
+        """Return what finds the words of a text that count; None where all do."""
+        return None
+
+    @abstractmethod
+    def vectors(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """Return the vector of each text: (n, d)."""
+
+
+def prepared(settings: Mapping[str, Any]) -> View:
+    """Make a view ready by its name and settings. Raises UsageError."""
+    rest = dict(settings)
+    name = rest.pop("name", None)
+    if not isinstance(name, str):
+        raise UsageError("view: give a name, or a name and parameters")
+    module = registry.find("views", name)
+    params: Params = convert(rest, module.Params, f"view {name}")
+    return params.prepare()

@@ -1,0 +1,56 @@
+"""The vector of a sentence model, scaled to length 1.
+
+Each text is read by itself, so that no other changes its vector. The same machine and
+packages give the same vectors; others may round in another way, so a key repeats draws
+on the machine that drew them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext import models, views
+from dptext.noise import unit
+
+
+@dataclass(frozen=True, slots=True)
+class Params(views.Params):
+    """Settings of the view."""
+
+    #: A sentence model: a folder or a package.
+    model: str
+
+    def prepare(self) -> Sentence:
+        """Find the model; it is loaded when the first text comes."""
+        folder = models.need_sentence_model(self.model, "--model")
+        return Sentence(folder, models.weights_digest(folder))
+
+
+class Sentence(views.View):
+    """Directions of the vectors of a sentence model."""
+
+    def __init__(self, folder: str, digest: str) -> None:
+        self._folder, self._digest = folder, digest
+
+    @property
+    def content(self) -> Mapping[str, str]:
+        """Return the digest of the model."""
+        return {"model": self._digest}
+
+    @property
+    def dimensions(self) -> int:
+        """Return the length of the model's vectors."""
+        return int(self.vectors(["a"]).shape[1])
+
+    def vectors(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """Return the directions of the vectors: (n, d)."""
+        blocks = models.embed(
+            self._folder, "cpu", [[text] for text in texts], self._digest
+        )
+        if not blocks:
+            return np.empty((0, 0))
+        return unit(np.concatenate(blocks).astype(np.float64))

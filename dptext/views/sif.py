@@ -1,0 +1,68 @@
+"""The mean of the word vectors of a lexicon, rare words weighing more.
+
+The weight of a word is a / (a + its public frequency); the common direction of all
+words is taken off, and the mean is scaled to length 1. Punctuation is left out.
+Source: smooth inverse frequency (Arora, Liang and Ma 2017).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+from msgspec import Meta
+from numpy.typing import NDArray
+
+from dptext import lexicons, views
+from dptext.lexicons import weighting
+from dptext.noise import unit
+from dptext.tokens.policy import Policy
+from dptext.tokens.tokenizer import Tokenizer
+from dptext.types import Lexicon
+
+
+@dataclass(frozen=True, slots=True)
+class Params(views.Params):
+    """Settings of the view."""
+
+    #: Name or path of the lexicon.
+    lexicon: str = "builtin"
+    #: The frequency at which a word has half of the weight of a rare one.
+    a: Annotated[float, Meta(gt=0, le=1)] = 1e-3
+
+    def prepare(self) -> Sif:
+        """Open the lexicon and weight its vectors."""
+        lexicon = lexicons.find(self.lexicon)
+        return Sif(lexicon, weighting.weighted(lexicon, self.a))
+
+
+class Sif(views.View):
+    """Weighted means of the vectors of words."""
+
+    def __init__(self, lexicon: Lexicon, weighted: Lexicon) -> None:
+        self._digest = lexicon.digest
+        self._rows = np.asarray(weighted.vectors, np.float32)
+        self._tokenizer = Tokenizer(lexicon, Policy(punctuation="drop"))
+
+    @property
+    def content(self) -> Mapping[str, str]:
+        """Return the digest of the lexicon."""
+        return {"lexicon": self._digest}
+
+    @property
+    def dimensions(self) -> int:
+        """Return the dimensions of the lexicon."""
+        return int(self._rows.shape[1])
+
+    @property
+    def words(self) -> Tokenizer:
+        """Return what finds the words of the lexicon."""
+        return self._tokenizer
+
+    def vectors(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """Return the directions of the means: (n, d)."""
+        words = self._tokenizer.words(texts)
+        counts = np.bincount(words.texts, minlength=len(texts)).astype(np.int64)
+        return unit(weighting.means(self._rows, words.ids, counts))

@@ -1,0 +1,143 @@
+"""Shares of topics from private outputs: unbiased, with intervals that hold."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dptext.evaluation import shares
+from dptext.evaluation.shares import Law, Target
+from tests import made_topics
+from tests.cli.running import here
+
+# Of 400 intervals at 95%, so many hold but for a chance of 1e-6.
+_RUNS, _LEAST = 400, 356
+
+
+def drawn(law: Law, topics: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Draw the written topics of texts."""
+    other = rng.integers(0, law.topics - 1, len(topics))
+    other += other >= topics
+    return np.where(rng.random(len(topics)) < law.right, topics, other)
+
+
+@pytest.mark.parametrize(
+    ("topics", "epsilon", "texts", "share"),
+    [(4, 2.0, 30, 0.25), (4, 2.0, 300, 0.1), (16, 3.0, 2000, 0.02), (4, 4.0, 50, 0.04)],
+)
+def test_intervals_hold(topics: int, epsilon: float, texts: int, share: float) -> None:
+    """95% intervals hold the share of the file, and of the people behind it."""
+    law, rng = Law(topics, epsilon), np.random.default_rng(3)
+    hits = dict.fromkeys(Target, 0)
+    for _ in range(_RUNS):
+        first = round(share * texts)
+        others = rng.integers(1, topics, texts - first)
+        fixed = np.concatenate((np.zeros(first, np.int64), others))
+        one = shares.estimates(law, drawn(law, fixed, rng), Target.FILE)[0]
+        hits[Target.FILE] += one.low <= first / texts <= one.high
+        random = np.where(rng.random(texts) < share, 0, rng.integers(1, topics, texts))
+        one = shares.estimates(law, drawn(law, random, rng), Target.PEOPLE)[0]
+        hits[Target.PEOPLE] += one.low <= share <= one.high
+    assert min(hits.values()) >= _LEAST
+
+
+def test_texts_of_one_person_and_of_one_draw_are_groups() -> None:
+    """Five equal texts of a person, or five of one draw, do not shrink an interval."""
+    law, rng = Law(4, 4.0), np.random.default_rng(4)
+    hits = dict.fromkeys(Target, 0)
+    groups = np.repeat(np.arange(100), 5)
+    for _ in range(_RUNS):
+        topics = np.where(rng.random(100) < 0.2, 0, rng.integers(1, 4, 100))
+        written = drawn(law, topics[groups], rng)
+        one = shares.estimates(law, written, Target.PEOPLE, groups=groups)[0]
+        hits[Target.PEOPLE] += one.low <= 0.2 <= one.high
+        shared = drawn(law, topics, rng)[groups]
+        one = shares.estimates(law, shared, Target.FILE, groups=groups)[0]
+        hits[Target.FILE] += one.low <= (topics == 0).mean() <= one.high
+    assert min(hits.values()) >= _LEAST
+
+
+def test_estimates_are_unbiased_and_may_be_negative() -> None:
+    """Their mean over draws is the share, and those of all topics add up to 1."""
+    law, rng = Law(8, 1.0), np.random.default_rng(5)
+    topics = np.repeat([0, 1, 2], [500, 300, 200])
+    found = np.array(
+        [
+            [
+                each.share
+                for each in shares.estimates(law, drawn(law, topics, rng), Target.FILE)
+            ]
+            for _ in range(200)
+        ]
+    )
+    np.testing.assert_allclose(found.sum(axis=1), 1.0, atol=1e-9)
+    error = found.std(axis=0) / np.sqrt(200)
+    assert (np.abs(found.mean(axis=0)[:3] - [0.5, 0.3, 0.2]) < 5 * error[:3]).all()
+    assert found.min() < 0
+
+
+def test_growth_has_an_interval() -> None:
+    """The growth between two outputs lies in its interval."""
+    law, rng = Law(4, 3.0), np.random.default_rng(6)
+    hits = 0
+    for _ in range(_RUNS):
+        one = np.where(rng.random(400) < 0.2, 0, rng.integers(1, 4, 400))
+        two = np.where(rng.random(600) < 0.35, 0, rng.integers(1, 4, 600))
+        before = shares.estimates(law, drawn(law, one, rng), Target.PEOPLE)
+        after = shares.estimates(law, drawn(law, two, rng), Target.PEOPLE)
+        _, low, high = shares.differences(before, after)[0]
+        hits += low <= 0.15 <= high
+    assert hits >= _LEAST
+
+
+def test_no_text_and_one_person_say_nothing() -> None:
+    """Without texts there is no share; of one person alone no interval."""
+    law = Law(4, 2.0)
+    (none, *_) = shares.estimates(law, np.empty(0, np.int64), Target.FILE)
+    assert np.isnan(none.share)
+    one = shares.estimates(
+        law, np.zeros(5, np.int64), Target.PEOPLE, groups=np.zeros(5, np.int64)
+    )
+    assert one[0].low == -np.inf
+
+
+def test_the_command_reads_the_output_alone(tmp_path: Path, run_folders: Path) -> None:
+    """Shares by group follow from output and report; other files are refused."""
+    made_topics.make("shares")
+    public = made_topics.public_texts()  # of which private texts must not be copies
+    source = tmp_path / "in.jsonl"
+    assert public.labels is not None
+    rows = zip(public.texts, public.labels, strict=True)
+    lines = [
+        json.dumps({"text": f"{text} indeed", "kind": label}) + "\n"
+        for text, label in rows
+    ]
+    source.write_text("".join(lines))
+    target = str(tmp_path / "out.jsonl")
+    ran = here(
+        "sanitize",
+        str(source),
+        "--field=text",
+        "--topics=shares",
+        "--epsilon=5",
+        "--seed=1",
+        f"--output={target}",
+    )
+    assert ran.code == 0, ran.err
+    ran = here("topics", "estimate", target, "--by", "kind", "--json")
+    assert ran.code == 0, ran.err
+    tables = json.loads(ran.out)["tables"]
+    assert {table["group"] for table in tables} == {
+        f"kind: {k}" for k in set(public.labels)
+    }
+    for table in tables:
+        assert max(each["share"] for each in table["topics"]) > 0.4
+    assert "Estimates" in here("topics", "estimate", target).out.decode()
+    plain = tmp_path / "plain.jsonl"
+    plain.write_text('{"text": "a"}\n')
+    assert here("topics", "estimate", str(plain)).code == 2
+    Path(target).write_text("changed\n")
+    assert "not the file" in here("topics", "estimate", target).err
