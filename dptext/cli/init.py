@@ -317,7 +317,7 @@ def _settings(
             if each.identifies is not None and uses[each.name] is Use.KEEP
         ]
         if kept:  # asked about by name
-            check["allow"] = [{"identifying": kept}]
+            check["allow"] = ["punctuation", "forms", {"identifying": kept}]
     text = yaml.safe_dump(
         {"sanitize": sanitize, "check": check}, sort_keys=False, allow_unicode=True
     )

@@ -546,7 +546,7 @@ def test_classes(name: str, value: str, options: tuple[str, ...], folder: Path) 
     """A class of token that is not protected fails unless it is allowed."""
     export = _export(options, "--set", f"tokens.{name}={value}")
     _fails(here("check", str(export)), f"class {name} are not protected")
-    _passes(here("check", str(export), "--set", f"allow=[punctuation, {name}]"))
+    _passes(here("check", str(export), "--set", f"allow=[punctuation, forms, {name}]"))
 
 
 @pytest.mark.parametrize("strategy", ["record", "data-set"])
@@ -554,14 +554,14 @@ def test_equal_words(strategy: str, options: tuple[str, ...], folder: Path) -> N
     """Equal words shown as equal fail unless the policy allows that."""
     export = _export(options, "--set", f"strategy={strategy}")
     _fails(here("check", str(export)), "equal words are shown as equal")
-    Path(".dptext.yaml").write_text("allow: [punctuation, equal-words]\n")
+    Path(".dptext.yaml").write_text("allow: [punctuation, forms, equal-words]\n")
     _passes(here("check", str(export)))
 
 
 def test_punctuation(options: tuple[str, ...], folder: Path) -> None:
     """Punctuation is allowed by default; where it is not, it has to be dropped."""
     export = _export(options)
-    strict = ("check", str(export), "--set", "allow=case")
+    strict = ("check", str(export), "--set", "allow=[forms, case]")
     _fails(here(*strict), "class punctuation are not protected")
     _export(options, "--set", "tokens.punctuation=drop")
     _passes(here(*strict))
@@ -582,13 +582,15 @@ def test_policy_file_is_found(export: Path) -> None:
     Path(".dptext.yaml").write_text("max_epsilon: 2\nmax_risk: 99%\n")
     _fails(here("check", str(export)), "epsilon")
     _passes(here("check", str(export), "--set", "max_epsilon=4"))
-    Path("other.yaml").write_text("notion: [LDP]\nmax_loss: 5\nallow: [punctuation]\n")
+    Path("other.yaml").write_text(
+        "notion: [LDP]\nmax_loss: 5\nallow: [punctuation, forms]\n"
+    )
     _passes(here("check", str(export), "--policy", "other.yaml"))
 
 
 def test_plain_words_are_lists_of_one(export: Path) -> None:
     """A key that takes a list takes a plain word as well."""
-    Path(".dptext.yaml").write_text("notion: LDP\nallow: punctuation\n")
+    Path(".dptext.yaml").write_text("notion: LDP\nallow: [punctuation, forms]\n")
     _passes(here("check", str(export)))
     Path(".dptext.yaml").write_text("notion: metric-DP\n")
     _fails(here("check", str(export)), "the policy asks for metric-DP")

@@ -150,7 +150,7 @@ def test_a_policy_allows_columns_by_name(options: tuple[str, ...]) -> None:
     for given in (f"allow.identifying={both}", f"allow=[{{identifying: {both}}}]"):
         assert found(out, "--set", given) == []
     Path(".dptext.yaml").write_text(
-        f"check:\n  allow:\n  - punctuation\n  - identifying: {both}\n"
+        f"check:\n  allow:\n  - punctuation\n  - forms\n  - identifying: {both}\n"
     )
     assert found(out) == []
     # To be copied at all is another question.

@@ -97,7 +97,11 @@ def test_identifying_fields_are_kept_only_by_name(folder: Path) -> None:
     assert "drop" not in settings["sanitize"]
     assert settings["check"]["copy"] == ["id", "opened", "customer", *COPIED[2:]]
     assert settings["check"]["pseudonyms"] == ["account.no"]
-    assert settings["check"]["allow"] == [{"identifying": ["customer"]}]
+    assert settings["check"]["allow"] == [
+        "punctuation",
+        "forms",
+        {"identifying": ["customer"]},
+    ]
     Path(".dptext.yaml").write_text(said.replace("- account.no", "- status"))
     (folder / "k").write_bytes(bytes(range(7, 71)))
     (folder / "k").chmod(0o600)
