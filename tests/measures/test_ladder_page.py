@@ -85,13 +85,15 @@ def of_profile(
     as_written = {each["corpus"]: each for each in shipped["written"][rung["written"]]}
     written = [written_words(as_written, band) for band in _WORDS]
     columns: list[list[float]] = []
-    for reader, band in (("same-kind", 0), ("same-kind", -1), ("alone", 0)):
+    every, rare = _WORDS
+    for reader, band in (("same-kind", every), ("same-kind", rare), ("alone", every)):
         columns.append(
             [
-                100 * reading["classes"][band]["success"]
+                100 * each["success"]
                 for corpus in _KINDS
                 for reading in measured[corpus]["readings"]
-                if reading["reader"] == reader
+                for each in reading["classes"]
+                if reading["reader"] == reader and each["name"] == band
             ]
         )
     kept = [
