@@ -266,8 +266,7 @@ class Language:
 
     @property
     def _are_unknown(self) -> bool:
-        known = [kinds.WORD, kinds.STOP_WORD, kinds.COMMON]
-        words = self._pieces[[*known, kinds.UNKNOWN]].sum()
+        words = self._pieces[[kinds.WORD, kinds.STOP_WORD, kinds.UNKNOWN]].sum()
         return bool(self._pieces[kinds.UNKNOWN] > _UNKNOWN * words)
 
     def _say(self) -> None:

@@ -1,1 +1,0 @@
-"""Identities that stand in private texts, of dptext and of its peers."""
