@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from dptext import lexicons, profile
-from dptext.lexicons import store
+from dptext.lexicons import store, topics
 from dptext.profile import Profile
 from dptext.types import Lexicon
 
@@ -35,7 +35,17 @@ def is_written(name: str) -> bool:
     """Tell whether a report may have this name of a profile or lexicon."""
     derived = _DERIVED.fullmatch(name)
     shipped = profile.shipped()
-    return derived["base"] in shipped if derived else is_plain(name) or name in shipped
+    if derived:
+        return derived["base"] in shipped
+    return is_plain(name) or name in shipped or _is_of_topics(name)
+
+
+def _is_of_topics(name: str) -> bool:
+    """Tell whether a name is that of topics, whose own name is plain."""
+    parts = topics.split(name)
+    if parts is None or not is_plain(parts[0]) or parts[1] is None:
+        return False
+    return name == f"{topics.PREFIX}{parts[0]}/{parts[1]}"
 
 
 def profile_name(recipe: Profile) -> str:
@@ -80,4 +90,5 @@ def lexicon_name(lexicon: Lexicon) -> str:
     """Return the name of a lexicon as a report writes it."""
     ships = lexicon.digest == lexicons.builtin_digest()
     taken = lexicon.name in (store.BUILTIN, store.ENGLISH) and not ships
-    return lexicon.name if is_plain(lexicon.name) and not taken else CUSTOM
+    is_named = is_plain(lexicon.name) or _is_of_topics(lexicon.name)
+    return lexicon.name if is_named and not taken else CUSTOM
