@@ -424,7 +424,10 @@ MADE_IN = {
     "measures/bayes_risk.py": ("exact risk",),
     "measures/calibrate.py": ("calibration", "figures of readers"),
     "measures/sampled_risk.py": ("wins",),
-    "measures/context_risk.py": ("figures of readers",),
+    # That of written words adds the decoder: tests/measures/test_in_context.py.
+    "measures/context_risk.py": ("figures of readers", "written words"),
+    # tests/vectors/test_worth.py: settings that no benchmark measured have no figures.
+    "vectors/worth.py": ("text vectors",),
     "lexicons/importing.py": ("imported lexicon",),
     # tests/vectors: the digest of the model, and that of the texts.
     "vectors/release.py": ("sentences",),

@@ -10,6 +10,7 @@ from dptext.budgets.declared import ByClass
 from dptext.mechanisms import WordMechanism
 from dptext.pipeline import Pipeline
 from dptext.randomness import RandomBits, RunKey
+from dptext.tokens import numbers
 from dptext.types import BudgetKind, Eps, Guarantee, Ids, Ints, Record
 
 SEED = 5
@@ -72,7 +73,10 @@ def readable_rows(pipeline: Pipeline) -> tuple[Ints, Ints]:
     read = np.full(len(vocabulary), -1, np.int64)
     read[words.texts] = words.ids
     rows = np.arange(len(vocabulary))
-    return rows[alone & (read == rows)], rows[(counts == 0) & (pieces == 1)]
+    kept = (counts == 0) & (pieces == 1)
+    # Elements for numbers are never spelled: as text "<number>" is a tag.
+    kept[numbers.rows(pipeline.lexicon)] = False
+    return rows[alone & (read == rows)], rows[kept]
 
 
 def plain_rows(pipeline: Pipeline) -> Ints:

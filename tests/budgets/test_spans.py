@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dptext.budgets import scores
+from dptext.tokens.symbols import visible
 from tests.budgets import texts
 
 
@@ -16,7 +17,7 @@ def test_spans_and_bodies_agree(given_texts: list[str]) -> None:
     """The text from begin to end is the word as written, without its space."""
     batch = texts.words(*given_texts)
     whole = "".join(batch.pieces)
-    assert whole == "".join(given_texts)
+    assert whole == "".join(map(visible, given_texts))
     cut = [whole[a:b] for a, b in zip(*scores.spans(batch), strict=True)]
     assert cut == scores.bodies(batch)
 

@@ -36,6 +36,9 @@ GOOD: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "lexicon import": (("words.vec",), ("--name", "mine")),
     "lexicon adapt": (("in.jsonl",), ("--name", "mine", "--lexicon", "words.vec")),
     "lexicon ngrams": (("in.jsonl",), ("--name", "mine", "--lexicon", "words.vec")),
+    "topics build": (("in.jsonl",), ("--name", "mine", "--sizes", "2")),
+    "topics show": (("mine",), ()),
+    "topics estimate": (("in.jsonl",), ()),
 }
 
 

@@ -30,6 +30,8 @@ def built(**over: object) -> Pipeline:
         "mechanism": {"name": "rank", "k": 8},
         "mapping": None,
         "budget": {"name": "uniform", "epsilon": 4.0, "risk": None},
+        # Words of the small lexicon have the form of codes.
+        "tokens": {"forms": []},
         **over,
     }
     return pipeline.build(profile.load("balanced", settings), LEXICON)
