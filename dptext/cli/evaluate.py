@@ -21,18 +21,13 @@ def command(
     id: options.Text = None,
     profile: Annotated[
         options.Text,
-        f"{options.PROFILE} The one that made the private file; or its public report, "
-        "as in private.jsonl.dptext.json, for the very settings of that run.",
+        f"{options.PROFILE} The one that made the private file; or its public report.",
     ] = None,
     changes: options.Changes,
     measured: options.Measured,
     readers: bool = True,
     public_text: options.Text = None,
-    linkage: Annotated[
-        bool,
-        "Measure who recognises the row of a text: somebody who has the originals, or "
-        "a few words of one.",
-    ] = False,
+    linkage: bool = False,
     identities: options.Text = None,
     identities_field: options.Text = None,
     as_json: bool = False,

@@ -54,8 +54,7 @@ DAILY = {
         "epsilon": EPSILON,
         "mechanism": "Mechanism with its default parameters.",
         "lexicon": LEXICON,
-        "topics": "Replace whole texts by topics: a file of `dptext topics build`. Its "
-        "profile is topics, or topics-strong.",
+        "topics": "Topics for whole texts, of `dptext topics`.",
         "set_": SET,
         "pool": "word: one vector per word. mean, sif (weighted by frequency) or "
         "sentence (needs --model): one per text.",
@@ -68,6 +67,7 @@ DAILY = {
         "label": "Field for a classifier to predict (utility); repeatable.",
         "attribute": "Field for an attacker to predict; repeatable.",
         "public_text": "Public text of the same kind, for one more reader.",
+        "linkage": "Attack rows by the originals.",
         "identities": "Values that must not appear, such as names.",
     },
     "Output and report": {

@@ -34,7 +34,7 @@ app = typer.Typer(
 def build(
     files: PublicFiles,
     *,
-    name: Annotated[str, "Name to save the topics under."],
+    name: Annotated[str, "Name to save it under."],
     field: Texts = None,
     format: options.Format = None,
     label: Annotated[

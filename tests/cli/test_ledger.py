@@ -145,7 +145,7 @@ def test_every_format_knows_the_same_subjects(
 @pytest.mark.parametrize(
     ("record", "code", "said"),
     [
-        ('{"text":"film"}', 4, "is absent; choose another with --id or --subject"),
+        ('{"text":"film"}', 2, "is absent; choose another with --id or --subject"),
         ('{"user":null,"text":"film"}', 4, "field 'user' is null"),
         ('{"user":" ","text":"film"}', 4, "subject field 'user' is empty"),
         ('{"user":["a"],"text":"film"}', 4, "it must be one value"),
@@ -225,7 +225,8 @@ def test_reports_say_what_the_ledger_limits(
     )
     assert ran.code == 0, ran.err
     lexicon = ("--lexicon", budget[1])
-    assert here("check", "out.jsonl", *lexicon).code == 0
+    allowed = ("--set", "allow.identifying=user")
+    assert here("check", "out.jsonl", *lexicon, *allowed).code == 0
     sidecar = folder / "out.jsonl.dptext.json"
     report = json.loads(sidecar.read_text())
     recorded = report["run"]["recorded"]
