@@ -203,6 +203,20 @@ def _bands(prior: Floats, measured: list[tuple[float, float]]) -> tuple[Band, ..
     return tuple(bands)
 
 
+def _words_of_a_form(lexicon: Lexicon, policy: Policy) -> list[int]:
+    """Return the rows of words that are made new or stay as a form: "e.g."."""
+    spans, elements = Spans(policy), {*numbers.rows(lexicon).tolist()}
+    rows = []
+    for row, word in enumerate(lexicon.words):
+        # Of letters alone no word is a form; elements for numbers are never spelled.
+        if word.isalpha() or row in elements:
+            continue
+        pieces, kinds_of_pieces, _ = spans.divide(word)
+        if len(pieces) == 1 and kinds_of_pieces:
+            rows.append(row)
+    return rows
+
+
 def prior_of_replaced(lexicon: Lexicon, policy: Policy) -> Floats:
     """Return the unigram prior over V given that a word is replaced: (V,), sums to 1.
 
@@ -220,6 +234,8 @@ def prior_of_replaced(lexicon: Lexicon, policy: Policy) -> Floats:
         spans = Spans(policy)
         named = [row for row, w in enumerate(lexicon.words) if spans.keeps_or_masks(w)]
         prior[named] = 0.0
+    if policy.forms:
+        prior[_words_of_a_form(lexicon, policy)] = 0.0
     total = prior.sum()
     if not total > 0.0:
         msg = f"lexicon {lexicon.name}: no word is left to replace under this policy"

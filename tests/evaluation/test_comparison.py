@@ -136,7 +136,7 @@ def test_nothing_is_computed_for_all_words_of_the_lexicon(
     assert not (tmp_path / "cache").exists()
     first, last = ran.err.splitlines()
     assert "a mechanism at a level: 1; texts: 3" in first
-    assert "1 of 1: santext, risk 0.2: epsilon 14.36, risk 20.0%, N_w" in last
+    assert "1 of 1: santext, risk 0.2: epsilon 14.35, risk 20.0%, N_w" in last
 
 
 class Texts(HTMLParser):
