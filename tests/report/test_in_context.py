@@ -34,7 +34,7 @@ def test_the_strongest_comes_first() -> None:
     known = replace(known, readers=[best, *words.readers])
     written, attacker, draw = answer.attacks(known)
     assert (written.name, attacker.name) == ("written", "attacker")
-    assert attacker.sentence.startswith("recovers at least 33% to 90% of all words")
+    assert attacker.sentence.startswith("recovers at least 34% to 90% of all words")
     assert attacker.figures["reader"] == "another"
     assert draw.figures["found"] == pytest.approx(0.2, rel=1e-3)
 

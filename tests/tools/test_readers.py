@@ -44,7 +44,8 @@ def test_a_server_attacks_the_named_rows_and_nothing_is_written(tmp_path: Path) 
     with gzip.open(tmp_path / "text" / "sst2_dev.jsonl.gz", "wt") as file:
         file.writelines(json.dumps({"text": row}) + "\n" for row in ROWS)
     before = calibrate.shipped_readers().read_bytes()
-    flags = ("--risk", "10%", "--kind", "sentences", "--texts", "2", "--model", "tiny")
+    flags = ("--profile", "balanced", "--risk", "10%", "--kind", "sentences")
+    flags += ("--texts", "2", "--model", "tiny")
     with serving() as server:
         ran = run(tmp_path, *flags, "--endpoint", server.url)
         assert ran.returncode == 0, ran.stderr
@@ -53,9 +54,10 @@ def test_a_server_attacks_the_named_rows_and_nothing_is_written(tmp_path: Path) 
     assert ran.stdout.startswith("balanced, risk 10%, epsilon ")
     assert "the model tiny on 127.0.0.1:" in ran.stdout
     assert "2 texts, 3 requests" in ran.stdout
-    # One of these lines for each reader: two that send nothing, and the server.
+    # A line for written words, and one for each reader: two that send nothing, and the
+    # server.
     lines = re.findall(r"  all words: .+% \(.+% to .+%\) of (\d+)", ran.stdout)
-    assert lines == ["26", "26", "26"]
+    assert lines == ["26", "26", "26", "26"]
     assert [request["model"] for request in asked] == ["tiny", "tiny"]
     unnumbered = re.sub(r"\[[0-9]+\]", "", sent)
     assert not any(row in unnumbered for row in ROWS)
