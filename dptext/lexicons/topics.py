@@ -22,6 +22,7 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
+from dptext import streams
 from dptext.errors import LexiconError
 from dptext.lexicons.store import is_name, user_folder
 from dptext.settings import digest_of_data
@@ -146,6 +147,7 @@ def installed() -> list[str]:
 def read(name: str) -> TopicFile:
     """Read a file of topics by name or path. Raises LexiconError."""
     path = path_of(name)
+    streams.check_file(path, "file of topics")
     try:
         stat = path.stat()
     except OSError:
