@@ -23,7 +23,7 @@ from dptext.measures import bayes_risk, context_risk
 from dptext.measures.bayes_risk import Share
 from dptext.measures.context_risk import InContext
 from dptext.mechanisms import Mechanism, TextMechanism
-from dptext.randomness import RunKey
+from dptext.randomness import Randomness, RunKey
 from dptext.types import BudgetKind, Floats, Ids, Record, Strategy
 
 if TYPE_CHECKING:
@@ -233,7 +233,8 @@ def public_draw(pipeline: Pipeline, epsilon: float) -> Callable[[Ids], Ids]:
 
     So that figures about the mechanism are the same each time; never for texts.
     """
-    randomness = pipeline.randomness(RunKey.from_seed(0))
+    # Of public words: no view of a text has a part in it.
+    randomness = Randomness(RunKey.from_seed(0), pipeline.identity)
     nonce = randomness.nonce(Record(0, (), None))
 
     def draw(ids: Ids) -> Ids:
