@@ -139,6 +139,10 @@ KNOWN = {
         "ledger/keys.py",
         "hmac.digest(self._keys[purpose], data, 'sha256')[:HASH_BYTES]",
     ): "128 bits: subjects and draws",
+    (
+        "pseudonyms.py",
+        "hmac.digest(self._key, data, 'sha256')[:_BYTES]",
+    ): "80 bits: tokens of values",
     ("cache.py", "hashlib.sha256(text.encode()).hexdigest()[:32]"): "128 bits: keys",
     (
         "report/signatures.py",

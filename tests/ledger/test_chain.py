@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from dptext.ledger.chain import Chain, Event, Position, encode, is_equal
 
 FIELDS = st.lists(
-    st.none() | st.integers() | st.text() | st.binary() | st.floats(), max_size=5
+    st.none() | st.integers(-(2**63), 2**63 - 1) | st.text() | st.binary() | st.floats(), max_size=5
 )
 
 
@@ -45,23 +45,35 @@ def test_boundaries_and_types_count() -> None:
     assert len({encode(*each) for each in fields}) == len(fields)
 
 
+def text(content: bytes) -> bytes:
+    """Encode a text by hand."""
+    return b"t" + len(content).to_bytes(8) + content
+
+
+def integer(value: int) -> bytes:
+    """Encode an integer by hand."""
+    return b"i" + (8).to_bytes(8) + value.to_bytes(8, signed=True)
+
+
+def mac(key: bytes, data: bytes) -> bytes:
+    """Return HMAC-SHA-256."""
+    return hmac.new(key, data, hashlib.sha256).digest()
+
+
 def test_values_are_those_of_the_construction() -> None:
     """As the head of the module writes them, by hand."""
-    chain = Chain(b"c" * 32, b"h" * 32, "id")
-    start = hmac.new(
-        b"c" * 32, bytes(32) + b"t" + bytes(7) + b"\x02id", hashlib.sha256
-    ).digest()
+    chain_key, head_key = b"c" * 32, b"h" * 32
+    chain = Chain(chain_key, head_key, "id")
+    start = mac(chain_key, bytes(32) + text(b"id"))
     assert chain.start == Position(0, start)
-    encoded = (
-        *(b"i", bytes(7), b"\x011", b"i", bytes(7), b"\x011"),
-        *(b"t", bytes(7), b"\x04open", b"n", bytes(8), b"n", bytes(8)),
-        *((b"i" + bytes(7) + b"\x010") * 3, b"t", bytes(8)),
-    )
-    value = hmac.new(b"c" * 32, start + b"".join(encoded), hashlib.sha256).digest()
-    assert chain.after(chain.start, Event(1, 1, "open")) == Position(1, value)
-    sealed = b"i" + bytes(7) + b"\x011" + b"b" + bytes(7) + b"\x20" + value
-    seal = hmac.new(b"h" * 32, sealed, hashlib.sha256).digest()
-    assert chain.seal(Position(1, value)) == seal
+    null = b"n" + bytes(8)
+    encoded = integer(1) + integer(1) + text(b"open") + null + null
+    encoded += integer(0) + integer(-5) + integer(0) + text(b"")
+    value = mac(chain_key, start + encoded)
+    event = Event(1, 1, "open", nats=-5)
+    assert chain.after(chain.start, event) == Position(1, value)
+    sealed = integer(1) + b"b" + (32).to_bytes(8) + value
+    assert chain.seal(Position(1, value)) == mac(head_key, sealed)
 
 
 def test_wrong_lengths_are_not_equal() -> None:
