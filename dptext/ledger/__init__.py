@@ -136,9 +136,7 @@ def begin(
         # Before the commit, so that no other run takes this one for dead.
         lock = lock_run(ledger.path, number)
     try:
-        yield Entry(
-            ledger=ledger, number=number, token=token, limit=limit, field=field
-        )
+        yield Entry(ledger=ledger, number=number, token=token, limit=limit, field=field)
     finally:
         # If this fails the next run does it; until then all charges stay.
         with contextlib.suppress(OutputError, UsageError):

@@ -27,8 +27,8 @@ _pack_head = struct.Struct(">cQ").pack  # type, length
 class Position(NamedTuple):
     """A place in the chain."""
 
-    #: Events up to here.
-    count: int
+    #: The number of events up to here.
+    events: int
     #: The value of the last of them; it authenticates all of them.
     value: bytes
 
@@ -73,7 +73,7 @@ class Chain:
     def after(self, position: Position, event: Event) -> Position:
         """Return the place after one more event."""
         value = self._value(position.value, encode(*event))
-        return Position(position.count + 1, value)
+        return Position(position.events + 1, value)
 
     def seal(self, position: Position) -> bytes:
         """Return the proof that the chain ends here."""

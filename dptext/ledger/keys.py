@@ -110,7 +110,7 @@ def advance_checkpoint(path: Path, position: Position) -> None:
     """
     with path.open("r+b", buffering=0) as file, locked(file, exclusive=True):
         file.seek(_SECRET_BYTES)
-        if int.from_bytes(file.read(_COUNT_BYTES)) >= position.count:
+        if int.from_bytes(file.read(_COUNT_BYTES)) >= position.events:
             return
         file.seek(_SECRET_BYTES)
         # One write within one sector: it is on the disk whole or not at all.
@@ -142,7 +142,7 @@ def publish_key(path: Path) -> None:
 
 
 def _pack(position: Position) -> bytes:
-    return position.count.to_bytes(_COUNT_BYTES) + position.value
+    return position.events.to_bytes(_COUNT_BYTES) + position.value
 
 
 def _temporary(path: Path) -> Path:

@@ -48,9 +48,8 @@ _VERSION = 3
 _APPLICATION = 0x64707478  # "dptx", in the file's header
 _SECONDS_TO_WAIT = 60.0  # for a transaction of another run
 _LEAST_NUMBER = -(2**63)  # of a row of SQLite
-_COLUMNS = ", ".join(Event._fields)
-# Only charges have a subject, which keeps the indexes of all other events small. Exactly
-# these objects may be in the file: a foreign trigger or view could change what is read.
+# Only charges have a subject, so that the indexes of all other events stay small. These
+# objects alone may be in the file: a foreign trigger or view could change what is read.
 _SCHEMA = (
     "CREATE TABLE facts (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
     """CREATE TABLE events (
@@ -65,24 +64,30 @@ _SCHEMA = (
 )
 # Seen by this connection alone; they are not in the file.
 _VIEWS = (
-    f"""CREATE TEMP VIEW entries AS
+    """CREATE TEMP VIEW entries AS
         SELECT number, note, nats AS limit_nats, delta AS limit_delta, (
             SELECT kind FROM events AS change
             WHERE change.entry = begun.number AND change.subject IS NULL
-                AND change.kind <> '{WAIVED}' ORDER BY change.number DESC LIMIT 1
+                AND change.kind <> 'waived' ORDER BY change.number DESC LIMIT 1
         ) AS state
-        FROM events AS begun WHERE kind = '{OPEN}' AND subject IS NULL""",
-    f"""CREATE TEMP VIEW charges AS
+        FROM events AS begun WHERE kind = 'open' AND subject IS NULL""",
+    """CREATE TEMP VIEW charges AS
         SELECT entry, subject, draws, records, nats, delta FROM events AS charge
         WHERE subject IS NOT NULL AND NOT EXISTS (
             SELECT 1 FROM events AS change
-            WHERE change.subject IS NULL AND change.kind = '{RETURNED}'
+            WHERE change.subject IS NULL AND change.kind = 'returned'
                 AND change.entry = charge.entry
         ) AND NOT EXISTS (
             SELECT 1 FROM events AS change
-            WHERE change.subject IS NULL AND change.kind = '{WAIVED}'
+            WHERE change.subject IS NULL AND change.kind = 'waived'
                 AND change.entry = charge.entry AND change.draws = charge.draws
         )""",
+)
+# The fields of an Event in their order, and its value in the chain.
+_INSERT = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_FROM_NUMBER = (
+    "SELECT number, entry, kind, subject, draws, records, nats, delta, note, value "
+    "FROM events WHERE number >= ? ORDER BY number"
 )
 _EDITED = "the ledger was edited"
 _REASONS = {
@@ -114,7 +119,7 @@ class Writer:
 
     def begin(self, limit: Amount, note: str) -> int:
         """Append the event that begins a release; return the number of the entry."""
-        number = self.position.count + 1
+        number = self.position.events + 1
         event = Event(
             number=number,
             entry=number,
@@ -137,7 +142,7 @@ class Writer:
     ) -> None:
         """Append a charge of one or several records of a subject."""
         event = Event(
-            number=self.position.count + 1,
+            number=self.position.events + 1,
             entry=entry,
             kind=CHARGE,
             subject=subject,
@@ -150,15 +155,11 @@ class Writer:
 
     def change(self, entry: int, kind: str, draws: bytes | None = None) -> None:
         """Append a change of the state of an entry, or of one of its charges."""
-        self._append(Event(self.position.count + 1, entry, kind, draws=draws))
+        self._append(Event(self.position.events + 1, entry, kind, draws=draws))
 
     def _append(self, event: Event) -> None:
         self.position = self._ledger.chain.after(self.position, event)
-        marks = ", ".join("?" * (len(event) + 1))
-        self._ledger.data.execute(
-            f"INSERT INTO events ({_COLUMNS}, value) VALUES ({marks})",
-            (*event, self.position.value),
-        )
+        self._ledger.data.execute(_INSERT, (*event, self.position.value))
 
 
 class Ledger:
@@ -294,25 +295,21 @@ class Ledger:
     def _follow_chain(self) -> str | None:
         """Verify events from the position on, which moves; describe the first fault."""
         # From the beginning also rows with numbers below 1, which are no events.
-        first = self._position.count + 1 if self._position.count else _LEAST_NUMBER
-        rows = self.data.execute(
-            f"SELECT {_COLUMNS}, value FROM events WHERE number >= ? ORDER BY number",
-            (first,),
-        )
-        for row in rows:
-            *event, value = row
+        first = self._position.events + 1 if self._position.events else _LEAST_NUMBER
+        for *event, value in self.data.execute(_FROM_NUMBER, (first,)):
             following = self.chain.after(self._position, Event(*event))
             if not is_equal(value, following.value):
-                return f"{_EDITED}: its event {following.count} is not as it was written"
+                number = following.events
+                return f"{_EDITED}: its event {number} is not as it was written"
             self._position = following
         return None
 
     def _passes(self, checkpoint: Position) -> bool:
-        """Tell whether the verified chain has the value of a checkpoint at its place."""
-        if checkpoint.count == 0:
+        """Tell whether the verified chain has this value at this place."""
+        if checkpoint.events == 0:
             return is_equal(checkpoint.value, self.chain.start.value)
         sql = "SELECT value FROM events WHERE number = ?"
-        row = self.data.execute(sql, (checkpoint.count,)).fetchone()
+        row = self.data.execute(sql, (checkpoint.events,)).fetchone()
         return row is not None and is_equal(row[0], checkpoint.value)
 
 

@@ -9,15 +9,14 @@ from typing import Any
 from dptext.ledger.store import LEAVING, RELEASED, Ledger, reported
 
 _NOTE = ("token", "began", "settings", "field")
-_NATS, _DELTA = "SUM(nats) / 1e9 AS nats", "SUM(delta) / 1e18 AS delta"
-_SUBJECT = "lower(hex(subject)) AS subject"
 _BY_SUBJECT = (
-    f"SELECT {_SUBJECT}, {_NATS}, {_DELTA}, SUM(records) AS records, "
+    "SELECT lower(hex(subject)) AS subject, SUM(nats) / 1e9 AS nats, "
+    "SUM(delta) / 1e18 AS delta, SUM(records) AS records, "
     "COUNT(DISTINCT entry) AS entries "
     "FROM charges GROUP BY 1 ORDER BY 2 DESC, 1"
 )
 _OF_SUBJECT = (
-    f"SELECT COALESCE(SUM(nats), 0) / 1e9 AS nats, "
+    "SELECT COALESCE(SUM(nats), 0) / 1e9 AS nats, "
     "COALESCE(SUM(delta), 0) / 1e18 AS delta, COALESCE(SUM(records), 0) AS records, "
     "COUNT(DISTINCT entry) AS entries FROM charges WHERE subject = ?"
 )
@@ -28,7 +27,8 @@ _BY_ENTRY = (
     "FROM entries LEFT JOIN charges ON entry = number GROUP BY number ORDER BY number"
 )
 _BY_ENTRY_AND_SUBJECT = (
-    f"SELECT note, state, {_SUBJECT}, SUM(records) AS records, {_NATS}, {_DELTA} "
+    "SELECT note, state, lower(hex(subject)) AS subject, SUM(records) AS records, "
+    "SUM(nats) / 1e9 AS nats, SUM(delta) / 1e18 AS delta "
     "FROM charges JOIN entries ON entry = number "
     "GROUP BY number, subject ORDER BY number, subject"
 )

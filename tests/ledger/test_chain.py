@@ -1,4 +1,4 @@
-"""The chain of events: its values, and that no two lists of fields share an encoding."""
+"""The chain of events: its values, and the encoding of fields."""
 
 from __future__ import annotations
 
@@ -11,7 +11,12 @@ from hypothesis import strategies as st
 from dptext.ledger.chain import Chain, Event, Position, encode, is_equal
 
 FIELDS = st.lists(
-    st.none() | st.integers(-(2**63), 2**63 - 1) | st.text() | st.binary() | st.floats(), max_size=5
+    st.none()
+    | st.integers(-(2**63), 2**63 - 1)
+    | st.text()
+    | st.binary()
+    | st.floats(),
+    max_size=5,
 )
 
 
