@@ -141,7 +141,7 @@ class RunTable:
     def __init__(self, size: int, randomness: Randomness) -> None:
         nonce = randomness.nonce(_RUN)
         # One row for each word and the last for unknown words, reached as -1.
-        self._bits = randomness.of([nonce], np.zeros(size + 1, np.int64))
+        self._bits = randomness.bits([nonce], np.zeros(size + 1, np.int64))
         self._drawn = np.full(size + 1, -1, np.int32)
 
     def draw(self, ids: Ids, eps: Eps, draw: Draw) -> Ids:
@@ -283,10 +283,10 @@ class Pipeline:
         positions = self.joiner.positions_to_redraw(words)
         if len(positions):
             text = np.searchsorted(words.ends, positions, side="right")
-            digits = randomness.of(nonces, record_of_text[text])
+            digits = randomness.bits(nonces, record_of_text[text])
             self.joiner.redraw(words, digits, positions)
         records_of_words = record_of_text[words.texts]
-        bits = randomness.of(nonces, records_of_words)
+        bits = randomness.bits(nonces, records_of_words)
         if not len(words.ids):
             drawn, eps = words.ids, np.empty(0)
         elif isinstance(self.budget, SequentialBudget):

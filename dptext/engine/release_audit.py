@@ -139,7 +139,7 @@ def _guessed(pipeline: Pipeline, counts: Floats, replaced: Ints, risk: float) ->
     ids = rng.choice(replaced, _GUESSES, p=shares).astype(np.int32)
     epsilon = pipeline.budget.description.high
     streams = pipeline.randomness(RunKey.from_seed(SEED))
-    bits = streams.of([bytes(16)], np.zeros(len(ids), np.int64))
+    bits = streams.bits([bytes(16)], np.zeros(len(ids), np.int64))
     drawn = pipeline.draw(ids, np.full(len(ids), epsilon), bits)
     prior = np.append(pipeline.channel.prior, 0.0)
     guess = pipeline.channel.candidates(epsilon, 1, prior).rows[drawn, 0]

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import geometry
-from dptext.mechanisms import at_each
+from dptext.mechanisms import evaluate_each
 from dptext.spaces import Space
 from dptext.types import Eps, Floats, Ids, Ints, blocks
 
@@ -54,7 +54,7 @@ class Lists:
         new = np.unique(rows[~self._known[rows]])
         listed = self.listed[new]
         pairs = new.repeat(listed.shape[1]), listed.ravel()
-        distances = geometry.of_rows(self._space, *pairs)
+        distances = geometry.distances_by_row(self._space, *pairs)
         self._distances[new] = distances.reshape(listed.shape)
         self._known[new] = True
         return self._distances[rows]
@@ -99,7 +99,7 @@ class Product:
         np.maximum(tile, 0.0, out=tile)
         np.sqrt(tile, out=tile)
         outputs = self._outputs[part][words]
-        tile[rows, words] = geometry.of_rows(self._space, inputs[rows], outputs)
+        tile[rows, words] = geometry.distances_by_row(self._space, inputs[rows], outputs)
         return tile
 
 
@@ -157,7 +157,7 @@ class DistanceDistribution:
 
     def rates(self, rows: NDArray[np.integer], eps: Eps) -> Floats:
         """Return the rate of each row at its epsilon: (n,)."""
-        scales = at_each(self.scale, eps)
+        scales = evaluate_each(self.scale, eps)
         if self.spread is not None:
             spread, flat = self.spread[rows], np.zeros(len(rows))
             scales = np.divide(scales, spread, out=flat, where=spread > 0.0)
@@ -165,7 +165,7 @@ class DistanceDistribution:
 
     def truncations(self, eps: Eps) -> Floats:
         """Return the truncation at each epsilon: (n,)."""
-        return at_each(self.truncation, eps)
+        return evaluate_each(self.truncation, eps)
 
     def measure(
         self, distances: NDArray[Float], truncation: Floats | float
@@ -180,7 +180,7 @@ class DistanceDistribution:
     def log_weights(self, ids: Ids, eps: Eps) -> Floats:
         """Return ln P(y|x) up to a constant for each word: (n, V)."""
         rows = ids.astype(np.int64)
-        logs = geometry.to_words(self.space, rows, 0, self.space.size)
+        logs = geometry.distances_to_words(self.space, rows, 0, self.space.size)
         self.measure(logs, self.truncations(eps)[:, None])
         logs *= -self.rates(rows, eps)[:, None]
         return logs
@@ -227,6 +227,6 @@ class Weights:
 
     def of_pairs(self, inputs: Ints, outputs: Ints) -> Floats:
         """Return the weights of pairs: (n,)."""
-        logs = self.measure(geometry.of_rows(self.distribution.space, inputs, outputs))
+        logs = self.measure(geometry.distances_by_row(self.distribution.space, inputs, outputs))
         logs *= -self.rate[inputs]
         return np.exp(logs, out=logs)

@@ -80,7 +80,7 @@ class Losses:
 
     def rows(self, ids: Ints) -> Floats:
         """Return t from some inputs to all outputs: (n, V)."""
-        distances = geometry.to_words(self.space, ids, 0, self.space.size)
+        distances = geometry.distances_to_words(self.space, ids, 0, self.space.size)
         return np.minimum(distances, self.truncation, out=distances)
 
     @cached_property

@@ -119,8 +119,8 @@ class DistanceEstimate:
             rows = np.arange(*span).repeat(listed.shape[1])
             squares = geometry.squared_single(space, rows, listed.ravel())
             self._near[part] = np.sqrt(squares).reshape(listed.shape)
-            self._columns[:, part] = geometry.to_words(space, self._frequent, *span)
-            self._sampled[part] = geometry.to_words(space, sample, *span).T
+            self._columns[:, part] = geometry.distances_to_words(space, self._frequent, *span)
+            self._sampled[part] = geometry.distances_to_words(space, sample, *span).T
         for table in (self._near, self._sampled, self._columns):
             distribution.measure(table, np.inf)
         # Nearer than far are only the listed words, which are counted by themselves.
@@ -249,12 +249,12 @@ class TruncatedMetricMechanism(DistanceMechanism, ExponentialMechanism):
 
     def metric(self, epsilon: float, ids: Ints, begin: int, end: int) -> Floats:
         """Return t from inputs to the words begin to end: (n, end - begin)."""
-        distances = geometry.to_words(self.space, ids, begin, end)
+        distances = geometry.distances_to_words(self.space, ids, begin, end)
         return np.minimum(distances, self.truncation(epsilon), out=distances)
 
     def claimed_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats:
         """Return epsilon t for pairs of inputs: (n,) nats."""
-        distances = geometry.of_ids(self.space, a, b)
+        distances = geometry.distances_by_id(self.space, a, b)
         return epsilon * np.minimum(distances, self.truncation(epsilon))
 
     def supports(self, epsilon: float) -> None:

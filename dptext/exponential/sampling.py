@@ -111,7 +111,7 @@ class WeightTable:
         farthest = np.sqrt(squared[perhaps] + error[perhaps])
         surely = uniform[perhaps] < self._chance(kind[perhaps], farthest)
         doubt = perhaps[~surely]
-        exact = geometry.of_rows(space, rows[doubt], words[doubt])
+        exact = geometry.distances_by_row(space, rows[doubt], words[doubt])
         accepted[doubt] = uniform[doubt] < self._chance(kind[doubt], exact)
         return accepted
 

@@ -80,7 +80,7 @@ class Mahalanobis(RadialNoise):
 
     def vectors(self) -> Floats:
         """Return all vectors whitened, in float64: (V + 1, d)."""
-        return noise.product(self.space.vectors, self.inverse)
+        return noise.multiply(self.space.vectors, self.inverse)
 
     @cached_property
     def geometry(self) -> Geometry:
@@ -128,7 +128,7 @@ class Mahalanobis(RadialNoise):
 
     def noise(self, eps: Eps, bits: RandomBits) -> Floats:
         """Return elliptical noise: eps (n,) -> (n, d)."""
-        return noise.product(noise.radial(bits, len(self.root), eps), self.root)
+        return noise.multiply(noise.radial(bits, len(self.root), eps), self.root)
 
 
 def covariance(vectors: NDArray[np.float32]) -> Floats:

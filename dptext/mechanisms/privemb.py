@@ -73,7 +73,7 @@ class Params(mechanisms.Params):
 
 
 def _product(space: Space, drawn: Floats) -> NDArray[np.float32]:
-    return noise.product(space.vectors, drawn).astype(np.float32)
+    return noise.multiply(space.vectors, drawn).astype(np.float32)
 
 
 def constant(space: Space, projected: Space) -> Constant:
@@ -104,7 +104,7 @@ class PrivEmb(Laplace):
 
     def position(self, vectors: Floats) -> Floats:
         """Project vectors: (n, d) -> (n, m)."""
-        return noise.product(vectors, self.matrix)
+        return noise.multiply(vectors, self.matrix)
 
     def constant(self, inputs: Inputs) -> Constant:
         """Return the constant of the matrix: exact for pairs of words."""

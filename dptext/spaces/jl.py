@@ -101,7 +101,7 @@ class Params(spaces.Params):
         rows, width = vectors.shape
         wanted = self.dimensions or least_dimensions(rows, self.beta, self.delta, width)
         drawn = matrix(self.seed, width, min(wanted, width))
-        return noise.product(vectors, drawn).astype(np.float32)
+        return noise.multiply(vectors, drawn).astype(np.float32)
 
 
 def matrix(seed: int, width: int, dimensions: int) -> Floats:

@@ -76,7 +76,7 @@ class VectorClaim:
         if self.promise.notion is not Notion.APPROXIMATE:
             return count * self.loss.farthest
         mu = self.promise.mu * math.sqrt(count)
-        return max(noise.epsilon_of(mu, self.promise.delta), self.epsilon)
+        return max(noise.gaussian_epsilon(mu, self.promise.delta), self.epsilon)
 
 
 def claimed(release: VectorRelease, key: str) -> VectorClaim:
