@@ -17,7 +17,7 @@ from dptext import cache
 from dptext.lexicons import search
 from dptext.lexicons.orders import build_orders
 from dptext.lexicons.search import distances_of_pairs, lengths_from
-from dptext.spaces import Space, some
+from dptext.spaces import Space, random_rows
 from dptext.types import Floats, Ints, Rows, blocks
 
 _CHUNK = 1024
@@ -84,7 +84,7 @@ def nearest_words(space: Space, listed: int) -> NDArray[np.integer]:
     def holds(kept: cache.Arrays) -> bool:
         orders = kept["orders"]
         return orders.shape == (space.size + 1, stored) and all(
-            _are_nearest(space, row, orders[row]) for row in some(space.size + 1)
+            _are_nearest(space, row, orders[row]) for row in random_rows(space.size + 1)
         )
 
     key = cache.key_of("nearest words", 1, space.lexicon.digest, space.identity, stored)
@@ -116,7 +116,7 @@ def farthest_distances(space: Space) -> Floats:
         far = kept["farthest"]
         if far.shape != (space.size + 1,):
             return False
-        rows = some(space.size + 1)
+        rows = random_rows(space.size + 1)
         seen = [lengths_from(space.vectors, row)[: space.size].max() for row in rows]
         return np.allclose(far[rows], seen, rtol=1e-9)
 

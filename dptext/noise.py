@@ -1,9 +1,9 @@
 """Noise: multivariate Laplace, discrete Gaussian and Laplace, Gaussian privacy curve.
 
 Discrete noise is drawn exactly. Both kinds have one fixed width, 4096 steps of a grid;
-the caller that adds them to vectors chooses the length of a step. A draw compares random
-bits with a table of integers that is computed with integers, so that no rounding of
-floats affects it.
+the caller that adds them to vectors chooses the length of a step. A draw compares
+random bits with a table of integers that is computed with integers, so that no rounding
+of floats affects it.
 
 normal: P(k) ~ exp(-k^2 / 2 s^2), s = 4096 (Canonne, Kamath and Steinke 2020,
 arXiv:2004.00010). It equals normal noise of variance s^2 - 1/12 rounded to integers
@@ -43,7 +43,7 @@ _LONGEST = 1e100
 _STEEP = 1e30
 # Steps of the grid for a standard deviation (normal) or for a factor of 2 (laplace).
 WIDTH = 4096
-# ln of the ratio of the two laws in the head, for |k| up to 14 s: k^4 / (2880 s^8) + ...
+# ln of the ratio of the two laws above, for |k| up to 14 s: k^4 / (2880 s^8) + ...
 NORMAL_SLACK = 1e-13
 # Rounding of the 60,000 entries of the table to 2^-127, and the tail beyond its end.
 NORMAL_REST = 2.0**-100

@@ -176,7 +176,7 @@ def _epsilons_of_rows(budget: Budget, size: int) -> Eps:
     ids = np.append(positions[:-1], -1).astype(np.int32)
     flags = np.full(size + 1, kinds.WORD, np.uint8)
     words = Words([""] * (size + 1), flags, positions + 1, positions, positions, ids)
-    bits = Randomness(RunKey.from_seed(0), "").of([bytes(16)], positions * 0)
+    bits = Randomness(RunKey.from_seed(0), "").bits([bytes(16)], positions * 0)
     return budget.spread(words, bits)
 
 

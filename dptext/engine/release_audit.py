@@ -224,7 +224,7 @@ def check_nonces(pipeline: Pipeline, count: int = NONCES) -> ReleaseCheck:
     length = min(map(len, nonces))
     if length < _NONCE_BITS // 8:
         return checked(f"a nonce has {8 * length} bits")
-    watched.of(nonces, np.arange(len(nonces))).integers(0)
+    watched.bits(nonces, np.arange(len(nonces))).integers(0)
     for name, each in (("nonces", nonces), ("counter blocks", asked)):
         equal = len(each) - len(set(each))
         if equal:

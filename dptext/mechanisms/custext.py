@@ -46,7 +46,13 @@ from numpy.typing import NDArray
 from dptext import cache, geometry, mechanisms
 from dptext.exponential.distribution import DistanceDistribution, Lists
 from dptext.exponential.mechanism import DistanceMechanism
-from dptext.mechanisms import Aim, Bands, WordMechanism, log_normalised, known_words_bound
+from dptext.mechanisms import (
+    Aim,
+    Bands,
+    WordMechanism,
+    known_words_bound,
+    log_normalised,
+)
 from dptext.randomness import RandomBits
 from dptext.spaces import Space, unit
 from dptext.types import Eps, Floats, Guarantee, Ids, Ints, VaryingEpsilon, blocks
@@ -219,7 +225,9 @@ class PublishedSets(WordMechanism):
         """
         members = self._members(rows)
         pairs = rows.repeat(members.shape[1]), members.ravel()
-        distances = geometry.distances_by_row(self.measured, *pairs).reshape(members.shape)
+        distances = geometry.distances_by_row(self.measured, *pairs).reshape(
+            members.shape
+        )
         if self.squared:
             distances *= distances
         distances[members < 0] = np.inf
@@ -285,7 +293,7 @@ class Params(mechanisms.Params):
             # A word is itself in V: only the row of unknown words has none at 0.
             nearest = geometry.nearest_word(measured, measured.size)[1]
             spread[-1] -= nearest**power
-            lists = Lists.of_all(measured)
+            lists = Lists.from_space(measured)
             return OneSet(self, space, measured, squared, lists, spread)
         sets = build(measured, self.mapping, self.k)
         return PublishedSets(self, space, measured, squared, sets)

@@ -32,7 +32,7 @@ from dptext import mechanisms, noise
 from dptext.mechanisms import Aim, Family, NoiseMechanism, evaluate_each
 from dptext.noise import largest_mu
 from dptext.randomness import RandomBits
-from dptext.spaces import Geometry, Space, geometry_of
+from dptext.spaces import Geometry, Space, cached_geometry
 from dptext.types import Constant, Eps, Floats, Guarantee, Ids, Inputs, Ints, Notion
 
 
@@ -88,7 +88,7 @@ class Clipped(NoiseMechanism):
     @cached_property
     def geometry(self) -> Geometry:
         """Return the public distances over V of the clipped vectors."""
-        return geometry_of(
+        return cached_geometry(
             self.space, lambda: self.clipped, "gaussian", float(self.params.clip)
         )
 
@@ -201,7 +201,9 @@ class Gaussian(Clipped):
     ) -> tuple[Floats, Floats, float]:
         """Return unit directions and Gamma(d / 2) amounts |z|^2 / 2 sigma^2."""
         drawn = points.astype(np.float64) - self.centres(ids, eps)
-        directions, lengths = noise.split_directions(drawn / evaluate_each(self.sigma, eps)[:, None])
+        directions, lengths = noise.split_directions(
+            drawn / evaluate_each(self.sigma, eps)[:, None]
+        )
         return directions, lengths**2 / 2.0, drawn.shape[1] / 2.0
 
     def log_density(

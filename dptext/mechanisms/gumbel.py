@@ -205,7 +205,9 @@ class Gumbel(WordMechanism):
         """
         size = self.space.size
         word = int(geometry.farthest_distances(self.space)[:size].argmax())
-        distances = geometry.distances_to_words(self.space, np.array([word]), 0, size)[0]
+        distances = geometry.distances_to_words(self.space, np.array([word]), 0, size)[
+            0
+        ]
         # The last of those as far.
         last = size - 1 - int(distances[::-1].argmax())
         return self._least_loss, (last, word)

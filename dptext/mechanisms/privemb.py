@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from dptext import cache, mechanisms, noise
 from dptext.mechanisms import Aim, Family
 from dptext.mechanisms.laplace import Laplace
-from dptext.spaces import Geometry, Space, jl, lipschitz_of
+from dptext.spaces import Geometry, Space, cached_lipschitz, jl
 from dptext.types import Constant, Floats, Ids, Inputs
 
 
@@ -79,7 +79,7 @@ def _product(space: Space, drawn: Floats) -> NDArray[np.float32]:
 def constant(space: Space, projected: Space) -> Constant:
     """Return the largest ratio of distances over all pairs, rounded up."""
     key = cache.key_of("privemb", space.lexicon.digest, projected.identity)
-    return lipschitz_of(key, "constant", space.vectors, lambda: projected.vectors)
+    return cached_lipschitz(key, "constant", space.vectors, lambda: projected.vectors)
 
 
 def spectral(matrix: Floats) -> Constant:

@@ -107,7 +107,7 @@ class Params(spaces.Params):
 def matrix(seed: int, width: int, dimensions: int) -> Floats:
     """Draw the matrix of a seed: (d, m), entries N(0, 1/m)."""
     public = Randomness(RunKey.from_seed(seed), "jl")
-    bits = public.of([bytes(16)], np.zeros(width, np.int64))
+    bits = public.bits([bytes(16)], np.zeros(width, np.int64))
     return bits.normal(0, dimensions) / math.sqrt(dimensions)
 
 

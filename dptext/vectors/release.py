@@ -440,7 +440,9 @@ def of_one_vector(mechanism: NoiseMechanism, epsilon: float, most: int) -> float
     if most == 1 or not isinstance(mechanism, gaussian.Gaussian):
         return epsilon / most
     delta = mechanism.params.delta
-    shared = gaussian_epsilon(largest_mu(epsilon, delta) / math.sqrt(most), delta) * _BELOW
+    shared = (
+        gaussian_epsilon(largest_mu(epsilon, delta) / math.sqrt(most), delta) * _BELOW
+    )
     if not shared:
         msg = f"--most {most}: too many vectors for this epsilon and delta; give fewer"
         raise UsageError(msg)

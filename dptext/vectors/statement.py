@@ -270,7 +270,7 @@ def measured(release: VectorRelease) -> Measures:
 
 def _bits(count: int, purpose: str) -> RandomBits:
     public = Randomness(RunKey.from_seed(0), f"embed/{purpose}")
-    return public.of([bytes(16)], np.zeros(count, np.int64))
+    return public.bits([bytes(16)], np.zeros(count, np.int64))
 
 
 def _released(release: VectorRelease, rows: NDArray[np.integer], purpose: str) -> Wide:

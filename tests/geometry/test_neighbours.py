@@ -31,6 +31,8 @@ def test_the_farthest_word_is_nearest_exactly() -> None:
     space = prepared.space_of(small.lexicon(points))
     wide = space.vectors.astype(np.float64)
     gaps = np.linalg.norm(wide[:, None] - wide[None, :-1], axis=2)
-    np.testing.assert_allclose(geometry.farthest_distances(space), gaps.max(axis=1), rtol=1e-15)
+    np.testing.assert_allclose(
+        geometry.farthest_distances(space), gaps.max(axis=1), rtol=1e-15
+    )
     pairs = gaps[:-1][np.triu_indices(90, 1)]
     assert geometry.closest_pair(space) == pytest.approx(pairs.min(), rel=1e-14)

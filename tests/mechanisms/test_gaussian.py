@@ -36,7 +36,9 @@ def test_delta_is_the_formula(epsilon: float, mu: float) -> None:
     first = stats.norm.logcdf(-epsilon / mu + mu / 2.0)
     second = epsilon + stats.norm.logcdf(-epsilon / mu - mu / 2.0)
     exact = np.exp(first) * -np.expm1(second - first)
-    assert curve.gaussian_delta(epsilon, mu) == pytest.approx(exact, rel=1e-8, abs=1e-300)
+    assert curve.gaussian_delta(epsilon, mu) == pytest.approx(
+        exact, rel=1e-8, abs=1e-300
+    )
 
 
 @pytest.mark.parametrize("value", [0.0, 0.5, 3.0, 4.99, 5.0, 9.0, 40.0, 1e4])

@@ -75,9 +75,9 @@ def test_published_claims_are_other_ones() -> None:
     for epsilon, exact in ((1.0, 2.155), (8.0, 19.1)):
         mu = 2.0 * curve.largest_mu(epsilon, 1e-5)
         assert curve.gaussian_epsilon(mu, 1e-5) == pytest.approx(exact, rel=2e-3)
-    assert curve.gaussian_delta(1.0, 2.0 * curve.largest_mu(1.0, 1e-5)) == pytest.approx(
-        0.0104, abs=5e-5
-    )
+    assert curve.gaussian_delta(
+        1.0, 2.0 * curve.largest_mu(1.0, 1e-5)
+    ) == pytest.approx(0.0104, abs=5e-5)
     # Table 4.7, sigma = 0.75 C: per release, with C and with 2 C.
     assert curve.gaussian_epsilon(1 / 0.75, 1e-5) == pytest.approx(6.13, abs=5e-3)
     assert curve.gaussian_epsilon(2 / 0.75, 1e-5) == pytest.approx(14.33, abs=5e-3)
