@@ -58,7 +58,7 @@ from dptext.types import (
 
 # Neighbours that a chain tries before it searches all words not yet visited.
 _LISTED = 64
-# With several chains, the nearest word is sought at so many places on each side of each.
+# With several chains the nearest word is sought this many places on each side.
 _AROUND = 8
 # Random pairs whose median estimates that of all, to about half a percent.
 _PAIRS = 200_000
@@ -168,8 +168,8 @@ def exponential(bits: RandomBits, lane: int) -> Floats:
     """Draw -ln(u), u uniform: (n,), from lanes lane, lane + 2, ...
 
     With w = 2^-(z + 2) (1 + m), z the zeros before the first 1 in a stream of bits and
-    m uniform, w is uniform in (0, 1/2), and u is w or 1 - w by a fair bit. So very large
-    and very small values have their exact probability up to a factor of 1 + 2^-52.
+    m uniform, w is uniform in (0, 1/2), and u is w or 1 - w by a fair bit. So very
+    large and very small values have their probability up to a factor of 1 + 2^-52.
     """
     integers = bits.integers(lane)
     mantissa = RandomBits.unit(integers[:, 1])
@@ -216,7 +216,7 @@ class Window:
         return np.maximum(sums * np.exp(-self._rate) - count * self.floor, 0.0)
 
     def steps(self, target: Floats, most: Ints) -> Ints:
-        """Return the least count whose excess exceeds the target, by bisection: (n,)."""
+        """Return the least count whose excess exceeds the target: (n,)."""
         low: Ints = np.minimum(1, most)
         high: Ints = most.copy()
         for _ in range(int(most.max(initial=0)).bit_length()):
@@ -381,8 +381,8 @@ class Diffractor(WordMechanism):
             row[positions[begin:end]] = heights[begin:end]
         np.maximum(top, top.max(axis=1, keepdims=True) - rate * self.cut(eps), out=top)
         # top[j] becomes the largest height of any position i less rate times its
-        # distance to j. After a step windows reach twice as far; small drops are added up
-        # rather than heights subtracted, which a large rate would leave without digits.
+        # distance to j. After a step windows reach twice as far. Small drops are added
+        # up; differences of heights would have no digits left at a large rate.
         reach = 1
         while reach < len(positions):
             drop = rate / self.params.scale * reach
