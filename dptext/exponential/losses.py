@@ -214,7 +214,7 @@ class Scales:
     known: dict[tuple[float, float], float] = field(default_factory=dict)
 
     def at(self, epsilon: float, truncation: float) -> float:
-        """Return the scale for epsilon. Raises UsageError beyond MOST different ones."""
+        """Return the scale for epsilon. Raises UsageError beyond MOST epsilons."""
         settings = (float(epsilon), float(truncation))
         if settings not in self.known:
             if len(self.known) >= MOST:

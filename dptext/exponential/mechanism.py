@@ -219,7 +219,7 @@ class DistanceMechanism(WordMechanism):
 
 @dataclass(frozen=True, eq=False)
 class TruncatedMetricMechanism(DistanceMechanism, ExponentialMechanism):
-    """P(y|x) ~ exp(-scale t / 2) with t = min(d, truncation); the claim is epsilon t."""
+    """P(y|x) ~ exp(-scale t / 2), t = min(d, truncation); the claim is epsilon t."""
 
     source: ClassVar[str]
 
