@@ -261,13 +261,12 @@ class PublishedSets(WordMechanism):
 
 @dataclass(frozen=True, slots=True)
 class Params(mechanisms.Params):
-    """mapping from a word to its output set, of k words where it is not all of V.
+    """Settings of CusText."""
 
-    distance is what u is made of: Euclidean, or 1 - cosine.
-    """
-
+    #: Words of an output set; one_set has all of V.
     k: Annotated[int, Meta(ge=1, le=1024)] = 20
     mapping: Literal["one_set", "aggressive", "balanced", "conservative"] = "one_set"
+    #: u falls with the Euclidean distance, or with 1 - cosine.
     distance: Literal["euclidean", "cosine"] = "euclidean"
 
     def prepare(self, space: Space, aim: Aim) -> WordMechanism:

@@ -38,10 +38,11 @@ _PAIRED = 2**16
 
 @dataclass(frozen=True, slots=True)
 class Params(mechanisms.Params):
-    """lam: 0 is Laplace noise, towards 1 the noise follows the words' covariance."""
+    """Settings of Mahalanobis noise."""
 
     family: ClassVar[Family] = Family.NOISE
 
+    #: 0 is Laplace noise; towards 1 the noise follows the covariance of the words.
     lam: Annotated[float, Meta(ge=0, lt=1)] = 0.2
 
     def prepare(self, space: Space, aim: Aim) -> Mahalanobis:

@@ -35,17 +35,17 @@ from dptext.types import Constant, Floats, Ids, Inputs
 
 @dataclass(frozen=True, slots=True)
 class Params(mechanisms.Params):
-    """dimensions: m, or none for the least that beta and delta ask for.
-
-    seed: public, names the matrix; constant: what the noise is scaled by.
-    """
+    """Settings of PrivEmb."""
 
     family: ClassVar[Family] = Family.NOISE
 
+    #: m; None: the least that beta and delta require.
     dimensions: Annotated[int, Meta(ge=1)] | None = None
     beta: Annotated[float, Meta(gt=0, le=1e6)] = 0.9
     delta: Annotated[float, Meta(gt=0, lt=1)] = 1e-6
+    #: Public; determines the matrix.
     seed: Annotated[int, Meta(ge=0, le=2**63 - 1)] = 0
+    #: The factor L of the noise, as above.
     constant: Literal["vocabulary", "worst", "published"] = "vocabulary"
 
     def prepare(self, space: Space, aim: Aim) -> PrivEmb:
