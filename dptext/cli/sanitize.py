@@ -67,13 +67,12 @@ class LedgerOptions:
         if self.ledger is None or self.subject is None or self.limit is None:
             yield None
             return
-        from dptext import ledger as ledgers
         from dptext.engine.run import Account
-        from dptext.ledger import Limit
+        from dptext.ledger import Limit, open_ledger
 
-        with ledgers.opened(self.ledger, create=True) as opened:
+        with open_ledger(self.ledger, create=True) as ledger:
             limit = Limit(self.limit, self.limit_delta or 0.0)
-            yield Account(opened, self.subject, limit)
+            yield Account(ledger, self.subject, limit)
 
 
 @dataclass(frozen=True, slots=True)

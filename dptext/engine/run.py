@@ -169,9 +169,9 @@ class Charging:
         from dptext.ledger import Amount
 
         total, each = self.bound.total, self.bound.each
-        of_text = None if total is None else Amount.of(total).nats
-        of_word = None if each is None else Amount.of(each).nats
-        delta, lost = Amount.of(0.0, self.delta).delta, Amount(0, 0)
+        of_text = None if total is None else Amount.rounded_up(total).nats
+        of_word = None if each is None else Amount.rounded_up(each).nats
+        delta, lost = Amount.rounded_up(0.0, self.delta).delta, Amount(0, 0)
         for words in map(int, replaced):
             bounds = [] if of_text is None else [of_text * bool(words)]
             bounds += [] if of_word is None else [of_word * words]
@@ -371,7 +371,7 @@ class Run:
         if account is None:
             yield Charging()
             return
-        from dptext import ledger as ledgers
+        from dptext import ledger
 
         promise = build.promised(pipeline, self.key.origin)
         if promise.notion is Notion.NONE:
@@ -392,12 +392,12 @@ class Run:
         # What is sent has left, whatever becomes of the output.
         sent = pipeline.decoder.used is not None
         repeatable = self.key.origin == "key-file"
-        with ledgers.begin(
+        with ledger.begin(
             account.ledger,
             account.limit,
-            account.subject,
-            pipeline.identity,
-            [] if part is None or sent else [part],
+            field=account.subject,
+            settings=pipeline.identity,
+            parts=[] if part is None or sent else [part],
         ) as entry:
             self._token = entry.token
             yield Charging(
