@@ -76,10 +76,9 @@ from dptext.types import (
 )
 
 # The first version of dptext that turns random bits, settings and texts into words as
-# this one does. Raise it to the coming version, once between two releases, when the same
-# key, input and settings would write other bytes: otherwise two outputs of one text would
-# share random bits under different laws, and tell more than either alone. Keyed bytes
-# follow from it, so nothing else of the program's version may.
+# this one does. Raise it to the coming version, once between two releases, when the
+# same key, input and settings would write other bytes: otherwise two outputs of a text
+# would share random bits under different laws, and tell more than either alone.
 OUTPUT_LAWS = "0.1.0"
 
 
