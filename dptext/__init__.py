@@ -28,8 +28,9 @@ __all__ = ["__version__", *_API]
 def __getattr__(name: str) -> Any:
     """Import what programs call when it is first asked for."""
     if name in _API:
-        from dptext import api
+        from dptext import api, errors
 
+        errors.check_platform()
         return getattr(api, name)
     raise AttributeError(f"module 'dptext' has no attribute {name!r}")
 

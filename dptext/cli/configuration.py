@@ -125,7 +125,7 @@ def nearest() -> Configuration:
 
 def _check_owner(path: Path) -> None:
     """Refuse what another user may have laid there, as in /tmp, unless it is named."""
-    if not hasattr(os, "geteuid") or os.geteuid() == 0:
+    if os.geteuid() == 0:
         return
     if path.stat().st_uid not in (0, os.geteuid()):
         raise UsageError(
