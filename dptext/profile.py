@@ -193,11 +193,6 @@ STAGES = {
     "budget": "budgets",
     "decoder": "decoders",
 }
-# Keys of older versions and what they are called now, by stage and component.
-_RENAMED = {
-    ("mechanism", "rank", "law"): "weights",
-    ("mechanism", "diffractor", "law"): "noise",
-}
 _KEYS = ("name", "about", "source", "lexicon", *STAGES, "strategy", "tokens")
 
 
@@ -396,11 +391,6 @@ def _part(key: str, settings: object, location: str) -> Part[Any]:
     name: str = settings["name"]
     module = registry.find(STAGES[key], name)
     rest = {item: value for item, value in settings.items() if item != "name"}
-    for item in rest:
-        if now := _RENAMED.get((key, name, item)):
-            raise UsageError(
-                f"{location}: {key}.{item}: this key is now {key}.{now}; rename it"
-            )
     return Part(name, convert(rest, module.Params, f"{location}: {key}"))
 
 

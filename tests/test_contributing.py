@@ -78,7 +78,7 @@ def test_the_layers_are_those_that_the_imports_keep() -> None:
         }
         for _, row in rows
     ]
-    assert shown == [set(layer) for layer in LAYERS]
+    assert shown == [set(layer.split()) for layer in LAYERS]
 
 
 def test_every_folder_of_components_is_explained() -> None:

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperCommand
 from typer.main import get_command, get_group
 
-from dptext import __version__
+from dptext._version import __version__
 from dptext.cli.parser import Program, add, spread
 from dptext.errors import UsageError
 

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple, TypeGuard
 
 import msgspec
 
-from dptext import __version__, lexicons, pipeline, profile, progress, registry
+from dptext import lexicons, pipeline, profile, progress, registry
+from dptext._version import __version__
 from dptext.errors import DptextError, UnprovenError, UsageError
 from dptext.guarantees.policy import Unverified
 from dptext.lexicons import topics

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from dptext import __version__, registry
+from dptext import registry
+from dptext._version import __version__
 from dptext.errors import InputError, MissingExtra, UsageError
 from dptext.guarantees import claims
 from dptext.guarantees.claims import Unprotected, above

@@ -70,8 +70,6 @@ def refused() -> dict[str, tuple[str, ...]]:
         "import nothing": ("lexicon", "import", f"{IN}empty.txt", "--name", "none"),
         "import a bad name": ("lexicon", "import", f"{IN}gold.vec", "--name", "../x"),
         "import a folder": ("lexicon", "import", IN, "--name", "none"),
-        "build a lexicon": ("lexicon", "build", "--out", "english"),
-        "best weights": ("calibrate", "--risk", "20%", "--best-weights", "kept"),
         "lstm": (
             "evaluate",
             f"{IN}two.jsonl",
