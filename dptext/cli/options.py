@@ -139,8 +139,8 @@ RARE = {
         "masked_model": "Folder of a masked language model to attack with.",
         "reader": "Add an attack by this reader: endpoint. It sends new draws of the "
         "originals to the server of the decoder endpoint.",
-        "public": "Public texts, one per line, to measure sentence vectors on. "
-        "Default: frequent words.",
+        "public": "Public texts, one per line: the directions that privunit keeps, and "
+        "measures of sentence vectors. Default: frequent words.",
         "readers": "Attack new draws of the originals with readers of whole texts, or "
         "leave that out.",
     },

@@ -383,6 +383,11 @@ class NoiseMechanism(Mechanism):
         """Return the rows whose means `position` takes as well: (V + 1, d)."""
         return self.output_vectors
 
+    @property
+    def compared(self) -> NDArray[np.float32]:
+        """Return the vectors of words that released ones stand for: (V + 1, j)."""
+        return self.space.vectors
+
     def position(self, vectors: Floats) -> Floats:
         """Return where vectors lie before noise: (n, d) -> (n, m) float64."""
         return vectors
@@ -414,7 +419,7 @@ class NoiseMechanism(Mechanism):
         raise self._lacks("spread to ask for")
 
     def step(self, epsilon: float) -> float:
-        """Return the step of the public grid on which released vectors lie."""
+        """Return the step of the public grid on which released vectors lie, or 0."""
         return self.spread(epsilon) / WIDTH
 
     def release(
@@ -443,7 +448,7 @@ class NoiseMechanism(Mechanism):
     ) -> tuple[Floats, Floats, float] | None:
         """Return the noise in drawn points (n, d) in a standard form, for audits.
 
-        Directions (n, d), uniform unit vectors; amounts (n,), a Gamma(shape) variable;
+        Directions (n, j), uniform unit vectors; amounts (n,), a Gamma(shape) variable;
         shape. None where there is no such form.
         """
         return None

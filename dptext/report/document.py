@@ -197,8 +197,9 @@ class VectorSection:
     """What is measured of released vectors, and how they are made.
 
     measures are null where the run was seeded. epsilon_each is that of one vector, step
-    that of the public grid; table_digest is of the vectors before the noise: those of
-    the lexicon, weighted where the settings weight them, or of the sentence model.
+    that of the public grid (0: public points lie on none); table_digest is of the
+    vectors before the noise: those of the lexicon, weighted where the settings weight
+    them, or of the sentence model.
     """
 
     measures: Measures | None

@@ -411,8 +411,9 @@ def metrics(measured: Mapping[str, Mapping[str, Figure]]) -> Iterator[tuple[str,
 
 def _vectors(section: VectorSection) -> Section:
     """Return what is said of released vectors, from public data alone."""
+    grid = f"steps of {section.step:.6g}" if section.step else "public points"
     rows = [
-        ("Vectors", f"{section.dimensions} dimensions, steps of {section.step:.6g}"),
+        ("Vectors", f"{section.dimensions} dimensions, {grid}"),
         ("Epsilon of one vector", above(section.epsilon_each, 6)),
     ]
     if section.measures is None:

@@ -32,12 +32,13 @@ def test_every_statement_is_whole(mechanism: str, pool: str, tmp_path: Path) -> 
         assert line[0].isupper() or line[0].isdigit()
         assert line.endswith(".")
         assert not re.search(r"[{}]|\n|  |None|nan|inf\b", line), line
-    notion = {"discrete-laplace": "LDP"}.get(mechanism, "metric-DP")
+    pure = mechanism in ("discrete-laplace", "privunit")
+    notion = "LDP" if pure else "metric-DP"
     notion = "eps-delta" if "gaussian" in mechanism else notion
     assert promise.notion == notion
     assert promise.level == ("word" if pool == "word" else "text")
     exact = "one of the program" in " ".join(promise.conditions)
-    assert exact == mechanism.startswith("discrete")
+    assert exact == (pure or mechanism.startswith("discrete"))
     assert (promise.numerical_slack is not None) == exact
     assert any("No amplification by sampling" in line for line in promise.not_covered)
 
