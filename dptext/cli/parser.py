@@ -42,7 +42,7 @@ _YES, _NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 _EITHER = (
     *("key_file seed", "quiet verbose", "quiet json", "verbose json", "out_dir output"),
     *("out_dir public_report", "in_place output", "in_place out_dir"),
-    *("in_place resume", "in_place public_report"),
+    *("in_place resume", "in_place public_report", "plan preview", "plan seed"),
 )
 _LOCAL = "use --engine local"
 _CONFLICTS = {
@@ -78,6 +78,7 @@ _NEEDS = {
         "--ledger, --subject and --limit go together: give all",
     ),
     "trust_key_file key_file": "--trust-key-file is about --key-file: give both",
+    "public_text plan": "--public-text is about --plan: give both",
     "master engine": "--master needs --engine spark: give both",
     **dict.fromkeys(
         ("engine files", "engine out_dir"),

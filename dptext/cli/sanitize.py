@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dptext.cli import applying, options, outputs, parser, screen
-from dptext.cli.options import Number, one_of
+from dptext.cli.options import HIDDEN, Number, one_of
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
     from dptext.engine.job import Job
     from dptext.engine.run import Account, Inspect
+    from dptext.guarantees.statement import Statement
     from dptext.pipeline import Pipeline
     from dptext.randomness import RunKey
 
@@ -76,6 +77,20 @@ class LedgerOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class Trial:
+    """What shows a run before it is one."""
+
+    plan: bool = False
+    public_text: Annotated[
+        options.Text,
+        HIDDEN,
+        "Public text of the same kind, for one more reader, of --plan. Its fields are "
+        "those of --field.",
+    ] = None
+    preview: Annotated[int | None, Number(int, 1, 1000)] = None
+
+
+@dataclass(frozen=True, slots=True)
 class Cluster:
     """Where the work is done."""
 
@@ -95,7 +110,7 @@ def command(
     budget: LedgerOptions,
     outs: Outputs,
     reported: options.Reported,
-    preview: Annotated[int | None, Number(int, 1, 1000)] = None,
+    trial: Trial,
     bayes_risk: bool = True,
     work: options.Work,
     cluster: Cluster,
@@ -113,6 +128,25 @@ def command(
     over = changes.overrides()
     answer = screen.Answer(work, context)
     warn = answer.warn
+    if trial.plan:
+        from dptext.cli import plan
+        from dptext.evaluation.readers import PublicText
+
+        recipe = profiles.load(changes.profile(profile), over)
+        ready = pipeline.build(recipe, lexicons.find(recipe.lexicon, warn=warn))
+        plan.show(
+            ready,
+            _promised(ready, records, fields, keys, budget),
+            plan.size_of(files or (), records.format, outs.chosen),
+            PublicText.named(trial.public_text, records.field),
+            dropped=fields.drop or (),
+            pseudonyms=fields.pseudonym or (),
+            jobs=work.jobs,
+            bayes_risk=bayes_risk,
+            as_json=work.json,
+            html=reported.html,
+        )
+        return
     if cluster.engine == "spark":
         from dptext import spark
 
@@ -140,13 +174,10 @@ def command(
     key = keys.key()
     if job.selection.pseudonyms:
         pseudonyms.check(key)
-    if preview is not None:
-        if not sys.stderr.isatty():
-            raise UsageError(
-                "--preview shows original text: standard error must be a terminal"
-            )
+    if trial.preview is not None:
+        _check_terminal()
         ready = pipeline.build(recipe, lexicons.find(recipe.lexicon, warn=warn))
-        _preview(job, ready, key, preview, warn)
+        _preview(job, ready, key, trial.preview, warn)
         warn("a preview: nothing was written, sent, or recorded in a ledger")
         return
     if not planned:
@@ -196,6 +227,39 @@ def command(
     most = 0 if exact or run.tally.records <= survey.SAMPLE else survey.SAMPLE
     released = outputs.released(planned, reports, run.tally.copied, most)
     answer.show(result, released)
+
+
+def _promised(
+    ready: Pipeline,
+    records: options.Records,
+    fields: options.FieldOptions,
+    keys: options.Keys,
+    budget: LedgerOptions,
+) -> Statement:
+    """Return what a run with these options will promise."""
+    from dptext.guarantees.claims import SubjectLimit
+    from dptext.report import build
+
+    limits = None
+    if budget.subject is not None and budget.limit is not None:
+        limits = SubjectLimit(budget.subject, budget.limit, budget.limit_delta or 0.0)
+    return build.promised(
+        ready,
+        "system" if keys.key_file is None else "key-file",
+        identified=records.id is not None,
+        fields=tuple(records.field) if records.field else None,
+        subjects=limits,
+        dropped=tuple(fields.drop or ()),
+        pseudonyms=tuple(fields.pseudonym or ()),
+    )
+
+
+def _check_terminal() -> None:
+    """Raise UsageError unless a preview is for the eyes of somebody alone."""
+    if not sys.stderr.isatty():
+        raise UsageError(
+            "--preview shows original text: standard error must be a terminal"
+        )
 
 
 def _preview(

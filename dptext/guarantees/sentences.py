@@ -321,8 +321,7 @@ def adjacency(terms: Terms) -> tuple[str, ...]:
     parts += _by_setting("in_common", policy)
     parts += [said(f"in_common.{n}_list") for n in _LISTS if getattr(policy, n)]
     if policy.forms:
-        named = series(tuple(_short_name(form) for form in _in_order(policy)))
-        parts.append(said("in_common.forms", named=named))
+        parts.append(said("in_common.forms"))
     if terms.run.finder:
         parts.append(said("in_common.spans", finder=terms.run.finder))
     return tuple(parts)
@@ -360,26 +359,47 @@ def _short_name(form: Form) -> str:
     return RULES[form].named.partition(" (")[0]
 
 
+_COPIED_FORMS = (Form.FIXED, Form.MARKUP)
+
+
+def _new_forms(policy: Policy) -> list[Form]:
+    """Return the forms of which pieces are made new."""
+    return [form for form in _in_order(policy) if form not in _COPIED_FORMS]
+
+
 def _shown_of_forms(policy: Policy) -> Iterator[str]:
     """Yield what the output shows of pieces that are known by their form."""
-    copied = (Form.FIXED, Form.MARKUP)
-    new = [form for form in _in_order(policy) if form not in copied]
-    if new:
-        yield said(
-            "shown.forms", named=series(tuple(RULES[each].named for each in new))
-        )
-    for form in new:
-        if layout := RULES[form].said:
-            yield said("shown.layout", named=_short_name(form), layout=layout)
-    if bare := tuple(_short_name(form) for form in new if not RULES[form].said):
-        yield said("shown.no_layout", named=series(bare))
-    for form in copied:
+    if new := _new_forms(policy):
+        yield said("shown.forms", named=series(tuple(map(_short_name, new))))
+    for form in _COPIED_FORMS:
         if form in policy.forms:
-            rule, key = RULES[form], str(form)
+            key = str(form)
             if form is Form.MARKUP and policy.punctuation == "drop":
                 key = "markup_dropped"
-            named = rule.named[:1].upper() + rule.named[1:]
-            yield said(f"shown.{key}", Named=named, layout=rule.said)
+            yield said(f"shown.{key}", Named=_capital(_short_name(form)))
+
+
+def form_layouts(policy: Policy) -> tuple[str, ...]:
+    """Say which pieces have the forms of a policy, and what their layouts show."""
+    new = _new_forms(policy)
+    lines = [
+        said("shown.layout", named=RULES[form].named, layout=layout)
+        for form in new
+        if (layout := RULES[form].said)
+    ]
+    if bare := tuple(RULES[form].named for form in new if not RULES[form].said):
+        lines.append(said("shown.no_layout", named=series(bare)))
+    if Form.FIXED in policy.forms:
+        lines.append(said("shown.fixed", Named=_capital(RULES[Form.FIXED].named)))
+    if Form.MARKUP in policy.forms and policy.punctuation != "drop":
+        markup = RULES[Form.MARKUP]
+        named, layout = _capital(markup.named), markup.said
+        lines.append(said("shown.markup_layout", Named=named, layout=layout))
+    return tuple(lines)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def original_row(total: float | None) -> str:

@@ -38,7 +38,6 @@ def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
         "topics": terms.topics is not None,
         "lexicon": run.lexicon_is_custom and not run.adapted and not terms.topics,
         "adapted": bool(run.adapted),
-        "lists": terms.policy.listed,
         "model": terms.brings_model,
         "third_party": sent,
         "identified": run.identified,
@@ -60,7 +59,8 @@ def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
     if terms.numerical_slack is not None:
         nats = claims.above(max(terms.numerical_slack, 1e-12), 2)
         exact = said("condition.finite_bits", nats=nats, each=each)
-    return (key, said("condition.settings"), *rests, exact, *promise.gaps)
+    settings = said(f"condition.{'lists' if terms.policy.listed else 'settings'}")
+    return (key, settings, *rests, exact, *promise.gaps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +108,9 @@ class Statement:
     covered: tuple[str, ...] = ()
     source: str = ""
     subjects: str = ""
+    #: What the layout of each declared form shows; a public report leaves it out, since
+    #: it follows from the settings.
+    form_layouts: tuple[str, ...] = ()
 
 
 def build(promise: Guarantee, terms: Terms) -> Statement:
@@ -159,6 +162,7 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
         ),
         source=promise.source,
         subjects=subjects,
+        form_layouts=() if terms.topics else sentences.form_layouts(terms.policy),
     )
 
 

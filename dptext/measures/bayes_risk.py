@@ -31,10 +31,9 @@ Share = Annotated[float, Meta(ge=0.0, le=1.0 + 1e-9)]
 # Inputs by which kept best guesses are looked at.
 _LOOKED = 300
 LIMITS = (
-    "The attacker of one draw has the public word frequencies and one drawn word, but "
-    "no context and no decoded words. With these, a language model, several releases "
-    "or knowledge of the text, an attacker can do better. A scale for comparison, not "
-    "a guarantee."
+    "The attacker of one draw knows public word frequencies and one drawn word. With "
+    "context, written words, several releases or knowledge of the text, an attacker "
+    "can do better. A scale for comparison, not a guarantee."
 )
 
 

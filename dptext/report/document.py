@@ -150,15 +150,15 @@ class WordSection:
     at the smaller risk readers_risk (a lower limit) or, where that is null, under these
     settings. Both are of texts in `language`, that of the lexicon.
     vocabulary and dimensions are those of the lexicon, prior the source of its word
-    frequencies; decoder_files, by setting, and list_files, by path, are the digests of
-    what the decoder and the lists read.
+    frequencies ("" in a public report); decoder_files, by setting, and list_files, by
+    path, are the digests of what the decoder and the lists read.
     """
 
     risk: Risk | None
     risk_note: str
     vocabulary: Count
     dimensions: Count
-    prior: str
+    prior: str = ""
     no_risk: NoRisk | None = None
     deniability: Deniability | None = None
     readers: tuple[ReaderFigures, ...] = ()
@@ -412,14 +412,23 @@ class Document:
 def public(document: Document) -> Document:
     """Return the document without anything that depends on the private text.
 
-    Bands of the risk follow from its settings, and what compared texts have in common
-    stands in the sentence of the guarantee: a public report leaves both out.
+    It is short: bands of the risk, layouts of forms, the source of word frequencies and
+    N_w and S_w follow from settings and lexicon, what compared texts have in common
+    stands in the sentence of the guarantee, and of figures that ship the row of each
+    kind of text is enough.
     """
     words, promise = document.words, document.guarantee
     if words is not None:
-        promise = replace(promise, adjacency=(), covered=())
+        promise = replace(promise, adjacency=(), covered=(), form_layouts=())
         risk = None if words.risk is None else replace(words.risk, bands=())
-        words = replace(words, risk=risk)
+        words = replace(
+            words,
+            risk=risk,
+            prior="",
+            deniability=None,
+            readers=tuple(each.in_short() for each in words.readers),
+            written=tuple(each.in_short() for each in words.written),
+        )
     return replace(
         document, audience="public", private=None, guarantee=promise, words=words
     )

@@ -39,6 +39,7 @@ SENTENCES = (
     "A clever film with a weak ending; the music alone is worth the ticket.",
     "She was treated for a broken wrist and went home on Friday.",
 )
+_MEASURED_BY = "dptext sanitize --plan --public-text FILE measures it on public texts"
 # What is packed is not opened: compressed texts and tables are mostly 2 to 4 times as
 # long as their files.
 UNPACKED = 3
@@ -136,12 +137,13 @@ def plan(
     pipeline: Pipeline,
     size: Size | None = None,
     *,
+    promise: Statement | None = None,
     jobs: int = 1,
     bayes_risk: bool = True,
     read: Sequence[InContext] = (),
     written: Sequence[InContext] = (),
 ) -> Plan:
-    """Say what a profile will do; size is that of the input.
+    """Say what a run will do; size is that of the input, promise its statement.
 
     read and written are the figures of readers and of written words that were measured
     on public texts of the user.
@@ -156,7 +158,7 @@ def plan(
         lexicon=pipeline.lexicon.name,
         language=pipeline.lexicon.language,
         epsilon=pipeline.budget.description.high,
-        guarantee=build.promised(pipeline),
+        guarantee=promise or build.promised(pipeline),
         risk=measures.risk,
         risk_note=measures.risk_note,
         deniability=measures.deniability,
@@ -227,7 +229,7 @@ def view(result: Plan) -> Page:
         readers=readers,
         readers_risk=result.readers_risk,
         language=result.language,
-        measured_by="dptext plan --public-text FILE measures it on public texts",
+        measured_by=_MEASURED_BY,
     )
     lines = [
         *answer.changed_fields(result.dropped, result.pseudonyms),
@@ -256,7 +258,8 @@ def view(result: Plan) -> Page:
             Section("What attackers find", measured),
         ],
         lead=("Nothing private was read for this plan.",),
-        footer=f"dptext plan, mechanism {result.mechanism}, lexicon {result.lexicon}",
+        footer=f"dptext sanitize --plan, mechanism {result.mechanism}, lexicon "
+        f"{result.lexicon}",
         first=(Figures([*answer.rows(lines).rows, *_figures(result, readers)]),),
     )
 
@@ -292,7 +295,9 @@ def _figures(
             "received. Examples and times here are without it: nothing is sent for a "
             "plan",
         )
-    yield "speed here", f"{result.characters / 1e6:.2f} MB of text a second"
+    speed = result.characters / 1e6
+    shown = f"{speed:.2f}" if speed >= 0.1 else f"{speed:.2g}"
+    yield "speed here", f"{shown} MB of text a second"
     if result.seconds is not None:
-        shown = progress.duration(max(result.seconds, 1.0))
-        yield "time", f"about {shown} {result.counted}"
+        duration = progress.duration(max(result.seconds, 1.0))
+        yield "time", f"about {duration} {result.counted}"

@@ -10,11 +10,12 @@ from private texts sorts others right.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
 from dptext import cache
+from dptext.guarantees import sentences
 from dptext.guarantees.claims import MAX_MEANINGFUL_LOSS, above, number
 from dptext.guarantees.statement import Statement
 from dptext.measures.bayes_risk import Risk
@@ -116,7 +117,11 @@ def report(
     return Page(
         f"Privacy report: {name}",
         [
-            *guarantee(document.guarantee, of_texts=answer.is_of_texts(document)),
+            *guarantee(
+                document.guarantee,
+                of_texts=answer.is_of_texts(document),
+                layouts=_layouts(document),
+            ),
             *sections,
             *_private(
                 document.private,
@@ -133,10 +138,19 @@ def report(
     )
 
 
-def guarantee(promise: Statement, *, of_texts: bool = False) -> list[Section]:
+def _layouts(document: Document) -> tuple[str, ...]:
+    """Return what layouts of forms show under the settings of a public report."""
+    policy = None if answer.is_of_texts(document) else document.policy
+    return () if policy is None else sentences.form_layouts(policy)
+
+
+def guarantee(
+    promise: Statement, *, of_texts: bool = False, layouts: Sequence[str] = ()
+) -> list[Section]:
     """Return what is promised, what is not, and under which conditions.
 
-    of_texts: it is about vectors or topics, each of a whole text.
+    of_texts: it is about vectors or topics, each of a whole text. layouts: sentences on
+    the forms of a statement that leaves them out.
     """
     lines = paragraphs(
         promise.text_level, promise.translation, promise.decoding, promise.subjects
@@ -147,9 +161,14 @@ def guarantee(promise: Statement, *, of_texts: bool = False) -> list[Section]:
         *_loss(promise, of_texts),
     )
     held = (Bullets(promise.conditions),) if promise.conditions else ()
+    title, shown = "Layouts of forms", promise.form_layouts
+    if layouts and not shown:
+        # Settings name forms; another version may have had others by these names.
+        title, shown = f"{title}, as this version of dptext has them", tuple(layouts)
     return [
         Section("Guarantee", blocks, (answer.verdict(promise),)),
         Section("Not covered", (Bullets(promise.not_covered),)),
+        *([Section(title, (Bullets(shown),))] if shown else ()),
         *(Section("Holds if", (each,)) for each in held),
     ]
 
@@ -272,10 +291,13 @@ def _attacker(found: ReaderFigures) -> tuple[object, ...]:
 
 def _corpus(found: ReaderFigures) -> str:
     """Say which texts were read, and how many others were counted."""
-    texts = f"{count(found.words)} words of {found.corpus}"
+    texts = []
+    if found.words:
+        texts.append(f"{count(found.words)} words of {found.corpus}")
     if found.counted:
-        texts += f"; the attacker counted {count(found.counted)} others"
-    return f"{found.kind or found.corpus} ({texts})"
+        texts.append(f"the attacker counted {count(found.counted)} others")
+    about = f" ({'; '.join(texts)})" if texts else ""
+    return f"{found.kind or found.corpus}{about}"
 
 
 def _bands(risk: Risk) -> Iterator[Table]:
@@ -453,7 +475,7 @@ def _run(document: Document) -> Section:
     if words is not None:
         size = f"{count(words.vocabulary)} words, {words.dimensions} dimensions"
         head.append(("Lexicon", f"{run.lexicon}: {size}"))
-        more: Rows = [("Word frequencies", words.prior)]
+        more: Rows = [("Word frequencies", words.prior)] if words.prior else []
     else:
         assert vectors is not None
         head += [

@@ -15,7 +15,7 @@ from dptext.guarantees import policy
 from dptext.lexicons import find
 from dptext.report import exports, signatures
 from dptext.report.exports import SIDECAR
-from dptext.report.recompute import SAMPLED, Recomputer
+from dptext.report.recompute import Recomputer
 from dptext.report.verify import Finding
 from tests.cli.running import here, lexicon
 from tests.keys import PRIVATE
@@ -53,12 +53,6 @@ FREE = {
     "run.layout.quoting": "without quotes a file reads alike with both",
     "signature": "without a key that verifies it nothing is known of a signature",
 }
-# Where they are counted (25 words drawn 100 times), ten draws may differ: machines
-# round differently, and no interval is stated that would bound this further.
-COUNTED = tuple(
-    f"words.deniability.{name}"
-    for name in ("n_w", "s_w", "n_w_by_chance", "s_w_by_chance")
-)
 # How the input was read: vectors do not show it, and what is promised rests on whether
 # there is an id alone.
 OF_INPUT = ("id_field", "fields", "delimiter", "header")
@@ -176,11 +170,6 @@ def edits(text: str) -> Iterator[tuple[str, str]]:
 def is_free(name: str, before: Any, after: str) -> bool:
     """Tell whether an unsigned report may be edited so."""
     of_words = before["words"] is not None
-    if name in COUNTED and before["words"]["deniability"]["sampled"]:
-        inner = json.loads(after)["words"]["deniability"]
-        key = name.rpartition(".")[2]
-        gap = abs(inner.get(key, 1e9) - before["words"]["deniability"][key])
-        return bool(gap <= SAMPLED[key])
     if name == "run.layout.id_field":
         # In one file no sentence follows from the name of the field that told records
         # apart (tests/engine/test_repeats.py: equal ids are counted in the input).

@@ -78,7 +78,7 @@ def test_a_seed_leaves_no_bound(tmp_path: Path) -> None:
 
 def test_a_plan_and_an_explanation_speak_of_texts(tmp_path: Path) -> None:
     """Before a run, too."""
-    planned = here("plan", "--topics", "said").out.decode()
+    planned = here("sanitize", "--plan", "--topics", "said").out.decode()
     assert "one text" in planned
     assert "any two texts" in planned
     explained = here("explain", "the storm brought rain", "--topics", "said")
@@ -115,7 +115,7 @@ def test_whole_text_budgets_bound_holders_of_originals(tmp_path: Path) -> None:
         ("--set", "budget=per-text", "--epsilon", "4"),
         ("--set", "budget.name=per-text", "--set", "budget.epsilon=4"),
     ):
-        planned = here("plan", "--mechanism", "rank", *options)
+        planned = here("sanitize", "--plan", "--mechanism", "rank", *options)
         if planned.code == 0:
             shown = " ".join(planned.out.decode().split())
             assert "Of 1,000 equally likely originals" in shown
