@@ -45,8 +45,8 @@ def test_a_run_says_it(tmp_path: Path) -> None:
     """In its answer, with the figures, below 20 nats alone."""
     source, out = tmp_path / "in.jsonl", tmp_path / "out.npy"
     source.write_bytes(GIVEN)
-    run = ("embed", str(source), "-f", "text", "-o", str(out), "--json")
-    run += ("--mechanism", "discrete-gaussian")
+    run = ["embed", str(source), "-f", "text", "-o", str(out), "--json"]
+    run += ["--mechanism", "discrete-gaussian"]
     ran = here(*run, "--pool", "sif")
     assert ran.code == 0, ran.err
     said = json.loads(ran.err)["use"]
