@@ -238,7 +238,7 @@ def public_draw(pipeline: Pipeline, epsilon: float) -> Callable[[Ids], Ids]:
     nonce = randomness.nonce(Record(0, (), None))
 
     def draw(ids: Ids) -> Ids:
-        bits = randomness.of([nonce], np.zeros(len(ids), np.int64))
+        bits = randomness.bits([nonce], np.zeros(len(ids), np.int64))
         return pipeline.draw(ids, np.full(len(ids), float(epsilon)), bits)
 
     return draw

@@ -132,7 +132,7 @@ def _epsilons(pipeline: Pipeline, words: Words) -> Eps:
         return np.empty(0)
     randomness = pipeline.randomness(RunKey.fresh())
     nonce = randomness.nonce(Record(0, (), None))
-    bits = randomness.of([nonce], np.zeros(len(words.ids), np.int64))
+    bits = randomness.bits([nonce], np.zeros(len(words.ids), np.int64))
     if isinstance(budget, SequentialBudget):
         return pipeline.release(budget, words, bits)[1]
     return budget.spread(words, bits)

@@ -27,7 +27,7 @@ from dptext.mechanisms import Aim, NoiseMechanism, gaussian, privunit
 from dptext.mechanisms import Params as MechanismParams
 from dptext.mechanisms.gaussian import clip
 from dptext.mechanisms.mahalanobis import Mahalanobis
-from dptext.noise import epsilon_of, mu_of
+from dptext.noise import gaussian_epsilon, largest_mu
 from dptext.profile import Part, Profile
 from dptext.randomness import Randomness, RunKey
 from dptext.settings import convert, digest_of_data, digest_of_path
@@ -130,7 +130,7 @@ def parse(
             raise UsageError(f"--mu is for normal noise, and {name} adds other noise")
         if "budget" in over:
             raise UsageError("give --mu or an epsilon or risk, not both")
-        epsilon = epsilon_of(mu, normal.delta) * _BELOW
+        epsilon = gaussian_epsilon(mu, normal.delta) * _BELOW
         if not epsilon:
             raise UsageError(f"--mu {mu:g}: epsilon is 0 then; give a smaller delta")
         recipe = recipe.with_epsilon(epsilon)
@@ -356,7 +356,7 @@ class VectorRelease:
         vectors = np.empty((count, self.dimensions), np.float32)
         if count:
             nonces = [randomness.nonce(record) for record in records]
-            bits, numbers = randomness.of(nonces, of_vector), np.arange(count)
+            bits, numbers = randomness.bits(nonces, of_vector), np.arange(count)
             for begin in range(0, count, _ROWS):
                 part = slice(begin, begin + _ROWS)
                 chosen = bits.take(numbers[part])
@@ -479,7 +479,9 @@ def of_one_vector(mechanism: NoiseMechanism, epsilon: float, most: int) -> float
     if most == 1 or not isinstance(mechanism, gaussian.Gaussian):
         return epsilon / most
     delta = mechanism.params.delta
-    shared = epsilon_of(mu_of(epsilon, delta) / math.sqrt(most), delta) * _BELOW
+    shared = (
+        gaussian_epsilon(largest_mu(epsilon, delta) / math.sqrt(most), delta) * _BELOW
+    )
     if not shared:
         msg = f"--most {most}: too many vectors for this epsilon and delta; give fewer"
         raise UsageError(msg)

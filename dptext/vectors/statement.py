@@ -77,7 +77,7 @@ class VectorClaim:
         if self.promise.notion is not Notion.APPROXIMATE:
             return count * self.loss.farthest
         mu = self.promise.mu * math.sqrt(count)
-        return max(noise.epsilon_of(mu, self.promise.delta), self.epsilon)
+        return max(noise.gaussian_epsilon(mu, self.promise.delta), self.epsilon)
 
 
 def claimed(release: VectorRelease, key: str) -> VectorClaim:
@@ -277,7 +277,7 @@ def measured(release: VectorRelease) -> Measures:
 
 def _bits(count: int, purpose: str) -> RandomBits:
     public = Randomness(RunKey.from_seed(0), f"embed/{purpose}")
-    return public.of([bytes(16)], np.zeros(count, np.int64))
+    return public.bits([bytes(16)], np.zeros(count, np.int64))
 
 
 def _released(release: VectorRelease, rows: NDArray[np.integer], purpose: str) -> Wide:

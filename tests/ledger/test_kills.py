@@ -14,7 +14,7 @@ from tests.ledger.charges import begun, charge, release
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
 WATCHED = (str(ROOT / "ledger"),)
-STEP = 3  # every line takes a minute
+STEP = 9  # every line takes some minutes
 
 
 def run(folder: Path, last: int | None) -> int:

@@ -81,8 +81,8 @@ def test_several_vectors_compose_by_mu(tmp_path: Path) -> None:
     assert [int(count) for count, _ in pairs] == list(statement._SEVERAL)
     for count, epsilon in pairs:
         together = mu * np.sqrt(int(count))
-        assert curve.delta_of(float(epsilon.rstrip(".")), together) <= 1e-5
-        assert curve.delta_of(float(epsilon.rstrip(".")) * 0.999, together) > 1e-5
+        assert curve.gaussian_delta(float(epsilon.rstrip(".")), together) <= 1e-5
+        assert curve.gaussian_delta(float(epsilon.rstrip(".")) * 0.999, together) > 1e-5
     shared = said(
         ready_release(tmp_path, "gaussian", epsilon=1.0, subject="who", most=9)
     )
