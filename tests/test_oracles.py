@@ -17,6 +17,8 @@ from dptext.mechanisms.discrete_laplace import DiscreteLaplace
 from tests import prepared, small
 from tests.distributions import assert_follows, bits
 
+pytestmark = pytest.mark.quick
+
 # The noise of discrete-laplace: P(k) ~ exp(-RATE |k|).
 RATE = math.log(2.0) / noise.WIDTH
 

@@ -186,7 +186,10 @@ def test_foreign_columns_and_their_metadata_stay() -> None:
         ],
         schema=schema,
     )
-    out = back(through("parquet", spelled(table), str.upper))
+    data = spelled(table)
+    out = back(through("parquet", data, str.upper))
+    # As pyarrow reads it: releases before 23 widen the numbers of a dictionary.
+    table = back(data)
     assert out.schema.equals(table.schema)
     assert not out.schema.metadata
     assert not out.schema.field("text").metadata
