@@ -10,6 +10,8 @@ import pytest
 from dptext import registry
 from tests.test_structure import LAYERS
 
+pytestmark = pytest.mark.quick
+
 ROOT = Path(__file__).resolve().parents[1]
 GUIDES = ("CONTRIBUTING.md", "docs/architecture.md")
 PAGES = tuple(

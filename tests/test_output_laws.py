@@ -12,6 +12,8 @@ import pytest
 from dptext.pipeline import OUTPUT_LAWS
 from tests.cli.running import environment, here, lexicon
 
+pytestmark = pytest.mark.quick
+
 TEXT = b"the film was good and the music was not bad\nold street, new house!\n" * 4
 # The laws, and what they write for TEXT: the beginning of the sha256 of each output.
 # Where an output changes, raise OUTPUT_LAWS to the coming version (once between two

@@ -9,6 +9,8 @@ import pytest
 
 from tests.cli.running import environment
 
+pytestmark = pytest.mark.quick
+
 # The standard library of another system is not at hand: dptext alone sees its name.
 WINDOWS = "import sys\nimport dptext.errors\nsys.platform = 'win32'\n"
 

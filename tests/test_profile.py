@@ -14,6 +14,8 @@ from dptext.mechanisms import rank
 from dptext.profile import Profile
 from dptext.tokens.policy import Policy
 
+pytestmark = pytest.mark.quick
+
 SOUND = """\
 name: mine
 mechanism: {name: rank, k: 20}

@@ -16,6 +16,8 @@ import yaml
 import dptext
 from tests.cli.running import environment, here
 
+pytestmark = pytest.mark.quick
+
 ROOT = Path(__file__).parents[1]
 BASH = pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 

@@ -248,7 +248,8 @@ def of_run(ctx: Parsed) -> Configuration:
     if root.get("no_config"):
         return Configuration()
     path = root.get("config")
-    return configuration.named(path) if path else configuration.nearest()
+    # Some versions of Typer leave the options of a group unread.
+    return configuration.named(Path(path)) if path else configuration.nearest()
 
 
 def settings_of(

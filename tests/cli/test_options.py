@@ -16,6 +16,8 @@ from dptext.cli.options import Number, cores
 from tests.cli.commands import ALL
 from tests.cli.running import here
 
+pytestmark = pytest.mark.quick
+
 # Options that mean something else in one command than in the others, and why.
 DIFFERENT = {
     ("check", "--quiet"),  # its findings, too

@@ -9,6 +9,8 @@ import pytest
 
 from tools.oldest import constraints
 
+pytestmark = pytest.mark.quick
+
 
 def test_each_dependency_has_one_floor() -> None:
     """The higher one of two extras counts; tools of developers have none."""
