@@ -40,6 +40,7 @@ from dptext.mechanisms import (
     Family,
     Mechanism,
     NoiseMechanism,
+    SetMechanism,
     TextMechanism,
     WordMechanism,
 )
@@ -253,14 +254,23 @@ class Pipeline:
     ) -> Privatized:
         """Replace the words of records."""
         words, drawn, eps, bits = self.draws(records, randomness)
-        joined = self.joiner.join(words, self.decode(words, drawn, eps), bits)
+        written = self.decode(words, drawn, eps)
+        if isinstance(self.mechanism, SetMechanism) and self.writes_sets:
+            written = self.mechanism.sets(words.inputs, eps, bits)
+        joined = self.joiner.join(words, written, bits)
         if self.rewrites and len(drawn):
             released, spelled = self.released(words, drawn, eps), [*joined.spelled]
-            written = self.decoder.rewrite(joined.texts, spelled, released)
-            joined = replace(joined, texts=written)
+            anew = self.decoder.rewrite(joined.texts, spelled, released)
+            joined = replace(joined, texts=anew)
         left = iter(joined.texts)
         texts = [tuple(islice(left, len(record.texts))) for record in records]
         return Privatized(texts, words, drawn, joined, eps)
+
+    @property
+    def writes_sets(self) -> bool:
+        """Tell whether a set of topics is written for each text."""
+        of_topics = isinstance(self.joiner, TopicJoiner)
+        return of_topics and isinstance(self.mechanism, SetMechanism)
 
     @property
     def rewrites(self) -> bool:

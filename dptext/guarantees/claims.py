@@ -116,12 +116,15 @@ class TopicTerms:
 
     #: Number of topics.
     size: int
-    #: Probability of writing the topic that is nearest to a text.
+    #: Probability of writing the topic that is nearest to a text, alone or in a set.
     nearest: float
-    #: The largest probability of any topic under any text.
+    #: The largest probability of any topic under any text; of a set times the number
+    #: of sets over that of topics.
     largest: float
     #: The public texts that topics were made of, by name and digest.
     source: str
+    #: Topics that are written for a text, as a set.
+    together: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,14 +94,18 @@ ORIGINALS = 1000
 def _of_topics(claim: Claim, topics: TopicTerms) -> tuple[str, str]:
     """Return the sentence for texts that become topics, and what its figures mean."""
     epsilon = claim.epsilon
+    kind = "" if topics.together == 1 else "_sets"
+    together = f"{topics.together:,}"
     sentence = said(
-        "topics.sentence",
+        f"topics.sentence{kind}",
+        together=together,
         epsilon=number(epsilon),
         factor=factor(epsilon),
         size=f"{topics.size:,}",
     )
     text = said(
-        "topics.text",
+        f"topics.text{kind}",
+        together=together,
         epsilon=number(epsilon),
         nearest=nearest_percent(topics.nearest),
         large=said("phrase.large") if epsilon > MAX_MEANINGFUL_TEXT_LOSS else "",

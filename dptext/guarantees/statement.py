@@ -17,7 +17,7 @@ from dptext.guarantees import claims, sentences
 from dptext.guarantees.claims import Nats, RunTerms, Terms, TextLoss, number
 from dptext.guarantees.sentences import said
 from dptext.lexicons import topics
-from dptext.mechanisms import Mechanism
+from dptext.mechanisms import Mechanism, SetMechanism
 from dptext.profile import Profile
 from dptext.types import (
     ONE,
@@ -252,14 +252,25 @@ def topics_of(
     if meta is None:
         return None
     size = int(meta["size"])
-    rows = np.arange(-1, size, dtype=np.int32)
-    law = mechanism.probs(rows, budget.high)
     sources = [
         f"{each['name']} (sha256 {each['sha256'][:12]})" for each in meta["public"]
     ]
+    source = sentences.series(tuple(sources))
+    if isinstance(mechanism, SetMechanism):
+        held = mechanism.held(budget.high)
+        return claims.TopicTerms(
+            size=size,
+            nearest=held,
+            # Of C(K, k) sets C(K - 1, k - 1) hold a topic, a share k / K.
+            largest=held / mechanism.together,
+            source=source,
+            together=mechanism.together,
+        )
+    rows = np.arange(-1, size, dtype=np.int32)
+    law = mechanism.probs(rows, budget.high)
     return claims.TopicTerms(
         size=size,
         nearest=float(law[1:].diagonal().min()),
         largest=float(law.max()),
-        source=sentences.series(tuple(sources)),
+        source=source,
     )

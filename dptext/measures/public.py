@@ -187,7 +187,7 @@ def _measured_below(
 
 def risk_of(pipeline: Pipeline) -> tuple[bayes_risk.Risk | None, NoRisk | None]:
     """Measure the risk where every word is drawn alone, and at one epsilon."""
-    if isinstance(pipeline.mechanism, TextMechanism):
+    if isinstance(pipeline.mechanism, TextMechanism) or pipeline.writes_sets:
         return None, NoRisk.CONTEXT
     if pipeline.budget.description.kind is not BudgetKind.WORD:
         return None, NoRisk.VARYING_EPSILON

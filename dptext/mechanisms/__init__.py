@@ -359,6 +359,31 @@ class WordMechanism(Mechanism):
 
 
 @dataclass(frozen=True, eq=False)
+class SetMechanism(WordMechanism):
+    """Words in, a set of words out, of which `sample` gives one.
+
+    Topics of whole texts are written as the whole set (`sets`). Its law is not that of
+    one member, so there are no `log_probs`.
+    """
+
+    @property
+    @abstractmethod
+    def together(self) -> int:
+        """Return k, the number of words in a set."""
+
+    @abstractmethod
+    def held(self, epsilon: float) -> float:
+        """Return the probability that a set holds the word that it is drawn for."""
+
+    @abstractmethod
+    def sets(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
+        """Draw a set for each word: ids (n,), eps (n,) -> (n, k) int32, ascending.
+
+        `sample` gives a member of the same set for the same bits.
+        """
+
+
+@dataclass(frozen=True, eq=False)
 class NoiseMechanism(Mechanism):
     """Words in, noisy vectors out; a mapping finds words for them."""
 

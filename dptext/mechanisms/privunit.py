@@ -160,9 +160,14 @@ class PrivUnit(NoiseMechanism):
         return int(self.axes.columns.shape[1])
 
     @property
+    def number(self) -> int:
+        """Return N; in one dimension there are two directions."""
+        return 2 if self.width == 1 else self.params.points
+
+    @property
     def points(self) -> Floats:
         """Return the public points: (N, m)."""
-        return sphere(self.params.seed, self.params.points, self.width)
+        return sphere(self.params.seed, self.number, self.width)
 
     @property
     def inputs(self) -> NDArray[np.float32]:
@@ -194,7 +199,7 @@ class PrivUnit(NoiseMechanism):
     def law(self, epsilon: float) -> _Law:
         """Return how points are drawn at an epsilon. Raises UsageError beyond 500."""
         self.supports(epsilon)
-        return _law(self.params.seed, self.params.points, self.width, epsilon)
+        return _law(self.params.seed, self.number, self.width, epsilon)
 
     def numerical_slack(self, epsilon: float) -> float:
         """Return how far 52-bit uniforms may take the loss above epsilon, in nats.
@@ -203,10 +208,8 @@ class PrivUnit(NoiseMechanism):
         exact to 2^-50 of 1; integers below N are exact to N / 2^64.
         """
         law = self.law(epsilon)
-        other = self.params.points / (
-            self.params.points + law.favoured * math.expm1(epsilon)
-        )
-        return 2.0**-49 / other + self.params.points * 2.0**-62
+        other = self.number / (self.number + law.favoured * math.expm1(epsilon))
+        return 2.0**-49 / other + self.number * 2.0**-62
 
     @property
     def has_noise(self) -> bool:
@@ -238,7 +241,7 @@ class PrivUnit(NoiseMechanism):
         """Draw a point for each direction: (n, m) -> (n, m) float32."""
         law, integers = self.law(epsilon), bits.integers(0)
         near = bits.unit(integers[:, 0]) < law.chance
-        drawn = bits.below(integers[:, 1], self.params.points)
+        drawn = bits.below(integers[:, 1], self.number)
         # The points that stand for a direction are looked for only where one is drawn.
         rows = np.flatnonzero(near)
         ranks = bits.below(integers[rows, 1], law.favoured)
@@ -254,7 +257,7 @@ class PrivUnit(NoiseMechanism):
         Always k different ones, whatever the directions are, so that nothing of the
         guarantee rests on cosines.
         """
-        if count == self.params.points:
+        if count == self.number:
             return np.tile(np.arange(count), (len(directions), 1))
         cosines = noise.product(directions, self.points.T)
         nearest = np.argpartition(-cosines, count - 1, axis=1)[:, :count]
@@ -268,10 +271,10 @@ class PrivUnit(NoiseMechanism):
     ) -> Floats:
         """Return ln P(z|x) of each point: directions (n, m) -> (n, N)."""
         law = self.law(epsilon)
-        logs = np.zeros((len(directions), self.params.points))
+        logs = np.zeros((len(directions), self.number))
         favoured = self._favoured(directions, law.favoured)
         logs[np.arange(len(directions))[:, None], favoured] = epsilon
-        total = self.params.points + law.favoured * math.expm1(epsilon)
+        total = self.number + law.favoured * math.expm1(epsilon)
         return logs - math.log(total)
 
     def standard_noise(
@@ -301,7 +304,7 @@ class PrivUnit(NoiseMechanism):
         self, ids: Ids, points: NDArray[np.float32], epsilon: float, spread: Floats
     ) -> tuple[Floats, Floats]:
         """Return both places of points drawn at one epsilon, from 0 to 1: (n,)."""
-        law, number = self.law(epsilon), self.params.points
+        law, number = self.law(epsilon), self.number
         scaled = (self.points * self._scale(law)).astype(np.float32)
         chances = np.full(number, 1.0 / (number + law.favoured * math.expm1(epsilon)))
         chances[: law.favoured] *= math.exp(epsilon)

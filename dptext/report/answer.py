@@ -108,7 +108,9 @@ def answer(document: Document, released: RunOutputs | None = None) -> list[Line]
         lines += of_topics(words.topics, seeded=seeded)
         if private is not None and private.words is not None:
             changed = private.words.metrics.get("PP", {}).get("share_changed")
-            lines.append(Line("kept", *whole_texts.kept_sentence(changed)))
+            lines.append(
+                Line("kept", *whole_texts.kept_sentence(words.topics, changed))
+            )
     elif words is not None:
         lines += attacks(attackers_on(document, words))
         total = document.guarantee.text_loss.total

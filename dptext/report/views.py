@@ -126,7 +126,7 @@ def report(
             *_private(
                 document.private,
                 document.guarantee.delta,
-                topics=answer.is_of_topics(document),
+                topics=None if document.words is None else document.words.topics,
             ),
             _run(document),
             _check(document, signed),
@@ -333,7 +333,7 @@ def deniability(deny: Deniability) -> Rows:
 
 
 def _private(
-    private: Private | None, delta: float, *, topics: bool
+    private: Private | None, delta: float, *, topics: whole_texts.TopicFigures | None
 ) -> Iterator[Section]:
     """Yield functions of the private texts, each marked."""
     if private is None:
@@ -345,9 +345,9 @@ def _private(
         ("Texts", count(private.texts)),
     ]
     seconds = f"{private.seconds:.3g} s"
-    if (words := private.words) is not None and topics:
+    if (words := private.words) is not None and topics is not None:
         other = words.metrics.get("PP", {}).get("share_changed")
-        nearest, _ = whole_texts.kept_sentence(other)
+        nearest, _ = whole_texts.kept_sentence(topics, other)
         happened = Figures([("Topics", nearest.removesuffix(" (private)"))])
         yield Section("What happened to the texts", (happened,), mark)
     elif words is not None:

@@ -156,7 +156,7 @@ def _conditions(
     """Return what must hold for a statement to be true."""
     of_lexicon = release.pool is not Pool.SENTENCE
     mechanism = release.mechanism
-    points = isinstance(mechanism, PrivUnit)
+    points = f"{mechanism.number:,}" if isinstance(mechanism, PrivUnit) else ""
     adapted = lexicons.adapted_from(release.lexicon)
     wanted = {
         "condition.key_file": key == "key-file",
@@ -168,7 +168,7 @@ def _conditions(
         "vectors.condition.public": release.settings.options.public is not None,
         "vectors.condition.matrix": isinstance(mechanism, PrivEmb),
         "condition.identified": identified,
-        "vectors.condition.points": points,
+        "vectors.condition.points": bool(points),
         "vectors.condition.program": claim.exact and not points,
         "vectors.condition.formula": not claim.exact,
     }
@@ -177,9 +177,7 @@ def _conditions(
         source=adapted,
         named=said("vectors.named.id" if identified else "vectors.named.place"),
         step=f"{mechanism.step(release.epsilon):.6g}",
-        points=f"{mechanism.params.points:,}"
-        if isinstance(mechanism, PrivUnit)
-        else "",
+        points=points,
         slack=above(max(claim.slack or 0.0, 1e-15), 2),
     )
     return (*lines, *claim.promise.gaps)
