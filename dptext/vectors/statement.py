@@ -164,7 +164,6 @@ def _conditions(
         "vectors.condition.model": not of_lexicon,
         "vectors.condition.public": release.settings.options.public is not None,
         "vectors.condition.matrix": isinstance(release.mechanism, PrivEmb),
-        "condition.identified": identified,
         "vectors.condition.program": claim.exact,
         "vectors.condition.formula": not claim.exact,
     }
