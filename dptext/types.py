@@ -230,7 +230,7 @@ class Selection:
                 return name
             return str(int(name) - sum(each < int(name) for each in gone))
 
-        name = self.id_field or ""
+        name = self.id_field
         is_gone = any(f"{name}.".startswith(f"{each}.") for each in self.dropped)
         return replace(
             self,
@@ -238,7 +238,7 @@ class Selection:
             pseudonyms=tuple(map(renamed, self.pseudonyms)),
             dropped=(),
             skip_lines=0,
-            id_field=renamed(name) if name and not is_gone else None,
+            id_field=None if name is None or is_gone else renamed(name),
         )
 
     def without_fields(self) -> Selection:

@@ -45,7 +45,7 @@ BY_FILE: Mapping[str, frozenset[str]] = {
     "calibrate": frozenset({"profile", "mechanism", "lexicon", "set_", "field"}),
     "compare": _LAYOUT | {"profile"},
     "evaluate": _LAYOUT | {"id"},
-    "embed": _RECORDS,
+    "embed": _RECORDS | {"fail_on"},
 }
 # Keys of the section sanitize.
 _KEYS = tuple(sorted(name.rstrip("_") for name in BY_FILE["sanitize"]))

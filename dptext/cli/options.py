@@ -326,6 +326,7 @@ PublicFiles = Annotated[list[str], "Public texts: JSONL, CSV, text."]
 Format = Annotated[Text, known_format]
 Epsilon = Annotated[float | None, Number(float, 0, above=True)]
 Jobs = Annotated[int, Number(int, 1, MOST_JOBS, auto=True)]
+FailOn = Annotated[Text, one_of("identifying")]
 
 
 @dataclass(frozen=True, slots=True)

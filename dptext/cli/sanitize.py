@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext.cli import applying, options, outputs, parser, screen
+from dptext.cli import applying, options, outputs, screen, stopping
 from dptext.cli.options import HIDDEN, Number, one_of
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
     from dptext.engine.job import Job
-    from dptext.engine.run import Account, Inspect
+    from dptext.engine.run import Account
     from dptext.guarantees.statement import Statement
     from dptext.pipeline import Pipeline
     from dptext.randomness import RunKey
@@ -34,23 +34,12 @@ class Outputs:
     line_buffered: bool = False
     include: options.Texts = None
     exclude: options.Texts = None
-    fail_on: Annotated[str | None, one_of("identifying")] = None
+    fail_on: options.FailOn = None
 
     @property
     def chosen(self) -> outputs.Chosen:
         """Return which files of folders are meant."""
         return outputs.Chosen(tuple(self.include or ()), tuple(self.exclude or ()))
-
-    def inspection(self, context: typer.Context, subject: str | None) -> Inspect | None:
-        """Return what looks at outputs before they leave, None where nothing does."""
-        if self.fail_on is None:
-            return None
-        from dptext.guarantees import policy
-        from dptext.report.contents import StopAtIdentifying
-
-        configured = parser.of_run(context)
-        accepted = policy.of(configured.policy, configured.shown)
-        return StopAtIdentifying(accepted.identifying, subject)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +177,7 @@ def command(
     several = outs.in_place or outs.out_dir is not None
     with budget.account() as account, Release() as release:
         # All is opened before anything is read, the data first: they appear last.
-        inspect = outs.inspection(context, budget.subject)
+        inspect = stopping.inspection(outs.fail_on, context, budget.subject)
         held = account is not None or inspect is not None
         opened = None if several else Opened.of(job, reports, release, held=held)
         write = outputs.internal(reports, release)

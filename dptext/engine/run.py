@@ -437,7 +437,8 @@ class Run:
             # A ledger is charged by records, which others would have read.
             parts = job.jobs > 1 and charging.entry is None
             tasks = self._looked_at(source.tasks(parts=parts), language, charging)
-            results, first = self._done(tasks, job.jobs, stack), tally.records
+            results = self._done(tasks, job.jobs, stack, self._key_for(job))
+            first = tally.records
             shown = stack.enter_context(self._progress())
             for task, done in results:
                 if before is None:
@@ -489,16 +490,31 @@ class Run:
                 charging.leave()
             yield task
 
+    def _key_for(self, job: Job) -> RunKey:
+        """Return the key of an output.
+
+        Ids are counted in the records of one output. Where nobody repeats draws, each
+        output has draws of its own; a key file repeats them for each id and text.
+        """
+        of_run = self.pipeline.profile.strategy is Strategy.DATA_SET
+        if self.key.origin != "system" or job.selection.id_field is None or of_run:
+            return self.key
+        return self.key.for_output(job.output or "")
+
     def _done(
-        self, tasks: Iterable[Task], jobs: int, stack: contextlib.ExitStack
+        self,
+        tasks: Iterable[Task],
+        jobs: int,
+        stack: contextlib.ExitStack,
+        key: RunKey,
     ) -> Iterator[tuple[Task, Done]]:
         """Do tasks, here or in processes that start now and end with a stack."""
-        worker = Worker(self.pipeline, self.key, self.tally.meters)
+        worker = Worker(self.pipeline, key, self.tally.meters)
         if jobs == 1:
             return ((task, worker(task)) for task in tasks)
         from dptext.engine import pool
 
-        recipe = Recipe.of(self.pipeline, self.key)
+        recipe = Recipe.of(self.pipeline, key)
         workers = stack.enter_context(pool.started(recipe.worker, jobs, worker))
         return pool.spread(workers, tasks)
 

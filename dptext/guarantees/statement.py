@@ -34,13 +34,16 @@ from dptext.types import (
 def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
     """Return the conditions of a claim."""
     run, sent = terms.run, terms.third_party is not None
+    # Of a whole data set equal words are drawn alike, whatever the ids.
+    identified = run.identified and terms.strategy is not Strategy.DATA_SET
     used = {
         "topics": terms.topics is not None,
         "lexicon": run.lexicon_is_custom and not run.adapted and not terms.topics,
         "adapted": bool(run.adapted),
         "model": terms.brings_model,
         "third_party": sent,
-        "identified": run.identified,
+        "identified": identified and run.key != "key-file",
+        "identified_by_key": identified and run.key == "key-file",
         "ledger": run.subjects is not None,
     }
     source = run.adapted if terms.topics is None else terms.topics.source

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta, ValidationError
 
+from dptext import formats
 from dptext.errors import UsageError
 from dptext.guarantees.claims import SubjectLimit
 from dptext.guarantees.statement import Statement
@@ -57,6 +58,8 @@ _LAID_OUT = (
     "id_field missing delimiter quoting header encoding escapes dropped pseudonyms"
 )
 _OF_SELECTION = tuple(_LAID_OUT.split())
+# Options that only some formats take.
+_OF_FORMATS = ("missing", "delimiter", "quoting", "header", "encoding", "escapes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +88,31 @@ class Layout:
     pseudonyms: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, selection: Selection, formats: Collection[str]) -> Layout:
+    def of(cls, selection: Selection, names: Collection[str]) -> Layout:
         """Say how the records of outputs in these formats were read."""
-        if set(formats) == {"text"}:  # without fields, whatever is named of others
+        if set(names) == {"text"}:  # without fields, whatever is named of others
             selection = replace(selection, fields=(), dropped=(), pseudonyms=())
-        return cls(
-            format=next(iter(formats)) if len(formats) == 1 else None,
+        layout = cls(
+            format=next(iter(names)) if len(names) == 1 else None,
             fields=selection.fields or None,
             **{name: getattr(selection, name) for name in _OF_SELECTION},
         )
+        return layout.that_applies(names)
+
+    def that_applies(self, names: Collection[str]) -> Layout:
+        """Return it with the defaults of options that none of these formats takes.
+
+        The environment and a file of settings may name a delimiter for all inputs.
+        """
+        read = [formats.find(None, name) for name in names]
+        needed = {name: formats.REQUIREMENTS[name] for name in _OF_FORMATS}
+        unused = [
+            name
+            for name, each in needed.items()
+            if read and not any(map(each.is_met, read))
+        ]
+        usual = Selection()
+        return replace(self, **{name: getattr(usual, name) for name in unused})
 
     def selection(self, longest: int) -> Selection:
         """Return how to read such records, of at most so many bytes."""

@@ -321,6 +321,10 @@ def _contradictions(report: Document) -> Iterator[str]:
         yield "its report was changed: unprotected does not follow from the settings"
     if not all(map(names.is_written, (report.run.profile, report.run.lexicon))):
         yield "its report was changed: dptext writes no such profile or lexicon name"
+    named = report.run.layout.format
+    if named in registry.names("formats"):
+        if report.run.layout.that_applies([named]) != report.run.layout:
+            yield "its report was changed: its layout is none of its format"
     if _party(report) != _asked(report):
         yield "its report was changed: the third party is not that of the settings"
 

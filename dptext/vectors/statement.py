@@ -167,7 +167,6 @@ def _conditions(
         "vectors.condition.model": not of_lexicon,
         "vectors.condition.public": release.settings.options.public is not None,
         "vectors.condition.matrix": isinstance(mechanism, PrivEmb),
-        "condition.identified": identified,
         "vectors.condition.points": bool(points),
         "vectors.condition.program": claim.exact and not points,
         "vectors.condition.formula": not claim.exact,
