@@ -36,6 +36,9 @@ _STEPS = 127
 # Of the candidates of a word so many are read with their neighbours: those that weigh
 # most by the draw and by what the text is about.
 _READ = 16
+# Where common words are copied: what one weighs beside a word that may have been
+# replaced, among those that may be written.
+_COMMON = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,8 @@ class Params(decoders.Params):
 
     candidates, the inputs that are weighed for each drawn word; weight, the power of
     the language model beside the channel; topic, that of what the text is about (0:
-    left out); fluency, what a nat of the language model counts beside a closeness of 1
+    left out); fluency, what a nat of the language model counts
+    beside a closeness of 1
     in what is written by mbr (0: each word is chosen by itself); optional, whether to
     write the draws where the model that ships is of another language than the lexicon,
     or the mechanism has no output distribution.
@@ -88,7 +92,8 @@ class Params(decoders.Params):
         """Open the model; raises LexiconError and UsageError where it does not fit."""
         model = ngrams.find_model(self.model, channel)
         weights = self.candidates, self.weight, self.topic
-        reader = PairReader(channel, model, *weights, kept=_READ)
+        common = _COMMON if channel.policy.common else 0.0
+        reader = PairReader(channel, model, *weights, kept=_READ, common=common)
         return Ngram(self, reader, model.digest)
 
 

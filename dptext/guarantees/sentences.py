@@ -318,8 +318,12 @@ def adjacency(terms: Terms) -> tuple[str, ...]:
     parts = [said("in_common.words")]
     if "pattern" in strategy:
         parts.append(strategy["pattern"])
+    if policy.common:
+        parts.append(said("in_common.common"))
     parts += _by_setting("in_common", policy)
     parts += [said(f"in_common.{n}_list") for n in _LISTS if getattr(policy, n)]
+    if policy.classes:
+        parts.append(said("in_common.classes", named=_classes(policy)))
     if policy.forms:
         named = series(tuple(_short_name(form) for form in _in_order(policy)))
         parts.append(said("in_common.forms", named=named))
@@ -331,12 +335,14 @@ def adjacency(terms: Terms) -> tuple[str, ...]:
 def covered(policy: Policy) -> tuple[str, ...]:
     """Return the classes of token that the mechanism replaces."""
     names = ["words" if policy.stop_word == "perturb" else "but_stop_words"]
+    if policy.common:
+        names = ["but_common"]
     if policy.unknown == "perturb":
         names += ["unknown", "identifiers"]
     if policy.number == "perturb":
         names.append("number")
     parts = [said(f"covered.{name}") for name in names]
-    if policy.listed:
+    if policy.listed or policy.classes:
         parts[-1] += said("covered.but_listed")
     return tuple(parts)
 
@@ -344,9 +350,17 @@ def covered(policy: Policy) -> tuple[str, ...]:
 def shown(policy: Policy) -> tuple[str, ...]:
     """Return one sentence for each thing that the output shows of the text."""
     lines = [said("shown.tokens"), *_by_setting("shown", policy)]
+    if policy.common:
+        articles = said("shown.articles") * (policy.agreement != "none")
+        count = f"{policy.common:,}"
+        lines.insert(0, said("shown.common", count=count, articles=articles))
     for name in _LISTS:
         if listed := getattr(policy, name):
             lines.append(said(f"shown.{name}_list", size=_size(listed)))
+    if policy.classes:
+        named = _classes(policy)
+        which = named[:1].upper() + named[1:]
+        lines.append(said("shown.classes", Which=which))
     return (*lines, *_shown_of_forms(policy))
 
 
@@ -449,6 +463,11 @@ def _by_setting(table: str, policy: Policy) -> Iterator[str]:
         if isinstance(by_value, Mapping) and value in by_value:
             name = f"{table}.{setting}.{value}"
             yield said(name, articles=articles, but_formed=formed)
+
+
+def _classes(policy: Policy) -> str:
+    """Name the classes whose words are drawn afresh."""
+    return series(tuple(said(f"class.{each}") for each in policy.classes))
 
 
 def _size(listed: Listed) -> str:

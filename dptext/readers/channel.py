@@ -25,6 +25,7 @@ from dptext.errors import UsageError
 from dptext.lexicons import closed_classes, word_classes
 from dptext.mechanisms import Mechanism
 from dptext.tokens import language_data
+from dptext.tokens.common import common_words
 from dptext.tokens.policy import Policy
 from dptext.types import (
     BudgetDescription,
@@ -102,6 +103,15 @@ class Channel:
         """Return the words, as keys, that are written only where they were drawn."""
         language = word_classes.language_of_lists(self.lexicon)
         return language_data.delicate_words(language)
+
+    @property
+    def common(self) -> Mask:
+        """Tell which rows are common words other than function words: (V + 1,)."""
+        common = np.zeros(len(self.prior) + 1, bool)
+        if count := self.policy.common:
+            words = common_words(self.lexicon, count)
+            common[words.content(self.lexicon)] = True
+        return common
 
     @property
     def inputs(self) -> Floats:

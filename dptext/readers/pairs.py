@@ -188,7 +188,8 @@ class PairReader:
     asked about, all if not given: those that weigh most; weight, the power of the
     language model; topic, that of what the text is about, 0 to leave that out; whole,
     whether pairs of all words count: an attacker's way, for a power of 1, which chooses
-    no path.
+    no path. common, what a common word weighs beside one that may have been replaced:
+    no replaced word was one, but one may be written, since people read these best.
     """
 
     name = "ngram"
@@ -207,8 +208,10 @@ class PairReader:
         kept: int | None = None,
         *,
         whole: bool = False,
+        common: float = 0.0,
     ) -> None:
         channel.check()
+        self._common = common
         self.channel = channel
         # There are no more inputs than words and the unknown word.
         self._model, self._count = model, min(count, model.size + 1)
@@ -369,8 +372,13 @@ class PairReader:
         model, channel = self._model, self.channel
         alone = model.alone[: model.size + 1].astype(np.float64)
         inputs = np.where(channel.inputs > 0.0, np.exp(alone), 0.0)
+        weigh = np.zeros(len(inputs))
+        if self._common:
+            common = channel.common
+            inputs[common] = self._common * np.exp(alone[common])
+            weigh[common] = np.log(self._common)
         rows, log_probs, writable = channel.candidates(epsilon, self._count, inputs)
-        logs = log_probs + self._weight * alone[rows]
+        logs = log_probs + self._weight * alone[rows] + weigh[rows]
         top = logs.max(axis=1, keepdims=True)
         weights = np.exp(logs - np.where(np.isfinite(top), top, 0.0))
         weights = np.where(np.isfinite(logs), np.maximum(weights, _LEAST), 0.0)

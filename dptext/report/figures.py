@@ -16,6 +16,7 @@ from dptext.models.server_use import ServerAsked, ServerUse
 CLASSES = {
     "kept": "words of lists",
     "markup": "tags and entities",
+    "common": "common words",
     "stop_word": "stop words",
     "number": "numbers",
     "identifier": "identifiers",

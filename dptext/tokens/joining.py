@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.randomness import JOINER_LANE, RandomBits
-from dptext.tokens import forms, kinds
+from dptext.tokens import common, forms, kinds
 from dptext.tokens.agreement import Articles, Inflector
 from dptext.tokens.numbers import Numbers
 from dptext.tokens.policy import (
@@ -46,6 +46,7 @@ from dptext.tokens.policy import (
     PERTURB,
     Form,
     Policy,
+    WordClass,
 )
 from dptext.tokens.regex import is_clitic, is_elision, key_of
 from dptext.types import Eps, Ids, Ints, Lexicon, Mask, Released, Words
@@ -80,11 +81,24 @@ class Joiner:
         self._shown, self._clitic, self._elision = _spellings(lexicon, lower)
         self._numbers = Numbers(lexicon)
         rows, key = lexicon.row_of, key_of
-        # Of stop words as they are spelt: few strings.
+        # Of copied words as they are spelt: few strings.
         self._row_of = cache(lambda piece: rows.get(key(piece.strip(" ")), len(rows)))
         self._agreement = _agreement(lexicon, policy.agreement)
         self._treatment = policy.treatments
+        self._of_class = np.isin(
+            np.arange(kinds.COUNT), [each.kind for each in policy.classes]
+        )
+        self._words_of_class = {
+            each: np.array(common.written(lexicon, each), object)
+            for each in policy.classes
+        }
+        self._weekdays = common.keys_of_class(lexicon, WordClass.WEEKDAY)
         self._drawn = self._treatment == PERTURB
+        # Copied words that agreement looks at, and articles among them.
+        self._neighbours = np.zeros(kinds.COUNT, bool)
+        self._neighbours[kinds.STOP_WORD] = policy.stop_word == "keep"
+        self._neighbours[kinds.COMMON] = policy.common > 0
+        self._neighbours |= self._of_class
         # Kinds of piece that a reader of the output takes for words.
         self._written = kinds.WORDLIKE & (self._treatment != DROP)
 
@@ -125,8 +139,12 @@ class Joiner:
 
         Markup becomes its layout.
         """
+        kind = words.flags[positions] & kinds.KIND
+        classed = np.flatnonzero(self._of_class[kind])
+        self._redraw_classes(words, bits, positions, classed)
         formed: list[tuple[int, int, forms.FormLayout]] = []
-        for number, position in enumerate(positions.tolist()):
+        others = np.flatnonzero(~self._of_class[kind]).tolist()
+        for number, position in zip(others, positions[others].tolist(), strict=True):
             piece = words.pieces[position]
             if position in words.formed:
                 layout = forms.FormLayout(*words.formed[position])  # type: ignore[arg-type]
@@ -153,6 +171,28 @@ class Joiner:
                 piece = words.pieces[position]
                 space = piece[: len(piece) - len(piece.lstrip(" "))]
                 words.pieces[position] = space + forms.written(layout, iter(row))
+
+    def _redraw_classes(
+        self, words: Words, bits: RandomBits, positions: Ints, which: Ints
+    ) -> None:
+        """Write any word of its class for each of some positions, in place."""
+        if not len(which):
+            return
+        integers = bits.take(which).integers(JOINER_LANE, 1)[:, 0]
+        kind = words.flags[positions[which]] & kinds.KIND
+        week = np.zeros(len(kind), bool)
+        for number in np.flatnonzero(kind == kinds.CALENDAR).tolist():
+            key = key_of(words.pieces[positions[which[number]]].strip(" "))
+            week[number] = key in self._weekdays
+        for group, listed in self._words_of_class.items():
+            here = np.flatnonzero(
+                (kind == group.kind) & (week == (group is WordClass.WEEKDAY))
+            )
+            chosen = listed[bits.below(integers[here], len(listed))].tolist()
+            at = positions[which[here]].tolist()
+            for position, word in zip(at, chosen, strict=True):
+                lead = " " if words.pieces[position][:1] == " " else ""
+                words.pieces[position] = lead + word
 
     def positions_to_redraw(self, words: Words) -> Ints:
         """Return the pieces that are written anew by random digits: (m,) int64."""
@@ -181,17 +221,19 @@ class Joiner:
         positions, texts, free = words.positions, words.texts, None
         kind = words.flags & kinds.KIND
         ids = drawn.astype(np.int32)
-        if self._policy.stop_word == "keep":
+        if self._neighbours.any():
             drawn_here = self._drawn[kind]
-            positions = np.flatnonzero((kind == kinds.STOP_WORD) | drawn_here)
+            positions = np.flatnonzero(self._neighbours[kind] | drawn_here)
             texts = _texts(words)[positions]
-            free = drawn_here[positions]
+            own = drawn_here[positions]
+            # An article suits a word of a class, too.
+            free = own | self._of_class[kind[positions]]
             ids = np.empty(len(positions), np.int32)
-            ids[free] = drawn
-            kept = positions[~free]
-            rows = (self._row_of(words.pieces[each]) for each in kept.tolist())
+            ids[own] = drawn
+            kept = positions[~own]
+            rows = map(self._row_of, map(words.pieces.__getitem__, kept.tolist()))
             before = np.fromiter(rows, np.int32, count=len(kept))
-            ids[~free] = before
+            ids[~own] = before
         if self._policy.punctuation == "drop":
             # What stood between the words is not to be seen, nor is that it did.
             positions = np.cumsum(self._written[kind])[positions]
@@ -199,14 +241,14 @@ class Joiner:
         self._agreement.write(ids, beside, free)
         if free is None:
             return ids
-        changed = ids[~free] != before
-        for position, row in zip(kept[changed], ids[~free][changed], strict=True):
+        changed = (ids[~own] != before) & ~free[~own]
+        for position, row in zip(kept[changed], ids[~own][changed], strict=True):
             piece, word = pieces[position], self._shown[row]
             body = piece.lstrip(" ")
             if body[:1].isupper():
                 word = _capital(word)
             pieces[position] = piece[: len(piece) - len(body)] + word
-        return np.asarray(ids[free])
+        return np.asarray(ids[own])
 
     def _space_copied(self, words: Words, pieces: NDArray[np.object_]) -> None:
         """Rewrite the gap of each copied or masked word that stands after a word.
@@ -220,9 +262,10 @@ class Joiner:
         copied = np.isin(treatment, (KEEP, DIGITS))
         both = copied & np.concatenate(([False], copied[:-1]))
         here = after & (treatment != PERTURB) & ~both
-        stop = np.flatnonzero(here & (kind == kinds.STOP_WORD))
+        few = np.isin(kind, (kinds.STOP_WORD, kinds.COMMON))
+        stop = np.flatnonzero(here & few)
         pieces[stop] = [_after_stop(piece) for piece in pieces[stop]]
-        for position in np.flatnonzero(here & (kind != kinds.STOP_WORD)).tolist():
+        for position in np.flatnonzero(here & ~few).tolist():
             copy = treatment[position] == KEEP
             body = pieces[position]
             pieces[position] = _after_word(body) if copy else " " + body.lstrip(" ")
@@ -316,7 +359,8 @@ def _capital(word: str) -> str:
 
 
 # What no reader knows as a word of the vocabulary.
-_OUTSIDE = (kinds.IDENTIFIER, kinds.KEPT, kinds.MASKED, kinds.FORMED)
+_CLASSES = (*(kinds.PERSON, kinds.PLACE, kinds.ORGANISATION, kinds.CALENDAR),)
+_OUTSIDE = (kinds.IDENTIFIER, kinds.KEPT, kinds.MASKED, kinds.FORMED, *_CLASSES)
 
 
 def released(policy: Policy, words: Words, drawn: Ids, eps: Eps) -> Released:
@@ -331,6 +375,7 @@ def released(policy: Policy, words: Words, drawn: Ids, eps: Eps) -> Released:
     flags = (shown | enders).astype(np.uint8)
     pieces = [""] * len(kind)
     copied = np.isin(treatment, (KEEP, DIGITS)) & ~mark
+    copied |= np.isin(kind, _CLASSES)
     for position in np.flatnonzero(copied).tolist():
         pieces[position] = words.pieces[position].strip(" ")
     ends, positions = words.ends, words.positions

@@ -168,6 +168,50 @@ def segment(word: str, lookup: Callable[[str], int]) -> list[tuple[str, int]]:
     return [*(pair for pair in zip(parts, rows, strict=False) if pair[0]), *tails]
 
 
+def divide(
+    word: str,
+    lookup: Callable[[str], int],
+    *,
+    whole: frozenset[str] = frozenset(),
+    elisions: bool = False,
+) -> list[tuple[str, int]]:
+    """Divide a word by its spelling alone; returns what `segment` returns.
+
+    At all hyphens and underscores, and before clitics ("n't", "'s"), or where elisions
+    are asked for after them ("l'"); other apostrophes never divide, nor do those of
+    whole, which are keys ("can't"). What the vocabulary knows divides nothing, so that
+    no part decides whether another one stands alone.
+    """
+    parts: list[tuple[str, int]] = []
+    for number, piece in enumerate(re.split(r"([\-_])", word)):
+        if number % 2:
+            parts.append((piece, MARK))
+        elif piece:
+            spelled = _by_apostrophes(piece, whole, elisions)
+            parts += [(part, _known(part, lookup)) for part in spelled]
+    return parts
+
+
+def _by_apostrophes(word: str, whole: frozenset[str], elisions: bool) -> list[str]:
+    """Divide a word before its clitics and after its elisions."""
+    if ("'" not in word and "’" not in word) or key_of(word) in whole:
+        return [word]
+    tails: list[str] = []
+    while len(tails) < _ENDINGS:
+        ending = _ENDING.search(word, max(1, len(word) - 3))
+        if ending is None:
+            break
+        tails.insert(0, ending[0])
+        word = word[: ending.start()]
+    heads, begin = [], 0
+    while elisions and (match := _ELISION.match(word, begin)):
+        if match.end() == len(word):
+            break
+        heads.append(match[0])
+        begin = match.end()
+    return [*heads, word[begin:], *tails]
+
+
 def _known(word: str, lookup: Callable[[str], int]) -> int:
     key = key_of(word)
     row = lookup(key)
