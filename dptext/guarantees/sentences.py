@@ -358,9 +358,7 @@ def shown(policy: Policy) -> tuple[str, ...]:
         if listed := getattr(policy, name):
             lines.append(said(f"shown.{name}_list", size=_size(listed)))
     if policy.classes:
-        named = _classes(policy)
-        which = named[:1].upper() + named[1:]
-        lines.append(said("shown.classes", Which=which))
+        lines.append(said("shown.classes", named=_classes(policy)))
     return (*lines, *_shown_of_forms(policy))
 
 

@@ -21,6 +21,7 @@ from dptext.guarantees.claims import (
     MAX_MEANINGFUL_TEXT_LOSS,
     Loss,
     Strength,
+    Unprotected,
     above,
     first_beyond,
     judge,
@@ -57,6 +58,10 @@ _SHORTENED = (
 )
 _LONGEST = 30  # characters of the name of a field
 _LONG_PATH = 44  # characters of the path of an output
+_NOT_ANONYMOUS = (
+    "no: people who can be recognised by the common words and what they tell are "
+    "recognised; anyone with an original finds its row"
+)
 NOT_MEASURED = "not measured: no word of a rewritten text stands for another"
 _BY_SEED = "anyone who knows or guesses the seed can repeat every draw"
 _WORDS = {
@@ -99,7 +104,8 @@ def answer(document: Document, released: RunOutputs | None = None) -> list[Line]
     if released is None and output is not None:
         released = RunOutputs([output.file], public=output.file, copied=output.copied)
     released = released or RunOutputs((), copied=None)
-    lines = [_private(document, released), _copied(document, released)]
+    lines = [*not_anonymous(document.guarantee)]
+    lines += [_private(document, released), _copied(document, released)]
     layout = document.run.layout
     lines += changed_fields(layout.dropped, layout.pseudonyms)
     lines += protected(document.guarantee, document)
@@ -120,6 +126,12 @@ def answer(document: Document, released: RunOutputs | None = None) -> list[Line]
         lines += vector_lines.of_worth(document)
     sent = [*_third_party(document)]
     return [*lines, *sent, _send(document), _repeat(document, sent), _report(released)]
+
+
+def not_anonymous(promise: Statement) -> Iterator[Line]:
+    """Say first what texts tell whose common words are copied."""
+    if Unprotected.COMMON_WORDS in promise.unprotected:
+        yield Line("anonymous", _NOT_ANONYMOUS, {"anonymous": False})
 
 
 def warnings_of(document: Document) -> tuple[str, ...]:
@@ -263,12 +275,21 @@ def _counted(
                 treated[words.treatment.get(name, "not stated")] += tokens
         replaced = treated.pop("replaced", 0)
         parts.append(f"{_some(replaced, 'word')}{named} replaced")
+        figures |= {"words_replaced": replaced, "other_words": {**treated}}
+        # Optional classes by their names, all else by what happened to it.
+        by_class = {name: words.tokens.get(name, 0) for name in kinds.OPTIONAL}
+        by_class = {name: tokens for name, tokens in by_class.items() if tokens}
+        if by_class:
+            figures["by_class"] = by_class
+        for name, tokens in by_class.items():
+            treated[words.treatment[name]] -= tokens
+            how = words.treatment[name]
+            parts.append(f"{count(tokens)} {CLASSES[name]} {how}")
         parts += [
             f"{count(each)} {'made ' if name.startswith('random') else ''}{name}"
             for name, each in treated.items()
             if each
         ]
-        figures |= {"words_replaced": replaced, "other_words": {**treated}}
     elif vectors is not None:
         parts.append(f"{_some(vectors.vectors, 'vector')}{named}")
         figures |= {"vectors": vectors.vectors, "words": vectors.words}
@@ -455,6 +476,8 @@ def attackers_on(document: Document, words: WordSection) -> Attackers:
         seeded=document.run.key == "seed",
         other_language=counts is not None and counts.other_language,
         rewritten=counts is not None and counts.describes == "rewritten texts",
+        common=Unprotected.COMMON_WORDS in document.guarantee.unprotected,
+        classes=Unprotected.CLASSES in document.guarantee.unprotected,
     )
 
 

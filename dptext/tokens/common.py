@@ -11,8 +11,8 @@ religion, crime, ...), and no single letter but a function word. Copied is
 - a function word of three letters or more in any capitals that is no acronym and no
   name by a public list: "The" and "NOT" are, "GREAT", "IT", "US", "WHO" and "Can" are
   not;
-- "I", clitics ("'s", "n't"), contractions that cannot be divided ("can't"), titles and
-  short forms of a public list ("Mr", "e.g.").
+- "I", clitics ("'s", "n't"), contractions that cannot be divided ("can't"), titles that
+  are not in capitals ("Mr"), and short forms of a public list ("e.g.", "TV").
 
 A text, line or sentence begins at the beginning of the text, after a line break, or
 after a mark that ends sentences and a space; quotes, brackets, dashes and bullets may
@@ -22,7 +22,8 @@ copied follows from its own spelling, from marks, and from copied words (titles)
 what a replaced word was, or whether the lexicon knew it, never decides.
 
 A word with a hyphen, an underscore or an apostrophe is divided by its spelling alone
-(dptext.tokens.regex.divide), and each part is judged by itself.
+(dptext.tokens.regex.divide), and each part is judged by itself; one that tells as a
+whole of a special category ("right-wing") is not divided, and replaced.
 """
 
 from __future__ import annotations
@@ -63,10 +64,13 @@ class CommonWords:
         lists = language_data.common_lists(self._language)
         self._names = _union(lists, ("names", "cities", "places", "organisations"))
         self._proper = lists.get("function words", _NO_WORDS)
-        #: Contractions that are not divided: keys.
-        self.whole = lists.get("contractions", _NO_WORDS)
+        self._contractions = lists.get("contractions", _NO_WORDS)
+        #: Keys of tokens that are not divided: contractions, and words of special
+        #: categories whose parts are common ("right-wing").
+        self.whole = self._contractions | _compounds(self._language)
         self._titles = lists.get("titles", _NO_WORDS)
-        self._copied = self.whole | lists.get("abbreviations", _NO_WORDS) | _CLITICS
+        short = lists.get("abbreviations", _NO_WORDS)
+        self._copied = self._contractions | short | _CLITICS
         self._function = language_data.stop_words(self._language)
         self._words = _words(lexicon, count)
         self._months = lists.get("months", _NO_WORDS)
@@ -84,9 +88,10 @@ class CommonWords:
         """
         key = key_of(body)
         if key in self._titles:
-            return kinds.COMMON | TITLES
+            # "MS" and "DR" may be an illness and a country.
+            return 0 if body.isupper() else kinds.COMMON | TITLES
         if key in self._copied:
-            title = body[:1] != body[:1].lower() and key in self.whole
+            title = body[:1] != body[:1].lower() and key in self._contractions
             return STARTS if title else kinds.COMMON
         if key not in self._words:
             return kinds.COMMON | LETTER if body == "I" and self._english else 0
@@ -231,6 +236,16 @@ def _words(lexicon: Lexicon, count: int) -> frozenset[str]:
     words = {key_of(each) for each in lower[:count]} | function
     return frozenset(
         key for key in words - apart if len(key) > 1 or key in function - {"i"}
+    )
+
+
+def _compounds(language: str) -> frozenset[str]:
+    """Return the words of special categories that their parts do not give away."""
+    special = language_data.special_words(language)
+    return frozenset(
+        key
+        for key in special
+        if "-" in key or ("'" in key and key.partition("'")[0] not in special)
     )
 
 

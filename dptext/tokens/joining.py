@@ -25,6 +25,7 @@ copy` keeps are no help to a decoder and stay out.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -193,6 +194,18 @@ class Joiner:
             for position, word in zip(at, chosen, strict=True):
                 lead = " " if words.pieces[position][:1] == " " else ""
                 words.pieces[position] = lead + word
+
+    def candidates(self, words: Words, position: int) -> Sequence[str]:
+        """Return the words any of which a word of a class becomes, () for others."""
+        kind = int(words.flags[position]) & kinds.KIND
+        if not self._of_class[kind]:
+            return ()
+        key = key_of(words.pieces[position].strip(" "))
+        of_week = kind == kinds.CALENDAR and key in self._weekdays
+        for group, listed in self._words_of_class.items():
+            if group.kind == kind and of_week == (group is WordClass.WEEKDAY):
+                return tuple(listed.tolist())
+        return ()
 
     def positions_to_redraw(self, words: Words) -> Ints:
         """Return the pieces that are written anew by random digits: (m,) int64."""

@@ -26,6 +26,9 @@ NAMES = (
     *("person", "place", "organisation", "calendar"),
 )
 
+# Names of kinds that there are only where a policy asks for them.
+OPTIONAL = NAMES[COMMON : CALENDAR + 1]
+
 # Flags of a piece: four bits of kind, then one bit each.
 KIND = 15
 COUNT = KIND + 1  # kinds that there may be
