@@ -119,7 +119,8 @@ def answer(document: Document, released: RunOutputs | None = None) -> list[Line]
         lines += attacks(attackers_on(document, words))
         total = document.guarantee.text_loss.total
         lines.append(Line("original", original_row(total)))
-        lines += [] if private is None else [_kept(private)]
+        replaced = Unprotected.COMMON_WORDS in document.guarantee.unprotected
+        lines += [] if private is None else [_kept(private, replaced=replaced)]
     else:
         assert document.vectors is not None
         lines += vector_lines.of_measures(document.vectors.measures)
@@ -276,17 +277,20 @@ def _counted(
         replaced = treated.pop("replaced", 0)
         parts.append(f"{_some(replaced, 'word')}{named} replaced")
         figures |= {"words_replaced": replaced, "other_words": {**treated}}
-        # Optional classes by their names, all else by what happened to it.
         by_class = {name: words.tokens.get(name, 0) for name in kinds.OPTIONAL}
         by_class = {name: tokens for name, tokens in by_class.items() if tokens}
         if by_class:
             figures["by_class"] = by_class
-        for name, tokens in by_class.items():
-            treated[words.treatment[name]] -= tokens
-            how = words.treatment[name]
-            parts.append(f"{count(tokens)} {CLASSES[name]} {how}")
+        common = by_class.pop("common", 0)
+        if common:
+            treated["copied"] -= common
+            parts.append(f"{_some(common, 'common word')} copied")
+        # Of those that are made new, the others have a form.
+        named = [f"{CLASSES[name]} {count(each)}" for name, each in by_class.items()]
+        which = {"made new": f" ({', '.join(named)})" if named else ""}
         parts += [
             f"{count(each)} {'made ' if name.startswith('random') else ''}{name}"
+            f"{which.get(name, '')}"
             for name, each in treated.items()
             if each
         ]
@@ -483,9 +487,13 @@ def attackers_on(document: Document, words: WordSection) -> Attackers:
 
 def attacks(known: Attackers) -> list[Line]:
     """Say how many written words are the original, then what attackers find."""
+    written, attacker = written_sentence(known), attacker_sentence(known)
+    if known.common and attacker[0] == written[0]:
+        # The line above has the command; the first line of the answer needs the room.
+        attacker = attacker[0].partition(":")[0], attacker[1]
     return [
-        Line("written", *written_sentence(known)),
-        Line("attacker", *attacker_sentence(known)),
+        Line("written", *written),
+        Line("attacker", *attacker),
         Line("one draw", *draw_sentence(known)),
     ]
 
@@ -498,8 +506,11 @@ def of_topics(topics: TopicFigures, *, seeded: bool) -> list[Line]:
     ]
 
 
-def _kept(private: Private) -> Line:
-    """Say how much changed and how much of the meaning is left."""
+def _kept(private: Private, *, replaced: bool) -> Line:
+    """Say how much changed and how much of the meaning is left.
+
+    replaced: of the words that are replaced, where common ones are copied.
+    """
     assert private.words is not None
     metrics = private.words.metrics
     of_meaning = metrics.get("CS", {})
@@ -507,9 +518,11 @@ def _kept(private: Private) -> Line:
     meaning, near = of_meaning.get("share_kept"), of_meaning.get("mean_cosine")
     parts, mark = [], "private"
     if isinstance(changed, float):
-        parts.append(f"{whole(changed)} of words changed")
+        of = "replaced words" if replaced else "words"
+        parts.append(f"{whole(changed)} of {of} changed")
     if isinstance(meaning, float):
-        parts.append(f"{whole(meaning)} of meaning kept")
+        of = "their meaning" if replaced else "meaning"
+        parts.append(f"{whole(meaning)} of {of} kept")
         mark = "unrelated: 0%; private"
     elif isinstance(near, float):
         parts.append(f"similarity of meaning {near:.2f} of 1")
