@@ -84,8 +84,8 @@ def test_copied_and_replaced_words_are_counted(folder: Path) -> None:
     shown = here("report", str(folder / "internal.json")).out.decode()
     whole = " ".join(shown.split())
     assert "made new (persons 3, places 2, months and weekdays 1)" in whole
-    asked = "report", str(folder / "internal.json"), "--json"
-    answered = json.loads(here(*asked).out)["answer"]
+    ran = sanitized(folder, "again.jsonl", "--json")
+    answered = json.loads(ran.err)
     assert answered["anonymous"]["anonymous"] is False
     assert answered["private"]["by_class"]["common"] == counts["common"]
     public = json.loads((folder / f"out.jsonl{SIDECAR}").read_text())
