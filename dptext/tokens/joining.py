@@ -216,7 +216,7 @@ class Joiner:
         """Tell which drawn words get a space in front: (n,) bool."""
         spaced: Mask = ~self._clitic[drawn]
         if self._policy.punctuation == "drop":
-            return spaced & ~self._sentence_starts(words)[words.positions]
+            return spaced & ~_sentence_starts(self._policy, words)[words.positions]
         wordlike = kinds.WORDLIKE[words.flags & kinds.KIND]
         beside = _beside(words, wordlike)[words.positions]
         lead = (words.flags[words.positions] & kinds.LEAD) != 0
@@ -287,7 +287,7 @@ class Joiner:
         """Blank marks and spaces; one space goes before every word but the first."""
         written = self._written[words.flags & kinds.KIND]
         pieces[~written] = ""
-        starts = self._sentence_starts(words)
+        starts = _sentence_starts(self._policy, words)
         for position in np.flatnonzero(written).tolist():
             space = "" if starts[position] else " "
             pieces[position] = space + pieces[position].lstrip(" ")
@@ -300,21 +300,24 @@ class Joiner:
             for position in np.flatnonzero((flags & kinds.UPPER) != 0).tolist():
                 out[position] = out[position].upper()
         else:
-            title = self._sentence_starts(words)[words.positions]
+            title = _sentence_starts(self._policy, words)[words.positions]
         for position in np.flatnonzero(title).tolist():
             out[position] = _capital(out[position])
 
-    def _sentence_starts(self, words: Words) -> Mask:
-        """Tell which words begin a text or follow a kept sentence end: (p,)."""
-        kept = self._policy.punctuation == "keep"
-        kind = words.flags & kinds.KIND
-        wordlike = np.flatnonzero(self._written[kind])
-        enders = np.cumsum((words.flags & kinds.ENDER) != 0) if kept else kind * 0
-        text = _texts(words)[wordlike]
-        begins = np.diff(text, prepend=-1) + np.diff(enders[wordlike], prepend=0) > 0
-        starts = np.zeros(len(kind), bool)
-        starts[wordlike] = begins
-        return starts
+
+def _sentence_starts(policy: Policy, words: Words) -> Mask:
+    """Tell which words begin a text or follow a kept sentence end: (p,)."""
+    kept = policy.punctuation == "keep"
+    kind = words.flags & kinds.KIND
+    # Kinds of piece that a reader of the output takes for words.
+    written = kinds.WORDLIKE & (policy.treatments != DROP)
+    wordlike = np.flatnonzero(written[kind])
+    enders = np.cumsum((words.flags & kinds.ENDER) != 0) if kept else kind * 0
+    text = _texts(words)[wordlike]
+    begins = np.diff(text, prepend=-1) + np.diff(enders[wordlike], prepend=0) > 0
+    starts = np.zeros(len(kind), bool)
+    starts[wordlike] = begins
+    return starts
 
 
 def _after_word(piece: str) -> str:
@@ -385,13 +388,17 @@ def released(policy: Policy, words: Words, drawn: Ids, eps: Eps) -> Released:
     shown[(treatment == PERTURB) & ~mark] = kinds.WORD
     shown[kind == kinds.MARKUP] = kinds.PUNCTUATION
     enders = np.where(mark, words.flags & kinds.ENDER, 0)
-    flags = (shown | enders).astype(np.uint8)
+    titles = np.zeros(len(kind), np.uint8)
+    if policy.common and policy.case == "copy":
+        inside = (treatment == PERTURB) & ~mark & ~_sentence_starts(policy, words)
+        titles[inside] = words.flags[inside] & kinds.TITLE
+    flags = (shown | enders | titles).astype(np.uint8)
     pieces = [""] * len(kind)
     copied = np.isin(treatment, (KEEP, DIGITS)) & ~mark
     copied |= np.isin(kind, _CLASSES)
     for position in np.flatnonzero(copied).tolist():
         pieces[position] = words.pieces[position].strip(" ")
-    ends, positions = words.ends, words.positions
+    ends, positions, rows = words.ends, words.positions, words.copied
     if policy.punctuation == "drop":
         before = np.concatenate(([0], np.cumsum(~mark)))
         ends, positions = before[ends], before[positions]
@@ -400,4 +407,4 @@ def released(policy: Policy, words: Words, drawn: Ids, eps: Eps) -> Released:
     else:
         for position in np.flatnonzero(mark).tolist():
             pieces[position] = words.pieces[position]
-    return Released(pieces, flags, ends, positions, words.texts, drawn, eps)
+    return Released(pieces, flags, ends, positions, words.texts, drawn, eps, rows, words.forms)
