@@ -171,6 +171,8 @@ def blocks(lines: Sequence[Line], warnings: Sequence[str] = ()) -> tuple[Block, 
     They make the other lines shorter, and the answer longer where that is not enough.
     """
     said = {line.name: _cut(line.sentence, 2) for line in lines}
+    if "anonymous" in said:  # it says this, too
+        said.pop("original", None)
     wanted = min(sum(map(_height, warnings)), _OF_WARNINGS)
     if sum(map(_height, said.values())) + wanted > _LINES:
         said.pop("repeat", None)

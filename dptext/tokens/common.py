@@ -29,6 +29,7 @@ whole of a special category ("right-wing") is not divided, and replaced.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 
 import numpy as np
@@ -250,7 +251,7 @@ def _compounds(language: str) -> frozenset[str]:
 
 
 def _union(
-    lists: language_data.Mapping[str, frozenset[str]], wanted: tuple[str, ...]
+    lists: Mapping[str, frozenset[str]], wanted: tuple[str, ...]
 ) -> frozenset[str]:
     return frozenset().union(*(lists.get(name, _NO_WORDS) for name in wanted))
 
