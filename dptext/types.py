@@ -264,7 +264,7 @@ class Words:
     person (dptext.tokens.names), else ids; None: no word is. formed, by position in
     pieces, the form and the layout of each piece that has one (dptext.tokens.forms).
     copied (p,) int32, the row of each common word that is copied, -1 elsewhere; None:
-    no word is copied for being common. forms (n,), the grammatical form of each word
+    no word is copied for being common. grammar (n,), the grammatical form of each word
     (dptext.tokens.grammar); None: it is not shown.
     """
 
@@ -277,7 +277,7 @@ class Words:
     read_as: Ids | None = None
     formed: Mapping[int, tuple[str, str]] = field(default_factory=dict)
     copied: Ids | None = None
-    forms: NDArray[np.uint8] | None = None
+    grammar: NDArray[np.uint8] | None = None
 
     @property
     def inputs(self) -> Ids:
@@ -301,7 +301,7 @@ class Released:
     positions (n,) int64 where each drawn word stands in pieces; texts (n,) int64 which
     text it belongs to, non-decreasing; drawn (n,) int32 rows of the vocabulary; eps
     (n,) float64, its epsilon as far as that is public (dptext.readers.channel); copied
-    (p,) int32 and forms (n,) as in Words.
+    (p,) int32 and grammar (n,) as in Words.
     """
 
     pieces: list[str]
@@ -312,7 +312,7 @@ class Released:
     drawn: Ids
     eps: Eps
     copied: Ids | None = None
-    forms: NDArray[np.uint8] | None = None
+    grammar: NDArray[np.uint8] | None = None
 
 
 @dataclass(frozen=True, slots=True)

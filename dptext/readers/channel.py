@@ -25,7 +25,7 @@ from dptext.errors import UsageError
 from dptext.lexicons import closed_classes, word_classes
 from dptext.mechanisms import Mechanism
 from dptext.tokens import grammar, kinds, language_data
-from dptext.tokens.common import common_words
+from dptext.tokens.common import common_words, kinds_of_rows
 from dptext.tokens.policy import Policy
 from dptext.types import (
     BudgetDescription,
@@ -164,6 +164,18 @@ class Channel:
         return np.append((forms == shown.form) | (shown.form < 0), True)
 
     @cached_property
+    def _never_replaced(self) -> Mask:
+        """Tell which words are written for no replaced word, common ones copied.
+
+        Function words, contractions, and words of the classes that are drawn afresh:
+        (V + 1,).
+        """
+        function = language_data.stop_words(self.lexicon.language)
+        never = [key in function or "'" in key for key in self.lexicon.row_of]
+        shown = kinds_of_rows(self.lexicon, self.policy.classes) > 0
+        return np.append(np.array(never, bool) | shown, False)
+
+    @cached_property
     def _common_rows(self) -> Mask:
         rows = np.zeros(len(self.prior), bool)
         if count := self.policy.common:
@@ -174,8 +186,8 @@ class Channel:
         """Yield what is shown of draws, with the positions of the words it is for."""
         capital = (released.flags[released.positions] & kinds.TITLE) != 0
         forms = np.full(len(capital), -1)
-        if released.forms is not None:
-            forms = released.forms.astype(np.int64)
+        if released.grammar is not None:
+            forms = released.grammar.astype(np.int64)
         looks = 2 * forms + capital
         for epsilon, positions in self._by_epsilon(released.eps):
             inside = looks[positions]
@@ -235,6 +247,11 @@ class Channel:
         writable = drawn[rows] & possible & (itself | ~delicate[rows])
         # What was drawn of a closed class stays, and none of its words is put anywhere.
         closed = np.append(closed_classes.written_as_drawn(self.lexicon), False)
+        if self.policy.common:
+            # No replaced word is of these, so that one that is drawn is chance.
+            never = self._never_replaced
+            writable &= ~never[rows]
+            closed &= ~never
         writable &= itself | ~(closed[rows] | closed[: len(rows), None])
         return Candidates(rows, kept["log_probs"], writable)
 

@@ -401,8 +401,6 @@ class PairReader:
         every = shown.epsilon, self._count, inputs
         rows, log_probs, writable = channel.candidates(*every)
         logs = log_probs + self._weight * alone[rows] + weigh[rows]
-        if shown.capital:
-            writable = writable & ~self._function[rows]
         top = logs.max(axis=1, keepdims=True)
         weights = np.exp(logs - np.where(np.isfinite(top), top, 0.0))
         weights = np.where(np.isfinite(logs), np.maximum(weights, _LEAST), 0.0)

@@ -75,6 +75,7 @@ class CommonWords:
         self._function = language_data.stop_words(self._language)
         self._words = _words(lexicon, count)
         self._months = lists.get("months", _NO_WORDS)
+        self._places = lists.get("places in capitals", _NO_WORDS)
 
     @property
     def elisions(self) -> bool:
@@ -95,7 +96,7 @@ class CommonWords:
             title = body[:1] != body[:1].lower() and key in self._contractions
             return STARTS if title else kinds.COMMON
         if key not in self._words:
-            return kinds.COMMON | LETTER if body == "I" and self._english else 0
+            return kinds.COMMON | LETTER if key == "i" and self._english else 0
         if body.islower():
             return kinds.COMMON
         if key in self._names or names.known_is_name(body, self._language):
@@ -139,6 +140,10 @@ class CommonWords:
         parts = divide(key, lambda _: -1, whole=self.whole, elisions=self.elisions)
         return len(parts) == 1
 
+    def reads_as_place(self, body: str) -> bool:
+        """Tell whether a word in capitals is a place and another word without ("US")."""
+        return body.isupper() and key_of(body) in self._places
+
     def reads_as_month(self, body: str) -> bool:
         """Tell whether a word with a capital is a month and another word without."""
         return body[:1].isupper() and key_of(body) in self._months
@@ -165,12 +170,34 @@ def written(lexicon: Lexicon, group: WordClass) -> tuple[str, ...]:
     apart = language_data.common_lists(lexicon.language)
     short = apart.get("abbreviations", _NO_WORDS) | apart.get("months", _NO_WORDS)
     dated = group in (WordClass.MONTH, WordClass.WEEKDAY)
+    if group is WordClass.ORGANISATION and "companies" in apart:
+        short |= {word.lower() for word in listed_of_class} - apart["companies"]
     rows, words = lexicon.row_of, lexicon.words
     return tuple(
         words[rows[word.lower()]] if word.lower() in rows else word
         for word in listed_of_class
         if word.lower() not in short and not (dated and len(word) <= _SHORT)
     )
+
+
+def family_names(lexicon: Lexicon) -> tuple[str, ...]:
+    """Return those of the written names of persons that are of families."""
+    families = language_data.common_lists(lexicon.language).get("family names", ())
+    return tuple(
+        name for name in written(lexicon, WordClass.PERSON) if key_of(name) in families
+    )
+
+
+def places_of_two(lexicon: Lexicon) -> tuple[tuple[str, ...], ...]:
+    """Return the places that are written where two words of places stand together."""
+    listed = language_data.common_lists(lexicon.language).get("places of two words", ())
+    return tuple(tuple(place.split("_")) for place in sorted(listed))
+
+
+def is_title(lexicon: Lexicon, piece: str) -> bool:
+    """Tell whether a copied word is a title, after which a family's name stands."""
+    lists = language_data.common_lists(lexicon.language)
+    return key_of(piece.strip(" ")) in lists.get("titles", _NO_WORDS)
 
 
 @lru_cache(maxsize=8)

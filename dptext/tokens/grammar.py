@@ -1,6 +1,6 @@
 """The grammatical form of a word, by its spelling: a noun, a verb in -ing, an adverb.
 
-Where a policy shows it (`parts: show`), it is that of the lexicon's part of speech and
+Where a policy shows it (`grammar: show`), it is that of the lexicon's part of speech and
 of the word's ending; of a word outside the vocabulary that of its ending alone. Nothing
 around a word decides.
 """
@@ -22,6 +22,7 @@ FORMS = (
     *("adjective", "adverb"),
 )
 OTHER, NOUN, PLURAL, VERB, THIRD, PAST, ING, ADJECTIVE, ADVERB = range(len(FORMS))
+_ENDINGS = (("ing", ING), ("ed", PAST), ("ly", ADVERB), ("est", ADJECTIVE))
 _NO_PLURALS = ("ss", "us", "is", "'s", "ics")
 
 
@@ -59,11 +60,11 @@ def _form(key: str, part: str, past: frozenset[str]) -> int:
         return THIRD if key.endswith("s") and not key.endswith("ss") else VERB
     if part in ("adjective", "adverb"):
         return ADJECTIVE if part == "adjective" else ADVERB
-    return OTHER
+    return _by_ending(key) if part == "other" else OTHER
 
 
 def _by_ending(key: str) -> int:
-    for ending, form in (("ing", ING), ("ed", PAST), ("ly", ADVERB)):
+    for ending, form in _ENDINGS:
         if key.endswith(ending):
             return form
     return PLURAL if _is_plural(key) else NOUN

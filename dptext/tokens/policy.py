@@ -98,8 +98,8 @@ class Policy:
     are marks: with punctuation: drop they are left out. topic says how a topic is
     written that takes the place of a whole text. common copies so many of the commonest
     words of the lexicon (dptext.tokens.common), 0: none; classes names those whose
-    words become random ones of the class, whatever they were; parts tells whether the
-    grammatical form of a replaced word is shown (dptext.tokens.grammar).
+    words become random ones of the class, whatever they were; grammar tells whether
+    the grammatical form of a replaced word is shown (dptext.tokens.grammar).
     """
 
     unknown: Literal["perturb", "mask", "drop", "keep"] = "perturb"
@@ -113,7 +113,7 @@ class Policy:
     forms: tuple[Form, ...] = ()
     common: Annotated[int, Meta(ge=0)] = 0
     classes: tuple[WordClass, ...] = ()
-    parts: Literal["hide", "show"] = "hide"
+    grammar: Literal["hide", "show"] = "hide"
     topic: Literal["words", "id", "both"] = "words"
 
     @property
@@ -146,7 +146,7 @@ class Policy:
             "forms": [*map(str, self.forms)],
             "common": self.common,
             "classes": [*map(str, self.classes)],
-            "parts": "" if self.parts == "hide" else self.parts,
+            "grammar": "" if self.grammar == "hide" else self.grammar,
             "topic": "" if self.topic == "words" else self.topic,
         }
         every = {each.name: getattr(self, each.name) for each in fields(self)} | lists

@@ -35,7 +35,7 @@ class Tokenizer:
         self, lexicon: Lexicon, policy: Policy, *, every_word: bool = False
     ) -> None:
         self._spans = Spans(policy)
-        self._lexicon, self._shows_forms = lexicon, policy.parts == "show"
+        self._lexicon, self._shows_forms = lexicon, policy.grammar == "show"
         self._index = _index_of(lexicon)
         self._numbers = Numbers(lexicon)
         self._stop_words = language_data.stop_words(lexicon.language)
@@ -48,6 +48,7 @@ class Tokenizer:
         self._classes = common.kinds_of_rows(lexicon, policy.classes)
         self._person = WordClass.PERSON in policy.classes
         self._month = lexicon.row_of.get("june", -1)
+        self._place = lexicon.row_of.get("london", -1)
         self._codes = _Memory(self._code)
         self._parts: dict[str, list[tuple[str, int]]] = {}
         self._long: dict[str, list[tuple[str, int]]] = {}
@@ -121,7 +122,7 @@ class Tokenizer:
             read_as=read_as,
             formed=formed,
             copied=copied,
-            forms=forms,
+            grammar=forms,
         )
 
     def _divide(
@@ -210,6 +211,8 @@ class Tokenizer:
         bits = 0 if self._common is None else self._common.code(body)
         if self._common is not None and self._common.reads_as_month(body):
             kind, row, bits, named = kinds.WORD, self._month, 0, False
+        if self._common is not None and self._common.reads_as_place(body):
+            kind, row, bits, named = kinds.WORD, self._place, 0, False
         if bits & kinds.KIND:
             kind, bits = kinds.COMMON, bits & ~kinds.KIND
         elif not bits & common.STARTS:
