@@ -75,6 +75,7 @@ class CommonWords:
         self._function = language_data.stop_words(self._language)
         self._words = _words(lexicon, count)
         self._months = lists.get("months", _NO_WORDS)
+        self._first_words = lists.get("first words", _NO_WORDS)
         self._places = lists.get("places in capitals", _NO_WORDS)
 
     @property
@@ -99,7 +100,8 @@ class CommonWords:
             return kinds.COMMON | LETTER if key == "i" and self._english else 0
         if body.islower():
             return kinds.COMMON
-        if key in self._names or names.known_is_name(body, self._language):
+        named = key in self._names or names.known_is_name(body, self._language)
+        if named and key not in self._first_words:
             return 0
         title, letters = body[1:].islower(), len(body)
         if letters >= _SHOUTED and key in self._function - self._proper:
