@@ -423,8 +423,8 @@ def uncovered(notion: Notion, terms: Terms) -> Iterator[str]:
     policy, ways = terms.policy, TEMPLATES["written"]
     # Classes of token that count as one word, and ways to write one replacement.
     names = [n for n in ("unknown", "number") if getattr(policy, n) == "perturb"]
-    same = [said(f"equal.{name}") for name in names]
-    shared = said("equal.classes", classes=", and all ".join(same)) if same else ""
+    same = [said(f"equal.{name}") for name in (*names, "names")]
+    shared = said("equal.classes", classes=", and all ".join(same))
     keys = ["decoder"] * (terms.decoder != "none")
     keys += [f"case {policy.case}", f"agreement {policy.agreement}", "number"]
     named = series(tuple(ways[key] for key in keys if key in ways))

@@ -282,7 +282,7 @@ def _counted(
         by_class = {name: words.tokens.get(name, 0) for name in kinds.OPTIONAL}
         by_class = {name: tokens for name, tokens in by_class.items() if tokens}
         if by_class:
-            figures["by_class"] = by_class
+            figures["by_class"] = {**by_class}
         common = by_class.pop("common", 0)
         if common:
             treated["copied"] -= common

@@ -186,7 +186,9 @@ def attacker_sentence(known: Attackers) -> tuple[str, JsonObject]:
     texts = known.public_texts
     if known.readers_risk is not None:
         texts += f" at risk {whole(known.readers_risk)}, which protects more"
-    found = f"recovers at least {_between(every)} of all {known.words}{of_rare} ({texts})"
+    found = (
+        f"recovers at least {_between(every)} of all {known.words}{of_rare} ({texts})"
+    )
     return found, figures
 
 

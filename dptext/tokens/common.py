@@ -44,6 +44,9 @@ from dptext.types import Ids, Ints, Lexicon, Mask
 # begins; a capital letter alone; a title; a mark that may stand before a first word; a
 # period.
 STARTS, LETTER, TITLES, OPENS, DOT = (1 << bit for bit in range(41, 46))
+# Beyond so many of the commonest words names on public lists are not common, even in
+# lower case ("sterling").
+_COMMONEST = 3000
 # Function words in capitals have so many letters, or they could be acronyms.
 _SHOUTED = 3
 _SHORT = 4  # letters of short forms of months and weekdays ("Sept")
@@ -263,7 +266,11 @@ def _words(lexicon: Lexicon, count: int) -> frozenset[str]:
     lower = [each for each in ranked if each.isalpha() and each.islower()]
     apart = language_data.common_lists(language).get("fragments", _NO_WORDS)
     apart |= language_data.special_words(language)
-    words = {key_of(each) for each in lower[:count]} | function
+    lists = language_data.common_lists(language)
+    listed = _union(lists, ("names", "cities", "organisations"))
+    common = [key_of(each) for each in lower[:count]]
+    rarer = {key for key in common[_COMMONEST:] if key in listed}
+    words = ({*common} - rarer) | function
     return frozenset(
         key for key in words - apart if len(key) > 1 or key in function - {"i"}
     )

@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dptext import profile
+from dptext import pipeline, profile
 from dptext.errors import UsageError
 from dptext.guarantees.claims import Unprotected, unprotected
 from dptext.guarantees.sentences import shown
 from dptext.measures.bayes_risk import prior_of_replaced
+from dptext.report import build
 from dptext.tokens import kinds, language_data
 from dptext.tokens.joining import Joiner
 from dptext.tokens.policy import DIGITS, FORM, PERTURB, Policy, WordClass
@@ -322,3 +323,15 @@ def test_places_in_capitals_and_the_pronoun_are_known(builtin: Lexicon) -> None:
     named = [kinds.NAMES[kind] for kind in (words.flags & kinds.KIND).tolist()]
     assert named == [*["common"] * 3, "place", "common", "common", *named[6:]]
     assert named[7] == "common"
+
+
+def test_names_that_are_read_alike_are_said_to_count_as_equal(builtin: Lexicon) -> None:
+    """Two places of a record get one replacement, and so do two persons."""
+    recipe = profile.load(
+        "readable", {"strategy": "record", "tokens": {"classes": [], "forms": []}}
+    )
+    ready = pipeline.build(recipe, builtin)
+    words = ready.tokenizer.words(["Berlin Florida, Sarah Qwertz"])
+    assert len({*words.inputs.tolist()}) == 2
+    said = build.promised(ready)
+    assert "all names of a kind that the vocabulary takes for one word" in said.sentence
