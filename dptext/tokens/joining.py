@@ -204,9 +204,6 @@ class Joiner:
         chosen = np.empty(len(places), np.int64)
         for size in np.unique(sizes).tolist():
             chosen[sizes == size] = bits.below(integers[sizes == size], size)
-        upper = (words.flags[places] & kinds.UPPER) != 0
-        if self._policy.case != "copy":
-            upper[:] = False
         second = ""  # of a place of two words
         for number, (listed, at) in enumerate(zip(lists, chosen.tolist(), strict=True)):
             position = places[number]
@@ -215,7 +212,7 @@ class Joiner:
                 word, after = second, ""
             second = after
             lead = " " if words.pieces[position][:1] == " " else ""
-            words.pieces[position] = lead + (word.upper() if upper[number] else word)
+            words.pieces[position] = lead + word
 
     def _follows(self, words: Words, position: int, begins: Collection[int]) -> bool:
         """Tell whether a word of the same class stands right before a piece."""

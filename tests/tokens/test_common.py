@@ -308,8 +308,7 @@ def test_names_and_places_are_written_in_their_order(builtin: Lexicon) -> None:
             assert here[0] in given
             assert here[1] in family
             assert here[2] in family
-            assert f"{here[3].title()} {here[4]}" in pair
-            assert here[3].isupper()
+            assert f"{here[3]} {here[4]}" in pair
             assert here[5] in single
             assert here[6] in alone
 
