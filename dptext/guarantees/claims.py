@@ -543,6 +543,7 @@ class Unprotected(StrEnum):
     MASK_LIST = "mask-list"
     FORMS = "forms"
     CLASSES = "classes"
+    GRAMMAR = "grammar"
 
 
 def unprotected(policy: Policy, strategy: Strategy) -> tuple[Unprotected, ...]:
@@ -559,5 +560,6 @@ def unprotected(policy: Policy, strategy: Strategy) -> tuple[Unprotected, ...]:
         Unprotected.MASK_LIST: bool(policy.mask),
         Unprotected.FORMS: bool(policy.forms),
         Unprotected.CLASSES: bool(policy.classes),
+        Unprotected.GRAMMAR: policy.grammar == "show",
     }
     return tuple(name for name, is_shown in shown.items() if is_shown)

@@ -47,6 +47,10 @@ _SHOWN = {
         "names and words of other classes are shown as such; the policy does not allow "
         "classes"
     ),
+    Unprotected.GRAMMAR: (
+        "the grammatical form of replaced words is shown; the policy does not allow "
+        "grammar"
+    ),
 }
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 

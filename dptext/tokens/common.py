@@ -47,6 +47,9 @@ from dptext.types import Ids, Ints, Lexicon, Mask
 # begins; a capital letter alone; a title; a mark that may stand before a first word; a
 # period.
 STARTS, LETTER, TITLES, OPENS, DOT = (1 << bit for bit in range(41, 46))
+# Beyond so many of the commonest words names on public lists are not common, even in
+# lower case ("sterling").
+_COMMONEST = 3000
 # Function words in capitals have so many letters, or they could be acronyms.
 _SHOUTED = 3
 _SHORT = 4  # letters of short forms of months and weekdays ("Sept")
@@ -78,6 +81,8 @@ class CommonWords:
         self._function = language_data.stop_words(self._language)
         self._words = _words(lexicon, count)
         self._months = lists.get("months", _NO_WORDS)
+        self._first_words = lists.get("first words", _NO_WORDS)
+        self._places = lists.get("places in capitals", _NO_WORDS)
 
     @property
     def elisions(self) -> bool:
@@ -98,10 +103,11 @@ class CommonWords:
             title = body[:1] != body[:1].lower() and key in self._contractions
             return STARTS if title else kinds.COMMON
         if key not in self._words:
-            return kinds.COMMON | LETTER if body == "I" and self._english else 0
+            return kinds.COMMON | LETTER if key == "i" and self._english else 0
         if body.islower():
             return kinds.COMMON
-        if key in self._names or names.known_is_name(body, self._language):
+        named = key in self._names or names.known_is_name(body, self._language)
+        if named and key not in self._first_words:
             return 0
         is_function = key in self._function and key not in self._proper
         if not self._names and not is_function:
@@ -145,6 +151,10 @@ class CommonWords:
         parts = divide(key, lambda _: -1, whole=self.whole, elisions=self.elisions)
         return len(parts) == 1
 
+    def reads_as_place(self, body: str) -> bool:
+        """Tell whether a word in capitals is a place and another word without ("US")."""
+        return body.isupper() and key_of(body) in self._places
+
     def reads_as_month(self, body: str) -> bool:
         """Tell whether a word with a capital is a month and another word without."""
         return body[:1].isupper() and key_of(body) in self._months
@@ -171,12 +181,34 @@ def written(lexicon: Lexicon, group: WordClass) -> tuple[str, ...]:
     apart = language_data.common_lists(lexicon.language)
     short = apart.get("abbreviations", _NO_WORDS) | apart.get("months", _NO_WORDS)
     dated = group in (WordClass.MONTH, WordClass.WEEKDAY)
+    if group is WordClass.ORGANISATION and "companies" in apart:
+        short |= {word.lower() for word in listed_of_class} - apart["companies"]
     rows, words = lexicon.row_of, lexicon.words
     return tuple(
         words[rows[word.lower()]] if word.lower() in rows else word
         for word in listed_of_class
         if word.lower() not in short and not (dated and len(word) <= _SHORT)
     )
+
+
+def family_names(lexicon: Lexicon) -> tuple[str, ...]:
+    """Return those of the written names of persons that are of families."""
+    families = language_data.common_lists(lexicon.language).get("family names", ())
+    return tuple(
+        name for name in written(lexicon, WordClass.PERSON) if key_of(name) in families
+    )
+
+
+def places_of_two(lexicon: Lexicon) -> tuple[tuple[str, ...], ...]:
+    """Return the places that are written where two words of places stand together."""
+    listed = language_data.common_lists(lexicon.language).get("places of two words", ())
+    return tuple(tuple(place.split("_")) for place in sorted(listed))
+
+
+def is_title(lexicon: Lexicon, piece: str) -> bool:
+    """Tell whether a copied word is a title, after which a family's name stands."""
+    lists = language_data.common_lists(lexicon.language)
+    return key_of(piece.strip(" ")) in lists.get("titles", _NO_WORDS)
 
 
 @lru_cache(maxsize=8)
@@ -242,7 +274,11 @@ def _words(lexicon: Lexicon, count: int) -> frozenset[str]:
     lower = [each for each in ranked if each.isalpha() and each.islower()]
     apart = language_data.common_lists(language).get("fragments", _NO_WORDS)
     apart |= language_data.special_words(language)
-    words = {key_of(each) for each in lower[:count]} | function
+    lists = language_data.common_lists(language)
+    listed = _union(lists, ("names", "cities", "organisations"))
+    common = [key_of(each) for each in lower[:count]]
+    rarer = {key for key in common[_COMMONEST:] if key in listed}
+    words = ({*common} - rarer) | function
     return frozenset(
         key for key in words - apart if len(key) > 1 or key in function - {"i"}
     )

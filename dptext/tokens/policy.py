@@ -98,7 +98,8 @@ class Policy:
     are marks: with punctuation: drop they are left out. topic says how a topic is
     written that takes the place of a whole text. common copies so many of the commonest
     words of the lexicon (dptext.tokens.common), 0: none; classes names those whose
-    words become random ones of the class, whatever they were.
+    words become random ones of the class, whatever they were; grammar tells whether
+    the grammatical form of a replaced word is shown (dptext.tokens.grammar).
     """
 
     unknown: Literal["perturb", "mask", "drop", "keep"] = "perturb"
@@ -112,6 +113,7 @@ class Policy:
     forms: tuple[Form, ...] = ()
     common: Annotated[int, Meta(ge=0)] = 0
     classes: tuple[WordClass, ...] = ()
+    grammar: Literal["hide", "show"] = "hide"
     topic: Literal["words", "id", "both"] = "words"
 
     @property
@@ -144,6 +146,7 @@ class Policy:
             "forms": [*map(str, self.forms)],
             "common": self.common,
             "classes": [*map(str, self.classes)],
+            "grammar": "" if self.grammar == "hide" else self.grammar,
             "topic": "" if self.topic == "words" else self.topic,
         }
         every = {each.name: getattr(self, each.name) for each in fields(self)} | lists

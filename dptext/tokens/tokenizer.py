@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from dptext.tokens import common, kinds, language_data, markup, names
+from dptext.tokens import common, grammar, kinds, language_data, markup, names
 from dptext.tokens.forms import FormLayout
 from dptext.tokens.lists import Spans
 from dptext.tokens.numbers import NAMES, Numbers
@@ -35,6 +35,7 @@ class Tokenizer:
         self, lexicon: Lexicon, policy: Policy, *, every_word: bool = False
     ) -> None:
         self._spans = Spans(policy)
+        self._lexicon, self._shows_forms = lexicon, policy.grammar == "show"
         self._index = _index_of(lexicon)
         self._numbers = Numbers(lexicon)
         self._stop_words = language_data.stop_words(lexicon.language)
@@ -47,6 +48,7 @@ class Tokenizer:
         self._classes = common.kinds_of_rows(lexicon, policy.classes)
         self._person = WordClass.PERSON in policy.classes
         self._month = lexicon.row_of.get("june", -1)
+        self._place = lexicon.row_of.get("london", -1)
         self._codes = _Memory(self._code)
         self._parts: dict[str, list[tuple[str, int]]] = {}
         self._long: dict[str, list[tuple[str, int]]] = {}
@@ -103,6 +105,13 @@ class Tokenizer:
         persons = (wanted >> _NAMED & 1).astype(bool)
         read_as = ids if self._reads is None else self._reads[ids]
         read_as = np.where(persons, np.int32(self._names), read_as)
+        copied = forms = None
+        if self._shows_forms:
+            bodies = [pieces[position].lstrip(" ") for position in positions.tolist()]
+            forms = grammar.forms_of_words(ids, bodies, self._lexicon)
+        if self._common is not None:
+            rows = ((codes >> _ROW & 0xFFFFFFFF) - 1).astype(np.int32)
+            copied = np.where((flags & kinds.KIND) == kinds.COMMON, rows, np.int32(-1))
         return Words(
             pieces=pieces,
             flags=flags,
@@ -112,6 +121,8 @@ class Tokenizer:
             ids=ids,
             read_as=read_as,
             formed=formed,
+            copied=copied,
+            grammar=forms,
         )
 
     def _divide(
@@ -200,6 +211,8 @@ class Tokenizer:
         bits = 0 if self._common is None else self._common.code(body)
         if self._common is not None and self._common.reads_as_month(body):
             kind, row, bits, named = kinds.WORD, self._month, 0, False
+        if self._common is not None and self._common.reads_as_place(body):
+            kind, row, bits, named = kinds.WORD, self._place, 0, False
         if bits & kinds.KIND:
             kind, bits = kinds.COMMON, bits & ~kinds.KIND
         elif not bits & common.STARTS:

@@ -18,10 +18,11 @@ from dptext.guarantees.sentences import shown
 from dptext.measures.bayes_risk import prior_of_replaced
 from dptext.report import build
 from dptext.tokens import kinds, language_data
+from dptext.tokens.joining import Joiner
 from dptext.tokens.policy import DIGITS, FORM, PERTURB, Policy, WordClass
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import NUMBER, Lexicon, Strategy
-from tests import small
+from tests import distributions, small
 
 POLICY = Policy(common=3000)
 
@@ -285,6 +286,42 @@ def test_a_lexicon_without_frequencies_has_no_common_words() -> None:
     flat = small.lexicon(np.eye(4), words=("a", "b", "c", NUMBER), counts=[1.0] * 4)
     with pytest.raises(UsageError, match="no word frequencies"):
         Tokenizer(flat, POLICY)
+
+
+def test_names_and_places_are_written_in_their_order(builtin: Lexicon) -> None:
+    """Given names first, families' after them and after titles, places in pairs."""
+    policy = Policy(common=3000, classes=(*WordClass,), case="copy")
+    joiner = Joiner(builtin, policy)
+    text = "Sarah Okafor met Mr. Sarah in BERLIN Germany, Berlin; a Sarah"
+    for seed in range(30):
+        words = Tokenizer(builtin, policy).words([text] * 9)
+        positions = joiner.positions_to_redraw(words)
+        listed = [joiner.candidates(words, at) for at in positions.tolist()]
+        given, family, titled, pair, _, single, alone = listed[:7]
+        assert titled == family
+        assert {*given} | {*family} == {*alone}
+        assert not {*given} & {*family}
+        joiner.redraw(words, distributions.bits(len(positions), seed), positions)
+        pieces = [words.pieces[at].strip(" ") for at in positions.tolist()]
+        for begin in range(0, len(pieces), 7):
+            here = pieces[begin : begin + 7]
+            assert here[0] in given
+            assert here[1] in family
+            assert here[2] in family
+            assert f"{here[3]} {here[4]}" in pair
+            assert here[5] in single
+            assert here[6] in alone
+
+
+def test_places_in_capitals_and_the_pronoun_are_known(builtin: Lexicon) -> None:
+    """ "US" is a place and "us" is a word; "i" is copied as "I" is."""
+    policy = Policy(common=5000, classes=(*WordClass,), case="copy")
+    text = "i went to the <US> with us. I. <i>. <Love>, Love it. Dear all"
+    assert shown_in(builtin, text.replace("<", "").replace(">", ""), policy)
+    words = Tokenizer(builtin, policy).words(["i met the US with us. Love it"])
+    named = [kinds.NAMES[kind] for kind in (words.flags & kinds.KIND).tolist()]
+    assert named == [*["common"] * 3, "place", "common", "common", *named[6:]]
+    assert named[7] == "common"
 
 
 def test_names_that_are_read_alike_are_said_to_count_as_equal(builtin: Lexicon) -> None:
