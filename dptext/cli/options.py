@@ -46,6 +46,7 @@ DAILY = {
         "format": "jsonl, json, csv, tsv, xlsx, parquet, text. Default: by name, "
         "content.",
         "keep": "Field to copy unchanged even if it looks identifying; repeatable.",
+        "audience": "Who will read the output: people, programs or statistics.",
         "sample": "Number of texts to sample, the same ones each time.",
     },
     "Guarantee": {

@@ -536,6 +536,7 @@ class Unprotected(StrEnum):
     """What settings may leave unprotected; EQUAL_WORDS: which words are equal."""
 
     PUNCTUATION = "punctuation"
+    COMMON_WORDS = "common-words"
     STOP_WORD = "stop_word"
     NUMBER = "number"
     UNKNOWN = "unknown"
@@ -544,12 +545,15 @@ class Unprotected(StrEnum):
     KEEP_LIST = "keep-list"
     MASK_LIST = "mask-list"
     FORMS = "forms"
+    CLASSES = "classes"
+    GRAMMAR = "grammar"
 
 
 def unprotected(policy: Policy, strategy: Strategy) -> tuple[Unprotected, ...]:
     """Return what the output shows of the text."""
     shown = {
         Unprotected.PUNCTUATION: policy.punctuation != "drop",
+        Unprotected.COMMON_WORDS: policy.common > 0,
         Unprotected.STOP_WORD: policy.stop_word != "perturb",
         Unprotected.NUMBER: policy.number != "perturb",
         Unprotected.UNKNOWN: policy.unknown != "perturb",
@@ -558,5 +562,7 @@ def unprotected(policy: Policy, strategy: Strategy) -> tuple[Unprotected, ...]:
         Unprotected.KEEP_LIST: bool(policy.keep),
         Unprotected.MASK_LIST: bool(policy.mask),
         Unprotected.FORMS: bool(policy.forms),
+        Unprotected.CLASSES: bool(policy.classes),
+        Unprotected.GRAMMAR: policy.grammar == "show",
     }
     return tuple(name for name, is_shown in shown.items() if is_shown)

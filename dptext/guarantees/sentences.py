@@ -322,8 +322,12 @@ def adjacency(terms: Terms) -> tuple[str, ...]:
     parts = [said("in_common.words")]
     if "pattern" in strategy:
         parts.append(strategy["pattern"])
+    if policy.common:
+        parts.append(said("in_common.common"))
     parts += _by_setting("in_common", policy)
     parts += [said(f"in_common.{n}_list") for n in _LISTS if getattr(policy, n)]
+    if policy.classes:
+        parts.append(said("in_common.classes", named=_classes(policy)))
     if policy.forms:
         parts.append(said("in_common.forms"))
     if terms.run.finder:
@@ -334,12 +338,14 @@ def adjacency(terms: Terms) -> tuple[str, ...]:
 def covered(policy: Policy) -> tuple[str, ...]:
     """Return the classes of token that the mechanism replaces."""
     names = ["words" if policy.stop_word == "perturb" else "but_stop_words"]
+    if policy.common:
+        names = ["but_common"]
     if policy.unknown == "perturb":
         names += ["unknown", "identifiers"]
     if policy.number == "perturb":
         names.append("number")
     parts = [said(f"covered.{name}") for name in names]
-    if policy.listed:
+    if policy.listed or policy.classes:
         parts[-1] += said("covered.but_listed")
     return tuple(parts)
 
@@ -347,9 +353,15 @@ def covered(policy: Policy) -> tuple[str, ...]:
 def shown(policy: Policy) -> tuple[str, ...]:
     """Return one sentence for each thing that the output shows of the text."""
     lines = [said("shown.tokens"), *_by_setting("shown", policy)]
+    if policy.common:
+        articles = said("shown.articles") * (policy.agreement != "none")
+        count = f"{policy.common:,}"
+        lines.insert(0, said("shown.common", count=count, articles=articles))
     for name in _LISTS:
         if listed := getattr(policy, name):
             lines.append(said(f"shown.{name}_list", size=_size(listed)))
+    if policy.classes:
+        lines.append(said("shown.classes", named=_classes(policy)))
     return (*lines, *_shown_of_forms(policy))
 
 
@@ -435,8 +447,8 @@ def uncovered(notion: Notion, terms: Terms) -> Iterator[str]:
     policy, ways = terms.policy, TEMPLATES["written"]
     # Classes of token that count as one word, and ways to write one replacement.
     names = [n for n in ("unknown", "number") if getattr(policy, n) == "perturb"]
-    same = [said(f"equal.{name}") for name in names]
-    shared = said("equal.classes", classes=", and all ".join(same)) if same else ""
+    same = [said(f"equal.{name}") for name in (*names, "names")]
+    shared = said("equal.classes", classes=", and all ".join(same))
     keys = ["decoder"] * (terms.decoder != "none")
     keys += [f"case {policy.case}", f"agreement {policy.agreement}", "number"]
     named = series(tuple(ways[key] for key in keys if key in ways))
@@ -473,6 +485,11 @@ def _by_setting(table: str, policy: Policy) -> Iterator[str]:
         if isinstance(by_value, Mapping) and value in by_value:
             name = f"{table}.{setting}.{value}"
             yield said(name, articles=articles, but_formed=formed)
+
+
+def _classes(policy: Policy) -> str:
+    """Name the classes whose words are drawn afresh."""
+    return series(tuple(said(f"class.{each}") for each in policy.classes))
 
 
 def _size(listed: Listed) -> str:

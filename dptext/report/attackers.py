@@ -128,6 +128,10 @@ class Attackers:
     other_language: bool = False
     #: Texts were written anew: no written word stands for an original one.
     rewritten: bool = False
+    #: Common words are copied: figures are of the other words.
+    common: bool = False
+    #: Words of some classes are drawn whatever they were: figures leave them out.
+    classes: bool = False
     #: The command that measures for these settings.
     measured_by: str = _MEASURED_BY
 
@@ -136,6 +140,14 @@ class Attackers:
         """Say that nothing was measured, and which command measures it."""
         which = "texts in this language" if self.other_language else "these settings"
         return f"not measured for {which}: {self.measured_by}"
+
+    @property
+    def words(self) -> str:
+        """Name the words that figures are of."""
+        if not self.common:
+            return "words"
+        apart = ", names and other classes apart" if self.classes else ""
+        return f"replaced words{apart}"
 
     @property
     def public_texts(self) -> str:
@@ -157,8 +169,8 @@ def written_sentence(known: Attackers) -> tuple[str, JsonObject]:
     of_rare = f", {_between(rare)} of rare ones" if rare else ""
     figures = {"found": _limits(every), "found_of_rare_words": _limits(rare)}
     sentence = (
-        f"{_between(every)} of all words stand in the output unchanged{of_rare} "
-        f"({known.public_texts})"
+        f"{_between(every)} of all {known.words} stand in the output unchanged"
+        f"{of_rare} ({known.public_texts})"
     )
     return sentence, figures
 
@@ -186,7 +198,9 @@ def attacker_sentence(known: Attackers) -> tuple[str, JsonObject]:
     texts = known.public_texts
     if known.readers_risk is not None:
         texts += f" at risk {whole(known.readers_risk)}, which protects more"
-    found = f"recovers at least {_between(every)} of all words{of_rare} ({texts})"
+    found = (
+        f"recovers at least {_between(every)} of all {known.words}{of_rare} ({texts})"
+    )
     return found, figures
 
 
@@ -219,7 +233,8 @@ def draw_sentence(known: Attackers) -> tuple[str, JsonObject]:
         return known.risk_note, figures
     most = "" if risk.low is None else "at most "
     sentence = (
-        f"the best guess from it is right for {most}{whole(risk.success)} of words, "
+        f"the best guess from it is right for {most}{whole(risk.success)} of "
+        f"{'replaced ' if known.common else ''}words, "
         f"without it for {whole(risk.baseline)}"
     )
     return sentence, {"found": risk.success, "without_output": risk.baseline}

@@ -31,7 +31,7 @@ from dptext.report.attackers import ReaderFigures
 from dptext.report.signatures import Signature
 from dptext.report.whole_texts import TopicFigures
 from dptext.tokens import kinds, lists
-from dptext.tokens.policy import Policy
+from dptext.tokens.policy import Policy, WordClass
 from dptext.types import JsonObject, Selection
 from dptext.vectors import Measures
 
@@ -251,7 +251,13 @@ _TREATED = (
 def treatment(policy: Policy) -> dict[str, str]:
     """Say for each class of token what happens to it."""
     names = zip(kinds.NAMES, policy.treatments.tolist(), strict=False)
-    return {name: _TREATED[code] for name, code in names}
+    treated = {name: _TREATED[code] for name, code in names}
+    # Classes that there are only where they are asked for.
+    asked = {each.kind for each in policy.classes}
+    asked |= {kinds.COMMON} if policy.common else set()
+    every = {each.kind for each in WordClass} | {kinds.COMMON}
+    optional = {kinds.NAMES[kind] for kind in every - asked}
+    return {name: how for name, how in treated.items() if name not in optional}
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +286,7 @@ class WordCounts:
     @property
     def other_language(self) -> bool:
         """Tell whether over a third of the words are not in the lexicon."""
-        known = self.tokens.get("word", 0) + self.tokens.get("stop_word", 0)
+        known = sum(self.tokens.get(key, 0) for key in ("word", "stop_word", "common"))
         unknown = self.tokens.get("unknown", 0)
         return unknown > _UNKNOWN * (known + unknown)
 
@@ -290,6 +296,7 @@ class WordCounts:
         counted, meters = tally.counted, tally.meters
         tokens = dict(zip(kinds.NAMES, counted.tokens.tolist(), strict=False))
         treated = treatment(pipeline.profile.tokens)
+        tokens = {name: number for name, number in tokens.items() if name in treated}
         wordlike = tokens.keys() - kinds.MARK_NAMES
         total = sum(tokens[name] for name in wordlike)
         copied = sum(tokens[name] for name in wordlike if treated[name] == "copied")

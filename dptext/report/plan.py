@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dptext import progress
+from dptext.guarantees.claims import Unprotected
 from dptext.guarantees.statement import Statement
 from dptext.measures import public
 from dptext.measures.bayes_risk import Risk, Share
@@ -29,6 +30,7 @@ from dptext.report.blocks import (
     Table,
 )
 from dptext.report.whole_texts import TopicFigures
+from dptext.tokens import common
 from dptext.types import Record
 
 SENTENCES = (
@@ -115,6 +117,9 @@ class Plan:
     pseudonyms: tuple[str, ...] = ()
     #: Where whole texts become topics; null where words are replaced.
     topics: TopicFigures | None = None
+    #: Share of words that are common and copied, by public word frequencies; null where
+    #: no word is for being common.
+    copied: Share | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +171,7 @@ def plan(
         written=(*written, *measures.written),
         readers_risk=measures.readers_risk,
         changed=public.changed_of(pipeline),
+        copied=_copied(pipeline),
         examples=_examples(pipeline),
         characters=rate,
         bytes=None if size is None else size.bytes,
@@ -200,6 +206,15 @@ def _asking(pipeline: Pipeline, size: int) -> Asking | None:
     )
 
 
+def _copied(pipeline: Pipeline) -> float | None:
+    """Return how many words are common, by the frequencies of the lexicon."""
+    if not pipeline.profile.tokens.common:
+        return None
+    lexicon, count = pipeline.lexicon, pipeline.profile.tokens.common
+    copied = common.common_words(lexicon, count).rows(lexicon)
+    return float(lexicon.counts[copied].sum() / lexicon.counts.sum())
+
+
 def _examples(pipeline: Pipeline) -> tuple[Example, ...]:
     randomness = pipeline.randomness(RunKey.from_seed(0))
     records = [Record(n, (line,), None) for n, line in enumerate(SENTENCES)]
@@ -230,8 +245,11 @@ def view(result: Plan) -> Page:
         readers_risk=result.readers_risk,
         language=result.language,
         measured_by=_MEASURED_BY,
+        common=Unprotected.COMMON_WORDS in result.guarantee.unprotected,
+        classes=Unprotected.CLASSES in result.guarantee.unprotected,
     )
     lines = [
+        *answer.not_anonymous(result.guarantee),
         *answer.changed_fields(result.dropped, result.pseudonyms),
         *answer.protected(result.guarantee),
         *(
@@ -279,9 +297,16 @@ def _figures(
                 f"{figures.between(read.low, read.high)}){of_rare}, or more",
             )
     yield "mechanism", f"{result.mechanism}, epsilon {result.epsilon:g}"
+    if result.copied is not None:
+        yield (
+            "copied",
+            f"about {figures.share(result.copied)} of words are common, by the "
+            "frequencies of the lexicon, and copied unchanged",
+        )
     if result.changed is not None:
         drawn = " as drawn, before decoding" * (result.guarantee.decoder != "none")
-        of = "words" if result.topics is None else "texts get another topic"
+        of = "words" if result.copied is None else "replaced words"
+        of = of if result.topics is None else "texts get another topic"
         yield "changed", f"about {figures.share(result.changed)} of {of}{drawn}"
     if result.deniability is not None:
         yield from views.deniability(result.deniability)

@@ -251,7 +251,7 @@ def attackers(known: Attackers) -> Iterator[Block]:
         Column("rare", share),
     ]
     if rows:
-        yield Table(columns, rows, title="Share of words found").filled()
+        yield Table(columns, rows, title=f"Share of {known.words} found").filled()
     if shown and (special := category_rows(known)):
         named = Column("words of special categories")
         found, unchanged = Column("found by reading"), Column("written unchanged")

@@ -87,6 +87,10 @@ class TopicJoiner(Joiner):
     def redraw(self, words: Words, bits: RandomBits, positions: Ints) -> None:
         """Write nothing: no digits are left in a topic."""
 
+    def candidates(self, words: Words, position: int) -> Sequence[str]:
+        """Return no words: a topic is of no class."""
+        return ()
+
     def positions_to_redraw(self, words: Words) -> Ints:
         """Return no positions."""
         return np.empty(0, np.int64)
