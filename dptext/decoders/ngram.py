@@ -36,6 +36,9 @@ _STEPS = 127
 # Of the candidates of a word so many are read with their neighbours: those that weigh
 # most by the draw and by what the text is about.
 _READ = 16
+# A drawn word of news that is less near (cosine) to what the rest of its text is about
+# is written as a neutral word (docs/presentable.md).
+_STRAY = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +117,25 @@ class Ngram(decoders.Decoder):
 
     def decode(self, released: Released) -> Ids:
         """Return the words to write: (n,)."""
+        written = self._chosen(released)
+        return self._without_strays(released, written)
+
+    def _without_strays(self, released: Released, written: Ids) -> Ids:
+        """Write neutral words for words of news that stand alone in their texts.
+
+        A text about other things has them from the floor: words that were drawn
+        whatever stood there. A function of the draws, so that it is post-processing.
+        """
+        neutral = self._reader.channel.neutral[written]
+        positions = np.flatnonzero(neutral != written)
+        near = self._reader.nearness(released, positions)
+        if near is None:
+            return written
+        strays = np.zeros(len(written), bool)
+        strays[positions] = near < _STRAY
+        return np.where(strays, neutral, written)
+
+    def _chosen(self, released: Released) -> Ids:
         mode, reader = self._params.mode, self._reader
         if mode == "viterbi":
             return reader.best_path(released)

@@ -22,7 +22,7 @@ import numpy as np
 
 from dptext import cache, lexicons
 from dptext.errors import UsageError
-from dptext.lexicons import closed_classes, word_classes
+from dptext.lexicons import closed_classes, stand_ins, word_classes
 from dptext.mechanisms import Mechanism
 from dptext.tokens import language_data
 from dptext.tokens.policy import Policy
@@ -102,6 +102,11 @@ class Channel:
         """Return the words, as keys, that are written only where they were drawn."""
         language = word_classes.language_of_lists(self.lexicon)
         return language_data.delicate_words(language)
+
+    @property
+    def neutral(self) -> Ids:
+        """Return a neutral word for each word of news, others themselves: (V,)."""
+        return stand_ins.for_news(self.lexicon)
 
     @property
     def inputs(self) -> Floats:

@@ -91,7 +91,7 @@ class Topic:
 
         rows (n, c) are candidates, V the unknown word.
         """
-        topics = self._topics(released)
+        topics = self._topics(released.drawn, released.texts, *self._sums(released))
         factors = np.empty(rows.shape, np.float32)
         for begin in range(0, len(rows), _BLOCK):
             part = slice(begin, begin + _BLOCK)
@@ -101,19 +101,43 @@ class Topic:
             factors[part] = self.values.take(codes + len(self.values) // 2, mode="clip")
         return factors
 
-    def _topics(self, released: Released) -> Singles:
-        """Return the mean direction of the other draws of each word's text: (n, d)."""
+    def nearness(self, released: Released, positions: Ints) -> Singles:
+        """Return the cosines of some drawn words with the topics of their texts: (m,).
+
+        Nearer to 0 where few other words of the text have a direction.
+        """
+        drawn, texts = released.drawn[positions], released.texts[positions]
+        topics = self._topics(drawn, texts, *self._sums(released))
+        near = self.directions[drawn].astype(np.float32)
+        cosines: Singles = np.einsum("nd,nd->n", near, topics) / np.float32(_LENGTH**2)
+        return cosines
+
+    def _sums(self, released: Released) -> tuple[Vectors, Ints]:
+        """Return the sums of the directions of each text (texts, d), of how many."""
         drawn, texts = released.drawn, released.texts
+        count, dimensions = len(released.ends), self.directions.shape[1]
+        sums, counts = np.zeros((count, dimensions)), np.zeros(count, np.int64)
+        if kernel.library is not None:
+            kernel.library.topic_sums(
+                *(len(drawn), dimensions, drawn, texts),
+                *(self.directions, self.worth, sums, counts),
+            )
+            return sums, counts
         begins = np.flatnonzero(np.diff(texts, prepend=-1))
-        of_text = np.cumsum(np.diff(texts, prepend=texts[:1]) > 0)
         worth = self.worth[drawn]
         each = self.directions[drawn] * worth[:, None]
-        sums = np.add.reduceat(each, begins, axis=0, dtype=np.float64)
-        counts = np.add.reduceat(worth > 0.0, begins, dtype=np.int64)
-        others = (counts[of_text] - (worth > 0.0)).astype(np.float32)
+        sums[texts[begins]] = np.add.reduceat(each, begins, axis=0, dtype=np.float64)
+        counts[texts[begins]] = np.add.reduceat(worth > 0.0, begins, dtype=np.int64)
+        return sums, counts
+
+    def _topics(self, drawn: Ids, texts: Ints, sums: Vectors, counts: Ints) -> Singles:
+        """Return the mean direction of the other draws of each word's text: (n, d)."""
+        worth = self.worth[drawn]
+        each = self.directions[drawn] * worth[:, None]
+        others = (counts[texts] - (worth > 0.0)).astype(np.float32)
         # So much shorter that the square of its length is exact in 32 bits.
         shares = np.float32(1.0 / 16.0) / np.maximum(others, np.float32(1.0))
-        mean = np.rint((sums.astype(np.float32)[of_text] - each) * shares[:, None])
+        mean = np.rint((sums.astype(np.float32)[texts] - each) * shares[:, None])
         length = np.sqrt(np.einsum("nd,nd->n", mean, mean))
         weight = _LENGTH * others / ((others + _FEW) * np.maximum(length, 1.0))
         topics: Singles = np.rint(mean * weight[:, None]).astype(np.float32)
@@ -121,16 +145,11 @@ class Topic:
 
     def kernel_arguments(self, released: Released) -> tuple[object, ...]:
         """Return what the kernel takes to weigh words by the topics of a batch."""
-        texts, dimensions = len(released.ends), self.directions.shape[1]
-        sums, counts = np.zeros((texts, dimensions)), np.zeros(texts, np.int64)
-        assert kernel.library is not None
-        kernel.library.topic_sums(
-            *(len(released.drawn), dimensions, released.drawn, released.texts),
-            *(self.directions, self.worth, sums, counts),
-        )
+        dimensions = self.directions.shape[1]
         scratch = np.empty(dimensions, np.float32), np.empty(dimensions, np.int16)
         factors = self.values, len(self.values), self.scale
-        return dimensions, self.directions, self.worth, sums, counts, *factors, *scratch
+        sums = self._sums(released)
+        return dimensions, self.directions, self.worth, *sums, *factors, *scratch
 
 
 _FLOAT, _SHORT = np.empty(0, np.float32), np.empty((1, 0), np.int16)
@@ -244,6 +263,15 @@ class PairReader:
     def likely(self, weighed: Weighed) -> Singles:
         """Return the posterior probability of each candidate: (k, n)."""
         return posterior.marginals(weighed.chains, weighed.words, self._gains)
+
+    def nearness(self, released: Released, positions: Ints) -> Singles | None:
+        """Return how near drawn words are to what their texts are about: (m,).
+
+        Cosines of their directions; None where topics are left out.
+        """
+        if self._topic is None or not len(positions):
+            return None
+        return self._topic.nearness(released, positions)
 
     def evidence(self, released: Released) -> tuple[Ids, Floats, Mask]:
         """Return candidates (k, n), ln of how likely each is, and which to write."""
