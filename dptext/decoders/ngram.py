@@ -41,6 +41,9 @@ _READ = 16
 # Where common words are copied: what one weighs beside a word that may have been
 # replaced, among those that may be written.
 _COMMON = 0.3
+# A drawn word of news that is less near (cosine) to what the rest of its text is about
+# is written as a neutral word (docs/presentable.md).
+_STRAY = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +97,12 @@ class Params(decoders.Params):
         model = ngrams.find_model(self.model, channel)
         weights = self.candidates, self.weight, self.topic
         import os
-        common = float(os.environ.get("LAB_COMMON", _COMMON)) if channel.policy.common else 0.0
+
+        common = (
+            float(os.environ.get("LAB_COMMON", _COMMON))
+            if channel.policy.common
+            else 0.0
+        )
         reader = PairReader(channel, model, *weights, kept=_READ, common=common)
         return Ngram(self, reader, model.digest)
 
@@ -121,6 +129,25 @@ class Ngram(decoders.Decoder):
 
     def decode(self, released: Released) -> Ids:
         """Return the words to write: (n,)."""
+        written = self._chosen(released)
+        return self._without_strays(released, written)
+
+    def _without_strays(self, released: Released, written: Ids) -> Ids:
+        """Write neutral words for words of news that stand alone in their texts.
+
+        A text about other things has them from the floor: words that were drawn
+        whatever stood there. A function of the draws, so that it is post-processing.
+        """
+        neutral = self._reader.channel.neutral[written]
+        positions = np.flatnonzero(neutral != written)
+        near = self._reader.nearness(released, positions)
+        if near is None:
+            return written
+        strays = np.zeros(len(written), bool)
+        strays[positions] = near < _STRAY
+        return np.where(strays, neutral, written)
+
+    def _chosen(self, released: Released) -> Ids:
         mode, reader = self._params.mode, self._reader
         if mode == "viterbi":
             return reader.best_path(released)

@@ -96,7 +96,7 @@ class Axes(NamedTuple):
 def sphere(seed: int, number: int, width: int) -> Floats:
     """Draw public points of length 1, each with its opposite: (N, m)."""
     public = Randomness(RunKey.from_seed(seed), "privunit")
-    bits = public.of([bytes(16)], np.zeros(number // 2, np.int64))
+    bits = public.bits([bytes(16)], np.zeros(number // 2, np.int64))
     half = unit(bits.normal(0, width))
     return np.concatenate((half, -half))
 
@@ -108,7 +108,7 @@ def _closeness(seed: int, number: int, width: int) -> Floats:
     tried = sphere(seed ^ 1, 2 * _TRIED, width)[:_TRIED]
     total = np.zeros(number)
     for part in blocks(_TRIED, 16):
-        total += -np.sort(-noise.product(tried[part], points.T), axis=1).sum(axis=0)
+        total += -np.sort(-noise.multiply(tried[part], points.T), axis=1).sum(axis=0)
     return np.cumsum(total / _TRIED)
 
 
@@ -186,7 +186,7 @@ class PrivUnit(NoiseMechanism):
 
     def position(self, vectors: Floats) -> Floats:
         """Return the directions of vectors: (n, d) -> (n, m), 0 at the mean."""
-        return unit(noise.product(vectors - self.axes.mean, self.axes.columns))
+        return unit(noise.multiply(vectors - self.axes.mean, self.axes.columns))
 
     def guarantee(self, epsilon: float) -> Guarantee:
         """Return epsilon-LDP over the whole vocabulary."""
@@ -259,7 +259,7 @@ class PrivUnit(NoiseMechanism):
         """
         if count == self.number:
             return np.tile(np.arange(count), (len(directions), 1))
-        cosines = noise.product(directions, self.points.T)
+        cosines = noise.multiply(directions, self.points.T)
         nearest = np.argpartition(-cosines, count - 1, axis=1)[:, :count]
         return np.sort(nearest, axis=1)
 
@@ -319,7 +319,7 @@ class PrivUnit(NoiseMechanism):
             every = np.arange(len(directions))[:, None]
             is_favoured = np.zeros((len(directions), number), bool)
             is_favoured[every, self._favoured(directions, law.favoured)] = True
-            nearness = noise.product(directions, self.points.T) + 4.0 * is_favoured
+            nearness = noise.multiply(directions, self.points.T) + 4.0 * is_favoured
             ranks = np.empty((len(directions), number), np.int64)
             order = np.argsort(-nearness, axis=1, kind="stable")
             ranks[every, order] = np.arange(number)

@@ -22,7 +22,7 @@ import numpy as np
 
 from dptext import cache, lexicons
 from dptext.errors import UsageError
-from dptext.lexicons import closed_classes, word_classes
+from dptext.lexicons import closed_classes, stand_ins, word_classes
 from dptext.mechanisms import Mechanism
 from dptext.tokens import grammar, kinds, language_data
 from dptext.tokens.common import common_words, kinds_of_rows
@@ -125,6 +125,11 @@ class Channel:
             words = common_words(self.lexicon, count)
             common[words.content(self.lexicon)] = True
         return common
+
+    @property
+    def neutral(self) -> Ids:
+        """Return a neutral word for each word of news, others themselves: (V,)."""
+        return stand_ins.for_news(self.lexicon)
 
     @property
     def inputs(self) -> Floats:

@@ -91,7 +91,7 @@ class Topic:
 
         rows (n, c) are candidates, V the unknown word.
         """
-        topics = self._topics(released)
+        topics = self._topics(released.drawn, released.texts, *self._sums(released))
         factors = np.empty(rows.shape, np.float32)
         for begin in range(0, len(rows), _BLOCK):
             part = slice(begin, begin + _BLOCK)
@@ -101,15 +101,37 @@ class Topic:
             factors[part] = self.values.take(codes + len(self.values) // 2, mode="clip")
         return factors
 
-    def _topics(self, released: Released) -> Singles:
-        """Return the mean direction of the other draws of each word's text: (n, d)."""
+    def nearness(self, released: Released, positions: Ints) -> Singles:
+        """Return the cosines of some drawn words with the topics of their texts: (m,).
+
+        Nearer to 0 where few other words of the text have a direction.
+        """
+        drawn, texts = released.drawn[positions], released.texts[positions]
+        topics = self._topics(drawn, texts, *self._sums(released))
+        near = self.directions[drawn].astype(np.float32)
+        cosines: Singles = np.einsum("nd,nd->n", near, topics) / np.float32(_LENGTH**2)
+        return cosines
+
+    def _sums(self, released: Released) -> tuple[Vectors, Ints]:
+        """Return the sums of the directions of each text (texts, d), of how many."""
         rows, of_rows = _rows_and_texts(released)
-        texts, worth = released.texts, self.worth[rows]
-        each = self.directions[rows] * worth[:, None]
-        sums = np.zeros((len(released.ends), each.shape[1]))
-        np.add.at(sums, of_rows, each)
-        counts = np.bincount(of_rows[worth > 0.0], minlength=len(sums))
-        each, worth = each[: len(texts)], worth[: len(texts)]
+        count, dimensions = len(released.ends), self.directions.shape[1]
+        sums, counts = np.zeros((count, dimensions)), np.zeros(count, np.int64)
+        if kernel.library is not None:
+            kernel.library.topic_sums(
+                *(len(rows), dimensions, rows, of_rows),
+                *(self.directions, self.worth, sums, counts),
+            )
+            return sums, counts
+        worth = self.worth[rows]
+        np.add.at(sums, of_rows, self.directions[rows] * worth[:, None])
+        counts = np.bincount(of_rows[worth > 0.0], minlength=count)
+        return sums, counts
+
+    def _topics(self, drawn: Ids, texts: Ints, sums: Vectors, counts: Ints) -> Singles:
+        """Return the mean direction of the other draws of each word's text: (n, d)."""
+        worth = self.worth[drawn]
+        each = self.directions[drawn] * worth[:, None]
         others = (counts[texts] - (worth > 0.0)).astype(np.float32)
         # So much shorter that the square of its length is exact in 32 bits.
         shares = np.float32(1.0 / 16.0) / np.maximum(others, np.float32(1.0))
@@ -121,17 +143,11 @@ class Topic:
 
     def kernel_arguments(self, released: Released) -> tuple[object, ...]:
         """Return what the kernel takes to weigh words by the topics of a batch."""
-        texts, dimensions = len(released.ends), self.directions.shape[1]
-        sums, counts = np.zeros((texts, dimensions)), np.zeros(texts, np.int64)
-        assert kernel.library is not None
-        rows, of_rows = _rows_and_texts(released)
-        kernel.library.topic_sums(
-            *(len(rows), dimensions, rows, of_rows),
-            *(self.directions, self.worth, sums, counts),
-        )
+        dimensions = self.directions.shape[1]
         scratch = np.empty(dimensions, np.float32), np.empty(dimensions, np.int16)
         factors = self.values, len(self.values), self.scale
-        return dimensions, self.directions, self.worth, sums, counts, *factors, *scratch
+        sums = self._sums(released)
+        return dimensions, self.directions, self.worth, *sums, *factors, *scratch
 
 
 _FLOAT, _SHORT = np.empty(0, np.float32), np.empty((1, 0), np.int16)
@@ -139,8 +155,9 @@ _SUMS = np.empty((1, 0)), np.empty(0, np.int64)
 # The same without a topic.
 _NO_TOPIC = 0, _SHORT, _FLOAT, *_SUMS, _FLOAT, 0, 0.0, _FLOAT, _SHORT
 
+
 def _rows_and_texts(released: Released) -> tuple[Ids, Ints]:
-    """Return the drawn words, then the common words that are copied, and their texts."""
+        """Return the arguments of the kernel that weigh words by topics of a batch."""
     drawn, texts = released.drawn, released.texts
     if released.copied is None:
         return drawn, texts
@@ -265,6 +282,15 @@ class PairReader:
     def likely(self, weighed: Weighed) -> Singles:
         """Return the posterior probability of each candidate: (k, n)."""
         return posterior.marginals(weighed.chains, weighed.words, self._gains)
+
+    def nearness(self, released: Released, positions: Ints) -> Singles | None:
+        """Return how near drawn words are to what their texts are about: (m,).
+
+        Cosines of their directions; None where topics are left out.
+        """
+        if self._topic is None or not len(positions):
+            return None
+        return self._topic.nearness(released, positions)
 
     def evidence(self, released: Released) -> tuple[Ids, Floats, Mask]:
         """Return candidates (k, n), ln of how likely each is, and which to write."""

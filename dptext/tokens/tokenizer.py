@@ -205,7 +205,9 @@ class Tokenizer:
         else:
             stop = key_of(body) in self._stop_words
             kind = kinds.STOP_WORD if stop else kinds.WORD
-            reads_as_name = names.known_is_name
+            # "Germán" is no spelling of "German": known without its accents alone.
+            spelled = body.isascii() or self.lookup(key_of(body)) >= 0
+            reads_as_name = names.known_is_name if spelled else names.unknown_is_name
         # Lexicons without one row for names need no lists of them.
         named = self._names >= 0 and (named or reads_as_name(body, self._language))
         bits = 0 if self._common is None else self._common.code(body)

@@ -105,10 +105,10 @@ def written(ready: Pipeline, words: Words, draws: Ids) -> list[str]:
     randomness = ByNumber(RunKey.from_seed(0), ready.identity)
     nonce = [randomness.nonce(Record(0, (), None))]
     anew = ready.joiner.positions_to_redraw(words)
-    ready.joiner.redraw(words, randomness.of(nonce, anew * 0), anew)
+    ready.joiner.redraw(words, randomness.bits(nonce, anew * 0), anew)
     many, drawn = copies(words, len(draws)), draws.ravel().astype(np.int32)
     decoded = ready.decode(many, drawn, np.full(len(drawn), 4.0))
-    bits = randomness.of(nonce, np.zeros(len(drawn), np.int64))
+    bits = randomness.bits(nonce, np.zeros(len(drawn), np.int64))
     return ready.joiner.join(many, decoded, bits).texts
 
 
