@@ -31,6 +31,7 @@ class Outputs:
     in_place: bool = False
     resume: bool = False
     line_buffered: bool = False
+    shuffle: bool = False
     include: options.Texts = None
     exclude: options.Texts = None
     fail_on: Annotated[str | None, one_of("identifying")] = None
@@ -127,6 +128,7 @@ def command(
         resume=outs.resume,
         batch_size=size,
         typed=context.meta[applying.TYPED],
+        shuffle=outs.shuffle,
     )
     reports = reported.reports(keys.key_file)
     recipe = profiles.load(changes.profile(profile), over)

@@ -83,9 +83,13 @@ class Layout:
     dropped: tuple[str, ...] = ()
     #: Fields whose values are keyed tokens, without differential privacy.
     pseudonyms: tuple[str, ...] = ()
+    #: Whether the output has its records in random order.
+    shuffled: bool = False
 
     @classmethod
-    def of(cls, selection: Selection, formats: Collection[str]) -> Layout:
+    def of(
+        cls, selection: Selection, formats: Collection[str], *, shuffled: bool = False
+    ) -> Layout:
         """Say how the records of outputs in these formats were read."""
         if set(formats) == {"text"}:  # without fields, whatever is named of others
             selection = replace(selection, fields=(), dropped=(), pseudonyms=())
@@ -93,6 +97,7 @@ class Layout:
             format=next(iter(formats)) if len(formats) == 1 else None,
             fields=selection.fields or None,
             **{name: getattr(selection, name) for name in _OF_SELECTION},
+            shuffled=shuffled,
         )
 
     def selection(self, longest: int) -> Selection:
