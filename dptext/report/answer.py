@@ -111,7 +111,8 @@ def answer(document: Document, released: RunOutputs | None = None) -> list[Line]
     lines += protected(document.guarantee, document)
     if words is not None and words.topics is not None:
         seeded = document.run.key == "seed"
-        lines += of_topics(words.topics, seeded=seeded)
+        shuffled = document.run.layout.shuffled
+        lines += of_topics(words.topics, seeded=seeded, shuffled=shuffled)
         if private is not None and private.words is not None:
             changed = private.words.metrics.get("PP", {}).get("share_changed")
             lines.append(
@@ -502,11 +503,16 @@ def attacks(known: Attackers) -> list[Line]:
     ]
 
 
-def of_topics(topics: TopicFigures, *, seeded: bool) -> list[Line]:
+def of_topics(
+    topics: TopicFigures, *, seeded: bool, shuffled: bool = False
+) -> list[Line]:
     """Say how often the nearest topic is written, and who finds an original."""
     return [
         Line("written", *whole_texts.written_sentence(topics)),
-        Line("original", *whole_texts.original_sentence(topics, seeded=seeded)),
+        Line(
+            "original",
+            *whole_texts.original_sentence(topics, seeded=seeded, shuffled=shuffled),
+        ),
     ]
 
 
