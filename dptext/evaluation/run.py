@@ -20,6 +20,7 @@ from dptext.evaluation.rows import Pair, one_text
 from dptext.lexicons import topics
 from dptext.measures import context_risk
 from dptext.measures.context_risk import ContextAttack, Reading
+from dptext.measures.independence import Recurring
 from dptext.measures.public import Deniability, deniability_of, risk_of
 from dptext.metrics import AllMetrics, Batch, Figure
 from dptext.metrics.similarity import ENCODER, Similarities
@@ -240,8 +241,8 @@ class Attack:
 class PublicTextUse:
     """What a reader counted of a public text, and how much of it is private text.
 
-    counted, words whose pairs the reader knows; of all private texts those that occur
-    in the public text are repeated: no reader reads these.
+    counted, words whose pairs the reader knows; of all private texts those that recur
+    in the public text, nearly at least, are repeated: no reader reads these.
     """
 
     file: str
@@ -419,7 +420,8 @@ class _WordAttacks:
 class _Readers:
     """Let readers attack new draws of the originals, batch by batch.
 
-    Texts that occur in the public text are left out: one reader has counted them.
+    Texts that recur in the public text, nearly at least, are left out: one reader has
+    counted them.
     """
 
     def __init__(self, settings: EvaluationSettings, writer: Pipeline) -> None:
@@ -428,10 +430,12 @@ class _Readers:
             readers.append(context_risk.named(writer, str(settings.reader)))
         self._public, self._counted = settings.public_text, 0
         self._occurring: frozenset[int] = frozenset()
+        self._recurring = Recurring()
         if self._public is not None:
             model, self._counted = pairs_of(writer, self._public, self._public.texts)
             readers.append(SameKindReader.strongest(writer.channel, model))
             self._occurring = self._public.hashes()
+            self._recurring = self._public.recurring()
         # Drawing anew costs as much as the run did: only where readers attack.
         self.attack = ContextAttack(writer, readers, written=bool(readers))
         self._randomness = writer.randomness(RunKey.fresh())
@@ -443,7 +447,12 @@ class _Readers:
         for number, texts in enumerate(records, self._records):
             unknown = texts
             if self._occurring:
-                unknown = tuple(t for t in texts if hash_of(t) not in self._occurring)
+                recurs = self._recurring.among(texts)
+                unknown = tuple(
+                    text
+                    for text, known in zip(texts, recurs, strict=True)
+                    if not known and hash_of(text) not in self._occurring
+                )
             self._texts += len(texts)
             self._repeated += len(texts) - len(unknown)
             batch.append(Record(number, unknown, None))
