@@ -146,6 +146,7 @@ class PairMeter:
         # Every kind of word counts here, whatever the policy did with it.
         listed = Policy(keep=policy.keep, mask=policy.mask, forms=policy.forms)
         self._tokenizer = Tokenizer(lexicon, listed, every_word=True)
+        self._without_forms = Tokenizer(lexicon, Policy(), every_word=True)
         self._dropped = policy.treatments == DROP
         self._replaced = policy.treatments == PERTURB
         self._metrics = AllMetrics(lexicon)
@@ -166,6 +167,7 @@ class PairMeter:
         rows = np.flatnonzero(left & same[one.texts])
         use = self._replaced[kind[rows]]
         rows, rows_after = rows[use], np.flatnonzero(same[two.texts])[use]
+        self._find_numbers(two, rows_after)
         aligned = Aligned(one, two, rows, rows_after)
         pieces = np.array([*two.pieces, ""], dtype=object)
         paired = one.positions[rows], one.texts[rows], one.ids[rows]
@@ -193,6 +195,18 @@ class PairMeter:
             later, held = Similarities.of(*vectors), self._similarities
             self._similarities = held.with_later(later) if held else later
         return aligned
+
+    def _find_numbers(self, after: Words, rows: Ints) -> None:
+        """Put the ids of numbers that were written as if they had a form.
+
+        A word was replaced there, so that 17:54 is an element of the vocabulary.
+        """
+        for row in rows[after.ids[rows] < 0].tolist():
+            position = int(after.positions[row])
+            if position in after.formed:
+                piece = self._without_forms.words([after.pieces[position].strip()])
+                if len(piece.ids) == 1:
+                    after.ids[row] = piece.ids[0]
 
     def result(self) -> Kept:
         """Return the figures so far."""
