@@ -5,8 +5,8 @@ of a batch of records and returns all that others need to write, measure or char
 
 identity_of: two runs share their random bits only where all that decides the output is
 equal: the settings, with the content of the files that they name in place of the paths;
-the lexicon's content; dptext's version and ALGORITHM, and the code of components of
-other packages.
+the lexicon's content; OUTPUT_LAWS and ALGORITHM, and the code of components of other
+packages. Releases of dptext with equal laws write the same bytes under the same key.
 
 Strategies say how often a word is drawn. token: every word of a text anew. record: once
 for each distinct word of a record. data-set: once for each distinct word of a run, in
@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import __version__, mappings, progress, registry, spaces, views
+from dptext import mappings, progress, registry, spaces, views
 from dptext.budgets import AnyBudget, Budget, SequentialBudget, uniform
 from dptext.decoders import Decoder, none
 from dptext.errors import LexiconError, UsageError
@@ -40,6 +40,7 @@ from dptext.mechanisms import (
     Family,
     Mechanism,
     NoiseMechanism,
+    SetMechanism,
     TextMechanism,
     WordMechanism,
 )
@@ -75,6 +76,12 @@ from dptext.types import (
     Words,
 )
 
+# The first version of dptext that turns random bits, settings and texts into words as
+# this one does. Raise it to the coming version, once between two releases, when the
+# same key, input and settings would write other bytes: otherwise two outputs of a text
+# would share random bits under different laws, and tell more than either alone.
+OUTPUT_LAWS = "0.1.0"
+
 
 def identity_of(
     recipe: Profile,
@@ -107,7 +114,7 @@ def identity_of(
     return digest_of_data(
         {
             "algorithm": ALGORITHM.decode(),
-            "version": __version__,
+            "version": OUTPUT_LAWS,
             "lexicon": lexicon,
             "settings": settings,
             "named": named,
@@ -141,7 +148,7 @@ class RunTable:
     def __init__(self, size: int, randomness: Randomness) -> None:
         nonce = randomness.nonce(_RUN)
         # One row for each word and the last for unknown words, reached as -1.
-        self._bits = randomness.of([nonce], np.zeros(size + 1, np.int64))
+        self._bits = randomness.bits([nonce], np.zeros(size + 1, np.int64))
         self._drawn = np.full(size + 1, -1, np.int32)
 
     def draw(self, ids: Ids, eps: Eps, draw: Draw) -> Ids:
@@ -176,7 +183,7 @@ def _epsilons_of_rows(budget: Budget, size: int) -> Eps:
     ids = np.append(positions[:-1], -1).astype(np.int32)
     flags = np.full(size + 1, kinds.WORD, np.uint8)
     words = Words([""] * (size + 1), flags, positions + 1, positions, positions, ids)
-    bits = Randomness(RunKey.from_seed(0), "").of([bytes(16)], positions * 0)
+    bits = Randomness(RunKey.from_seed(0), "").bits([bytes(16)], positions * 0)
     return budget.spread(words, bits)
 
 
@@ -247,14 +254,23 @@ class Pipeline:
     ) -> Privatized:
         """Replace the words of records."""
         words, drawn, eps, bits = self.draws(records, randomness)
-        joined = self.joiner.join(words, self.decode(words, drawn, eps), bits)
+        written = self.decode(words, drawn, eps)
+        if isinstance(self.mechanism, SetMechanism) and self.writes_sets:
+            written = self.mechanism.sets(words.inputs, eps, bits)
+        joined = self.joiner.join(words, written, bits)
         if self.rewrites and len(drawn):
             released, spelled = self.released(words, drawn, eps), [*joined.spelled]
-            written = self.decoder.rewrite(joined.texts, spelled, released)
-            joined = replace(joined, texts=written)
+            anew = self.decoder.rewrite(joined.texts, spelled, released)
+            joined = replace(joined, texts=anew)
         left = iter(joined.texts)
         texts = [tuple(islice(left, len(record.texts))) for record in records]
         return Privatized(texts, words, drawn, joined, eps)
+
+    @property
+    def writes_sets(self) -> bool:
+        """Tell whether a set of topics is written for each text."""
+        of_topics = isinstance(self.joiner, TopicJoiner)
+        return of_topics and isinstance(self.mechanism, SetMechanism)
 
     @property
     def rewrites(self) -> bool:
@@ -283,10 +299,10 @@ class Pipeline:
         positions = self.joiner.positions_to_redraw(words)
         if len(positions):
             text = np.searchsorted(words.ends, positions, side="right")
-            digits = randomness.of(nonces, record_of_text[text])
+            digits = randomness.bits(nonces, record_of_text[text])
             self.joiner.redraw(words, digits, positions)
         records_of_words = record_of_text[words.texts]
-        bits = randomness.of(nonces, records_of_words)
+        bits = randomness.bits(nonces, records_of_words)
         if not len(words.ids):
             drawn, eps = words.ids, np.empty(0)
         elif isinstance(self.budget, SequentialBudget):

@@ -15,8 +15,8 @@ pairs of half a million words of other public texts of the kind). Texts are publ
 data: no order and no weight of a decoder was chosen by the rows that are read, and no
 row is read by pairs that counted it. Draws have a fixed seed.
 
-All that ships is `balanced` at each risk of the ladder, `strict` and `readable` at
-their own. Run it after the lexicon, the n-gram model that ships or a shipped profile
+All that ships is `balanced` at each risk of the ladder, `strict` and `readable` as they
+are. Run it after the lexicon, the n-gram model that ships or a shipped profile
 has changed. A full run leaves no figure of earlier settings in the file.
 """
 
@@ -238,9 +238,9 @@ def main() -> None:
             recipe, pipeline = profile.load(name, over), open_pipeline(name, over)
             params = recipe.budget.params
             assert isinstance(params, uniform.Params)
-            assert params.risk is not None
             epsilon = pipeline.budget.description.high
-            print(f"{name}, risk {params.risk:.0%}, epsilon {epsilon:g}", flush=True)
+            shown = "" if params.risk is None else f"risk {params.risk:.0%}, "
+            print(f"{name}, {shown}epsilon {epsilon:g}", flush=True)
             if asked.endpoint:
                 url, model = asked.endpoint, asked.model
                 server = Server(url, model, _CONCURRENCY, _TIMEOUT, "--endpoint")
@@ -248,7 +248,8 @@ def main() -> None:
                     attack(kind, pipeline, server, asked.texts)
                 continue
             undecoded = open_pipeline(name, {**over, "decoder": "none"})
-            figures.rung(recipe, pipeline, params.risk)
+            if params.risk is not None:
+                figures.rung(recipe, pipeline, params.risk)
             for kind in asked.kind or KINDS:
                 one = cell(kind, pipeline, undecoded)
                 figures.add("readers", context_risk.key_of(pipeline), one.readers)

@@ -266,7 +266,8 @@ class Language:
 
     @property
     def _are_unknown(self) -> bool:
-        words = self._pieces[[kinds.WORD, kinds.STOP_WORD, kinds.UNKNOWN]].sum()
+        known = [kinds.WORD, kinds.STOP_WORD, kinds.COMMON]
+        words = self._pieces[[*known, kinds.UNKNOWN]].sum()
         return bool(self._pieces[kinds.UNKNOWN] > _UNKNOWN * words)
 
     def _say(self) -> None:

@@ -77,7 +77,7 @@ class EvaluationSettings:
             language.need(self.masked_model, *_MASKED)
 
 
-_WORDS = (kinds.WORD, kinds.STOP_WORD, kinds.UNKNOWN)
+_WORDS = (kinds.WORD, kinds.STOP_WORD, kinds.COMMON, kinds.UNKNOWN)
 _DEFAULT = Policy()
 
 

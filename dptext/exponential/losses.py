@@ -45,7 +45,9 @@ def sums_of_all_words(weights: Weights, kind: type = np.float64) -> Floats:
 def _sums(weights: Weights, kind: type) -> Floats:
     rate: NDArray[np.floating] = weights.rate.astype(kind)
     sums = np.zeros(weights.size)
-    for rows, columns, tile in distribution.of_pairs(weights.distribution.space, kind):
+    for rows, columns, tile in distribution.distances_of_pairs(
+        weights.distribution.space, kind
+    ):
         tile = weights.measure(tile)
         both = columns.start != rows.start
         # Seen from the columns, whose rates may be others.
@@ -74,13 +76,13 @@ class Losses:
     def _distribution(self) -> DistanceDistribution:
         return DistanceDistribution(
             self.space,
-            Lists.of_all(self.space),
+            Lists.from_space(self.space),
             truncation=lambda _scale: self.truncation,
         )
 
     def rows(self, ids: Ints) -> Floats:
         """Return t from some inputs to all outputs: (n, V)."""
-        distances = geometry.to_words(self.space, ids, 0, self.space.size)
+        distances = geometry.distances_to_words(self.space, ids, 0, self.space.size)
         return np.minimum(distances, self.truncation, out=distances)
 
     @cached_property
@@ -88,7 +90,7 @@ class Losses:
         """Return t of the unknown word to all words: (V,)."""
         return np.asarray(self.rows(np.array([self.space.size]))[0])
 
-    def beyond(self, ids: Ints) -> Floats:
+    def excess_over_unknown(self, ids: Ints) -> Floats:
         """Return max over y of t(x, y) - t(unknown, y): (n,).
 
         The unknown word is no output, so that this may be less than t(x, unknown).
@@ -120,7 +122,7 @@ class Losses:
         """Return max of |ln Z - ln Z'| / t for each word, and the other word: (V,)."""
         size = self.space.size
         steepest, other = np.zeros(size), np.zeros(size, np.int64)
-        for rows, columns, tile in distribution.of_pairs(self.space):
+        for rows, columns, tile in distribution.distances_of_pairs(self.space):
             self._distribution.measure(tile, self.truncation)
             tile[tile == 0.0] = math.inf
             gap = log_z[columns][None, :] - log_z[rows][:, None]
@@ -149,7 +151,7 @@ class Losses:
         # The other way round that is only a bound: exact where it matters.
         bound = 0.5 * scale + gap / t
         near = np.flatnonzero(bound > max(floor, float(loss.max())))
-        exact = 0.5 * scale * self.beyond(words[near]) + gap[near]
+        exact = 0.5 * scale * self.excess_over_unknown(words[near]) + gap[near]
         loss[near] = np.maximum(loss[near], exact / t[near])
         position = int(loss.argmax())
         return float(loss[position]), int(words[position])
@@ -166,7 +168,7 @@ def log_sums(rows: Floats, scale: float) -> Floats:
     return sums_of_rows
 
 
-class LossesAmong:
+class SubsetLosses:
     """The losses over t of a few inputs, the unknown one last, quick at any scale."""
 
     def __init__(self, losses: Losses, ids: Ints) -> None:
@@ -174,7 +176,7 @@ class LossesAmong:
         self._rows = losses.rows(np.append(self.ids, losses.space.size))
         # (n + 1, n): from each of them to those that are words.
         self._among = self._rows[:, self.ids]
-        self._beyond = losses.beyond(self.ids)
+        self._beyond = losses.excess_over_unknown(self.ids)
 
     def worst(self, scale: float) -> float:
         """Return the largest loss over t among these inputs."""
@@ -257,7 +259,7 @@ def recalibrated_scale(
     def holds(kept: cache.Numbers) -> bool:
         # The search began with these words; the pairs that decide are often theirs.
         losses, raised = Losses(space, truncation), float(kept["eta"])
-        words = LossesAmong(losses, _first(losses))
+        words = SubsetLosses(losses, _first_words(losses))
         inside = epsilon <= raised <= 2.0 * epsilon
         return inside and (raised == epsilon or words.worst(raised) <= epsilon)
 
@@ -271,23 +273,23 @@ def recalibrated_scale(
 
 def _search(losses: Losses, epsilon: float) -> float:
     """Return a scale at which all pairs hold; epsilon itself always does."""
-    words = LossesAmong(losses, _first(losses))
+    words = SubsetLosses(losses, _first_words(losses))
     top = 2.0 * epsilon
     for turn in range(_ROUNDS):
-        raised = _proposed(words, epsilon, top)
+        raised = _propose(words, epsilon, top)
         if raised <= epsilon:
             break
         worst, more = losses.worst(raised, _MORE)
         if worst <= epsilon * (1.0 - MARGIN):
             return raised
         known = words.ids if len(words.ids) < _WORDS else words.ids[:0]
-        words = LossesAmong(losses, np.append(known, more))
+        words = SubsetLosses(losses, np.append(known, more))
         # Few pairs fail for long; where others do again and again, give way.
         top = raised if turn < _ROUNDS // 2 else epsilon + 0.9 * (raised - epsilon)
     return epsilon
 
 
-def _proposed(words: LossesAmong, epsilon: float, top: float) -> float:
+def _propose(words: SubsetLosses, epsilon: float, top: float) -> float:
     """Return the largest scale up to top that a few words allow; else epsilon.
 
     By a grid and halving.
@@ -310,7 +312,7 @@ def _proposed(words: LossesAmong, epsilon: float, top: float) -> float:
     return below
 
 
-def _first(losses: Losses) -> Ints:
+def _first_words(losses: Losses) -> Ints:
     """Choose frequent and random words, and those next to the unknown word."""
     size = losses.space.size
     count = min(_FIRST, size)

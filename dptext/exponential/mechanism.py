@@ -56,7 +56,7 @@ def _search(weights: Weights, worth: Floats, bands: Bands) -> Floats:
             outputs, positions = np.nonzero(hopeful)
             outputs += part.start
             inputs = listed[outputs, positions].astype(np.int64)
-            value = inside[inputs] * weights.of_pairs(inputs, outputs)
+            value = inside[inputs] * weights.pairs(inputs, outputs)
             np.maximum.at(best[row], outputs, value)
         _try_others(weights, inside, best[row])
     return best
@@ -69,14 +69,14 @@ def _try_others(weights: Weights, worth: Floats, best: Floats) -> None:
     slowest = float(weights.rate[worth > 0.0].min())
     most = np.exp(-slowest * weights.measure(far))
     outputs = np.arange(weights.size)
-    product = distribution.Product(weights.distribution.space, outputs)
+    product = distribution.DistanceProduct(weights.distribution.space, outputs)
     for start in range(0, len(order), _BLOCK):
         left = worth[order[start]] * most[outputs] > best[outputs]
         if not left.any():
             return
         if left.mean() < 0.75:
             outputs = outputs[left]
-            product = distribution.Product(weights.distribution.space, outputs)
+            product = distribution.DistanceProduct(weights.distribution.space, outputs)
         inputs = order[start : start + _BLOCK]
         for part in blocks(len(outputs), distribution.COLUMNS):
             joint = weights.measure(product.distances(inputs, part))
@@ -119,8 +119,10 @@ class DistanceEstimate:
             rows = np.arange(*span).repeat(listed.shape[1])
             squares = geometry.squared_single(space, rows, listed.ravel())
             self._near[part] = np.sqrt(squares).reshape(listed.shape)
-            self._columns[:, part] = geometry.to_words(space, self._frequent, *span)
-            self._sampled[part] = geometry.to_words(space, sample, *span).T
+            self._columns[:, part] = geometry.distances_to_words(
+                space, self._frequent, *span
+            )
+            self._sampled[part] = geometry.distances_to_words(space, sample, *span).T
         for table in (self._near, self._sampled, self._columns):
             distribution.measure(table, np.inf)
         # Nearer than far are only the listed words, which are counted by themselves.
@@ -138,11 +140,11 @@ class DistanceEstimate:
             # Distances are symmetric, but rates are those of the guess.
             from_listed = near[part]
             if not weights.symmetric:
-                from_listed = _of_table(weights, self._near[part], listed)
+                from_listed = _table_weights(weights, self._near[part], listed)
             joint = (worth[listed] * from_listed).max(axis=1)
             np.maximum(best[part], joint, out=best[part])
             columns, guesses = self._columns[:, part], self._frequent[:, None]
-            frequent = _of_table(weights, columns, guesses) * worth[guesses]
+            frequent = _table_weights(weights, columns, guesses) * worth[guesses]
             np.maximum(best[part], frequent.max(axis=0), out=best[part])
         return float(best.sum(dtype=np.float64))
 
@@ -155,14 +157,14 @@ class DistanceEstimate:
     def _sums(self, weights: Weights) -> tuple[NDArray[np.float32], Floats]:
         """Return the weights of the listed words, (V, k), and about Z, (V,)."""
         rows = np.arange(weights.size)[:, None]
-        near = _of_table(weights, self._near, rows)
-        floor = _of_table(weights, self._far[:, None], rows)
-        sampled = _of_table(weights, self._sampled, rows)
+        near = _table_weights(weights, self._near, rows)
+        floor = _table_weights(weights, self._far[:, None], rows)
+        sampled = _table_weights(weights, self._sampled, rows)
         excess = np.maximum(near - floor, 0.0).sum(axis=1, dtype=np.float64)
         return near, excess + weights.size * sampled.mean(axis=1, dtype=np.float64)
 
 
-def _of_table(
+def _table_weights(
     weights: Weights, table: NDArray[np.float32], inputs: Ints
 ) -> NDArray[np.float32]:
     """Return the weights of a table of t, the rates those of the inputs."""
@@ -249,12 +251,12 @@ class TruncatedMetricMechanism(DistanceMechanism, ExponentialMechanism):
 
     def metric(self, epsilon: float, ids: Ints, begin: int, end: int) -> Floats:
         """Return t from inputs to the words begin to end: (n, end - begin)."""
-        distances = geometry.to_words(self.space, ids, begin, end)
+        distances = geometry.distances_to_words(self.space, ids, begin, end)
         return np.minimum(distances, self.truncation(epsilon), out=distances)
 
     def claimed_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats:
         """Return epsilon t for pairs of inputs: (n,) nats."""
-        distances = geometry.of_ids(self.space, a, b)
+        distances = geometry.distances_by_id(self.space, a, b)
         return epsilon * np.minimum(distances, self.truncation(epsilon))
 
     def supports(self, epsilon: float) -> None:

@@ -187,7 +187,7 @@ def _measured_below(
 
 def risk_of(pipeline: Pipeline) -> tuple[bayes_risk.Risk | None, NoRisk | None]:
     """Measure the risk where every word is drawn alone, and at one epsilon."""
-    if isinstance(pipeline.mechanism, TextMechanism):
+    if isinstance(pipeline.mechanism, TextMechanism) or pipeline.writes_sets:
         return None, NoRisk.CONTEXT
     if pipeline.budget.description.kind is not BudgetKind.WORD:
         return None, NoRisk.VARYING_EPSILON
@@ -238,7 +238,7 @@ def public_draw(pipeline: Pipeline, epsilon: float) -> Callable[[Ids], Ids]:
     nonce = randomness.nonce(Record(0, (), None))
 
     def draw(ids: Ids) -> Ids:
-        bits = randomness.of([nonce], np.zeros(len(ids), np.int64))
+        bits = randomness.bits([nonce], np.zeros(len(ids), np.int64))
         return pipeline.draw(ids, np.full(len(ids), float(epsilon)), bits)
 
     return draw

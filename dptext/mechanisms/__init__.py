@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 
 from dptext import noise, registry
 from dptext.errors import ComponentError, UsageError
-from dptext.geometry import of_ids
+from dptext.geometry import distances_by_id
 from dptext.noise import WIDTH
 from dptext.randomness import RandomBits
 from dptext.settings import Prepared
@@ -57,17 +57,17 @@ from dptext.types import (
 )
 
 
-def of_known_words(bound: Floats | float, a: Ids, b: Ids) -> Floats:
+def known_words_bound(bound: Floats | float, a: Ids, b: Ids) -> Floats:
     """Return a published bound; inf for the unknown word: papers say nothing of it."""
     return np.where((a < 0) | (b < 0), np.inf, bound)
 
 
-def of_distance(space: Space, a: Ids, b: Ids, epsilon: float) -> Floats:
-    """Return epsilon times the distance of the space, as `of_known_words`: (n,)."""
-    return of_known_words(epsilon * of_ids(space, a, b), a, b)
+def distance_bound(space: Space, a: Ids, b: Ids, epsilon: float) -> Floats:
+    """Return epsilon times the distance of the space, as `known_words_bound`: (n,)."""
+    return known_words_bound(epsilon * distances_by_id(space, a, b), a, b)
 
 
-def at_each(curve: Callable[[float], float], eps: Eps) -> Floats:
+def evaluate_each(curve: Callable[[float], float], eps: Eps) -> Floats:
     """Return a function's value at each epsilon, computed once for equal ones: (n,)."""
     values, which = np.unique(eps, return_inverse=True)
     return np.array([curve(value) for value in values.tolist()])[which]
@@ -242,7 +242,7 @@ class Mechanism(Prepared, ABC):
         """
         promise = self.guarantee(epsilon)
         if promise.counts(self.space.distance):
-            return epsilon * of_ids(self.space, a, b)
+            return epsilon * distances_by_id(self.space, a, b)
         most = promise.worst(epsilon) if promise.notion is not Notion.NONE else np.inf
         return np.full(len(a), most)
 
@@ -359,6 +359,31 @@ class WordMechanism(Mechanism):
 
 
 @dataclass(frozen=True, eq=False)
+class SetMechanism(WordMechanism):
+    """Words in, a set of words out, of which `sample` gives one.
+
+    Topics of whole texts are written as the whole set (`sets`). Its law is not that of
+    one member, so there are no `log_probs`.
+    """
+
+    @property
+    @abstractmethod
+    def together(self) -> int:
+        """Return k, the number of words in a set."""
+
+    @abstractmethod
+    def held(self, epsilon: float) -> float:
+        """Return the probability that a set holds the word that it is drawn for."""
+
+    @abstractmethod
+    def sets(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
+        """Draw a set for each word: ids (n,), eps (n,) -> (n, k) int32, ascending.
+
+        `sample` gives a member of the same set for the same bits.
+        """
+
+
+@dataclass(frozen=True, eq=False)
 class NoiseMechanism(Mechanism):
     """Words in, noisy vectors out; a mapping finds words for them."""
 
@@ -367,7 +392,7 @@ class NoiseMechanism(Mechanism):
 
         By `noise`; a mechanism whose noise is not the same for all words overrides it.
         """
-        return noise.moved(self.centres(ids, eps), self.noise(eps, bits))
+        return noise.add_noise(self.centres(ids, eps), self.noise(eps, bits))
 
     def centres(self, ids: Ids, eps: Eps) -> NDArray[np.floating]:
         """Return what noise is added to: ids (n,), eps (n,) -> (n, d)."""
@@ -382,6 +407,11 @@ class NoiseMechanism(Mechanism):
     def inputs(self) -> NDArray[np.float32]:
         """Return the rows whose means `position` takes as well: (V + 1, d)."""
         return self.output_vectors
+
+    @property
+    def compared(self) -> NDArray[np.float32]:
+        """Return the vectors of words that released ones stand for: (V + 1, j)."""
+        return self.space.vectors
 
     def position(self, vectors: Floats) -> Floats:
         """Return where vectors lie before noise: (n, d) -> (n, m) float64."""
@@ -414,7 +444,7 @@ class NoiseMechanism(Mechanism):
         raise self._lacks("spread to ask for")
 
     def step(self, epsilon: float) -> float:
-        """Return the step of the public grid on which released vectors lie."""
+        """Return the step of the public grid on which released vectors lie, or 0."""
         return self.spread(epsilon) / WIDTH
 
     def release(
@@ -423,7 +453,7 @@ class NoiseMechanism(Mechanism):
         """Release vectors at one epsilon: (n, m) -> (n, m) float32 on the grid."""
         moved = positions + self.noise(np.full(len(positions), epsilon), bits)
         step = self.step(epsilon)
-        return noise.on_grid(moved / step, step)
+        return noise.round_to_grid(moved / step, step)
 
     def finite(self, points: Points) -> Points:
         """Return points that may be released (n, d). Raises ComponentError."""
@@ -443,7 +473,7 @@ class NoiseMechanism(Mechanism):
     ) -> tuple[Floats, Floats, float] | None:
         """Return the noise in drawn points (n, d) in a standard form, for audits.
 
-        Directions (n, d), uniform unit vectors; amounts (n,), a Gamma(shape) variable;
+        Directions (n, j), uniform unit vectors; amounts (n,), a Gamma(shape) variable;
         shape. None where there is no such form.
         """
         return None

@@ -46,7 +46,13 @@ from numpy.typing import NDArray
 from dptext import cache, geometry, mechanisms
 from dptext.exponential.distribution import DistanceDistribution, Lists
 from dptext.exponential.mechanism import DistanceMechanism
-from dptext.mechanisms import Aim, Bands, WordMechanism, log_normalised, of_known_words
+from dptext.mechanisms import (
+    Aim,
+    Bands,
+    WordMechanism,
+    known_words_bound,
+    log_normalised,
+)
 from dptext.randomness import RandomBits
 from dptext.spaces import Space, unit
 from dptext.types import Eps, Floats, Guarantee, Ids, Ints, VaryingEpsilon, blocks
@@ -140,20 +146,20 @@ def _balanced(space: Space, k: int) -> tuple[NDArray[np.integer], Ints]:
 
 
 def _conservative(space: Space, k: int) -> tuple[NDArray[np.integer], Ints]:
-    left = geometry.Remaining(space.vectors, space.size)
+    left = geometry.RemainingWords(space.vectors, space.size)
     classes = np.full(space.size + 1, -1, np.int64)
     sets = np.full((-(-space.size // k), k), -1, np.int64)
     count = 0
     for word in range(space.size):
         if classes[word] >= 0:
             continue
-        left.take(np.array([word]))
+        left.remove(np.array([word]))
         others = left.nearest(word, k - 1)
-        left.take(others)
+        left.remove(others)
         sets[count, 0], sets[count, 1 : 1 + len(others)] = word, others
         classes[word] = classes[others] = count
         count += 1
-    classes[-1] = classes[geometry.nearest_of_all(space, space.size)[0]]
+    classes[-1] = classes[geometry.nearest_word(space, space.size)[0]]
     return sets, classes
 
 
@@ -194,7 +200,7 @@ class PublishedSets(WordMechanism):
 
     def published_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats:
         """Return what the paper claims of any two words, epsilon: (n,) nats."""
-        return of_known_words(epsilon, a, b)
+        return known_words_bound(epsilon, a, b)
 
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
         """Draw a word of each word's set."""
@@ -219,7 +225,9 @@ class PublishedSets(WordMechanism):
         """
         members = self._members(rows)
         pairs = rows.repeat(members.shape[1]), members.ravel()
-        distances = geometry.of_rows(self.measured, *pairs).reshape(members.shape)
+        distances = geometry.distances_by_row(self.measured, *pairs).reshape(
+            members.shape
+        )
         if self.squared:
             distances *= distances
         distances[members < 0] = np.inf
@@ -281,11 +289,11 @@ class Params(mechanisms.Params):
             )
         if self.mapping == "one_set":
             power = 2 if squared else 1
-            spread = geometry.farthest(measured) ** power
+            spread = geometry.farthest_distances(measured) ** power
             # A word is itself in V: only the row of unknown words has none at 0.
-            nearest = geometry.nearest_of_all(measured, measured.size)[1]
+            nearest = geometry.nearest_word(measured, measured.size)[1]
             spread[-1] -= nearest**power
-            lists = Lists.of_all(measured)
+            lists = Lists.from_space(measured)
             return OneSet(self, space, measured, squared, lists, spread)
         sets = build(measured, self.mapping, self.k)
         return PublishedSets(self, space, measured, squared, sets)

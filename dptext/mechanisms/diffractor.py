@@ -78,7 +78,7 @@ class WordChains:
         positions = np.empty((count, space.size + 1), np.int32)
         rows = np.arange(count)[:, None]
         positions[rows, words] = np.arange(space.size, dtype=np.int32)
-        nearest, _ = geometry.nearest_of_all(space, space.size)
+        nearest, _ = geometry.nearest_word(space, space.size)
         positions[:, -1] = positions[:, nearest]
         return cls(words, positions)
 
@@ -127,11 +127,11 @@ def _chain(space: Space, seed: int, number: int) -> NDArray[np.int32]:
         digest = hashlib.blake2b(b"chain %d of seed %d" % (number, seed)).digest()
         word = int.from_bytes(digest[:8], "big") % space.size
         near = geometry.nearest_words(space, _LISTED)
-        left = geometry.Remaining(space.vectors, space.size)
+        left = geometry.RemainingWords(space.vectors, space.size)
         chain = np.empty(space.size, np.int32)
         for step in range(space.size):
             chain[step] = word
-            left.take(np.array([word]))
+            left.remove(np.array([word]))
             free = near[word][left.alive[near[word]]]
             if not len(free):
                 free = left.nearest(word, 1)

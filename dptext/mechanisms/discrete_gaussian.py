@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from dptext.errors import UsageError
 from dptext.mechanisms import Aim, gaussian
 from dptext.mechanisms.gaussian import Discrete, Gaussian
-from dptext.noise import NORMAL_REST, NORMAL_SLACK, WIDTH, mu_of, normal
+from dptext.noise import NORMAL_REST, NORMAL_SLACK, WIDTH, largest_mu, normal
 from dptext.randomness import RandomBits
 from dptext.spaces import Space
 from dptext.types import Ints
@@ -59,7 +59,7 @@ class DiscreteGaussian(Discrete, Gaussian):
         delta, rest = self.params.delta, self._rest(epsilon)
         # Where more than half of delta is left out nothing is claimed.
         delta -= rest if rest <= delta / 2.0 else 0.0
-        mu = mu_of(epsilon, delta) * math.sqrt(_SHEPPARD)
+        mu = largest_mu(epsilon, delta) * math.sqrt(_SHEPPARD)
         return mu - math.sqrt(self.width) / WIDTH * (1.0 + 1e-9)
 
     def sigma(self, epsilon: float) -> float:

@@ -29,10 +29,10 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from dptext import mechanisms, noise
-from dptext.mechanisms import Aim, Family, NoiseMechanism, at_each
-from dptext.noise import mu_of
+from dptext.mechanisms import Aim, Family, NoiseMechanism, evaluate_each
+from dptext.noise import largest_mu
 from dptext.randomness import RandomBits
-from dptext.spaces import Geometry, Space, geometry_of
+from dptext.spaces import Geometry, Space, cached_geometry
 from dptext.types import Constant, Eps, Floats, Guarantee, Ids, Inputs, Ints, Notion
 
 
@@ -88,7 +88,7 @@ class Clipped(NoiseMechanism):
     @cached_property
     def geometry(self) -> Geometry:
         """Return the public distances over V of the clipped vectors."""
-        return geometry_of(
+        return cached_geometry(
             self.space, lambda: self.clipped, "gaussian", float(self.params.clip)
         )
 
@@ -139,20 +139,20 @@ class Discrete(Clipped):
 
     def centres(self, ids: Ids, eps: Eps) -> NDArray[np.floating]:
         """Return the clipped vectors of words on the grid: (n, d)."""
-        steps = at_each(self.step, eps)[:, None]
-        return noise.whole_steps(self.clipped[ids], steps) * steps
+        steps = evaluate_each(self.step, eps)[:, None]
+        return noise.round_to_steps(self.clipped[ids], steps) * steps
 
     def noise(self, eps: Eps, bits: RandomBits) -> Floats:
         """Return whole steps of noise: eps (n,) -> (n, d)."""
-        return self.steps(bits) * at_each(self.step, eps)[:, None]
+        return self.steps(bits) * evaluate_each(self.step, eps)[:, None]
 
     def release(
         self, positions: NDArray[np.floating], epsilon: float, bits: RandomBits
     ) -> NDArray[np.float32]:
         """Release vectors at one epsilon: (n, d) -> (n, d) float32 on the grid."""
         step = self.step(epsilon)
-        steps = noise.whole_steps(positions, step)
-        return noise.on_grid(steps + self.steps(bits), step)
+        steps = noise.round_to_steps(positions, step)
+        return noise.round_to_grid(steps + self.steps(bits), step)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,16 +181,16 @@ class Gaussian(Clipped):
         """Return (epsilon, delta)-LDP over the whole vocabulary."""
         delta = self.params.delta
         promise = Guarantee.ldp("Balle and Wang 2018, theorem 8")
-        mu = mu_of(epsilon, delta)
+        mu = largest_mu(epsilon, delta)
         return replace(promise, notion=Notion.APPROXIMATE, delta=delta, mu=mu)
 
     def sigma(self, epsilon: float) -> float:
         """Return the standard deviation of the noise in each coordinate."""
-        return self.sensitivity / mu_of(epsilon, self.params.delta)
+        return self.sensitivity / largest_mu(epsilon, self.params.delta)
 
     def noise(self, eps: Eps, bits: RandomBits) -> Floats:
         """Return normal noise: eps (n,) nats -> (n, d)."""
-        return bits.normal(0, self.width) * at_each(self.sigma, eps)[:, None]
+        return bits.normal(0, self.width) * evaluate_each(self.sigma, eps)[:, None]
 
     def spread(self, epsilon: float) -> float:
         """Return sigma."""
@@ -201,7 +201,9 @@ class Gaussian(Clipped):
     ) -> tuple[Floats, Floats, float]:
         """Return unit directions and Gamma(d / 2) amounts |z|^2 / 2 sigma^2."""
         drawn = points.astype(np.float64) - self.centres(ids, eps)
-        directions, lengths = noise.directed(drawn / at_each(self.sigma, eps)[:, None])
+        directions, lengths = noise.split_directions(
+            drawn / evaluate_each(self.sigma, eps)[:, None]
+        )
         return directions, lengths**2 / 2.0, drawn.shape[1] / 2.0
 
     def log_density(
@@ -212,4 +214,4 @@ class Gaussian(Clipped):
         centres = self.centres(words, np.repeat(eps[:1], len(words)))
         squares = noise.squared_distances(observed, centres)
         with np.errstate(divide="ignore"):
-            return noise.fallen(squares, 0.5 / at_each(self.sigma, eps) ** 2)
+            return noise.apply_rates(squares, 0.5 / evaluate_each(self.sigma, eps) ** 2)

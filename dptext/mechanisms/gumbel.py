@@ -165,7 +165,7 @@ class Params(mechanisms.Params):
         listed = geometry.nearest_words(space, _MOST)
         lists = Lists(space, listed, np.zeros(len(listed)))
         shares = poisson(space.size, listed.shape[1])
-        widest = float(geometry.farthest(space)[: space.size].max())
+        widest = float(geometry.farthest_distances(space)[: space.size].max())
         return Gumbel(self, space, lists, np.cumsum(shares), closest, widest)
 
 
@@ -204,15 +204,17 @@ class Gumbel(WordMechanism):
         x is the last candidate of x', and its own first.
         """
         size = self.space.size
-        word = int(geometry.farthest(self.space)[:size].argmax())
-        distances = geometry.to_words(self.space, np.array([word]), 0, size)[0]
+        word = int(geometry.farthest_distances(self.space)[:size].argmax())
+        distances = geometry.distances_to_words(self.space, np.array([word]), 0, size)[
+            0
+        ]
         # The last of those as far.
         last = size - 1 - int(distances[::-1].argmax())
         return self._least_loss, (last, word)
 
     def published_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats:
         """Return what the paper claims of pairs of words, epsilon d: (n,) nats."""
-        return mechanisms.of_distance(self.space, a, b, epsilon)
+        return mechanisms.distance_bound(self.space, a, b, epsilon)
 
     @property
     def least_epsilon(self) -> float:

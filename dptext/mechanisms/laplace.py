@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import mechanisms, noise
-from dptext.geometry import of_ids
+from dptext.geometry import distances_by_id
 from dptext.mechanisms import Aim, Family, NoiseMechanism
 from dptext.randomness import RandomBits
 from dptext.spaces import Geometry, Space
@@ -80,7 +80,7 @@ class RadialNoise(NoiseMechanism):
         """Return the noise as unit directions and Gamma(d) amounts."""
         drawn = points.astype(np.float64) - self.space.vectors[ids]
         wide = np.asarray(self.whitened(drawn), np.float64)
-        directions, lengths = noise.directed(wide / self.stretch)
+        directions, lengths = noise.split_directions(wide / self.stretch)
         return directions, eps * lengths, float(drawn.shape[1])
 
     def log_density(
@@ -91,7 +91,7 @@ class RadialNoise(NoiseMechanism):
         squares = noise.squared_distances(
             self.whitened(observed), self.whitened(centres)
         )
-        return noise.fallen(np.sqrt(squares, out=squares), eps / self.stretch)
+        return noise.apply_rates(np.sqrt(squares, out=squares), eps / self.stretch)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +130,7 @@ class Laplace(RadialNoise):
 
     def claimed_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats:
         """Return epsilon d for pairs of inputs, (n,) nats."""
-        return epsilon * of_ids(self.measured, a, b)
+        return epsilon * distances_by_id(self.measured, a, b)
 
     @property
     def geometry(self) -> Geometry:

@@ -28,7 +28,7 @@ from dptext import cache, mechanisms, noise
 from dptext.mechanisms import Aim, Family
 from dptext.mechanisms.laplace import RadialNoise
 from dptext.randomness import RandomBits
-from dptext.spaces import Geometry, Space, geometry_of, lipschitz_of
+from dptext.spaces import Geometry, Space, cached_geometry, cached_lipschitz
 from dptext.types import Constant, Eps, Floats, Guarantee, Inputs, MetricKind, blocks
 
 _BLOCK = 4096
@@ -80,12 +80,12 @@ class Mahalanobis(RadialNoise):
 
     def vectors(self) -> Floats:
         """Return all vectors whitened, in float64: (V + 1, d)."""
-        return noise.product(self.space.vectors, self.inverse)
+        return noise.multiply(self.space.vectors, self.inverse)
 
     @cached_property
     def geometry(self) -> Geometry:
         """Return the public distances over V in d_RM, the diameter rounded up."""
-        measured = geometry_of(
+        measured = cached_geometry(
             self.space, lambda: self.vectors().astype(np.float32), *self._key
         )
         # Whitened vectors are measured in single precision.
@@ -107,7 +107,7 @@ class Mahalanobis(RadialNoise):
     def _of_pairs(self) -> Constant:
         digest, identity = self.space.lexicon.digest, self.space.identity
         key = cache.key_of("euclidean", digest, identity, *self._key)
-        return lipschitz_of(key, "factor", self.space.vectors, self.vectors)
+        return cached_lipschitz(key, "factor", self.space.vectors, self.vectors)
 
     def guarantee_over(self, inputs: Inputs, epsilon: float) -> Guarantee:
         """Return metric DP in the Mahalanobis distance, with its Euclidean factor.
@@ -128,7 +128,7 @@ class Mahalanobis(RadialNoise):
 
     def noise(self, eps: Eps, bits: RandomBits) -> Floats:
         """Return elliptical noise: eps (n,) -> (n, d)."""
-        return noise.product(noise.radial(bits, len(self.root), eps), self.root)
+        return noise.multiply(noise.radial(bits, len(self.root), eps), self.root)
 
 
 def covariance(vectors: NDArray[np.float32]) -> Floats:

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from dptext import cache, mechanisms, noise
 from dptext.mechanisms import Aim, Family
 from dptext.mechanisms.laplace import Laplace
-from dptext.spaces import Geometry, Space, jl, lipschitz_of
+from dptext.spaces import Geometry, Space, cached_lipschitz, jl
 from dptext.types import Constant, Floats, Ids, Inputs
 
 
@@ -73,13 +73,13 @@ class Params(mechanisms.Params):
 
 
 def _product(space: Space, drawn: Floats) -> NDArray[np.float32]:
-    return noise.product(space.vectors, drawn).astype(np.float32)
+    return noise.multiply(space.vectors, drawn).astype(np.float32)
 
 
 def constant(space: Space, projected: Space) -> Constant:
     """Return the largest ratio of distances over all pairs, rounded up."""
     key = cache.key_of("privemb", space.lexicon.digest, projected.identity)
-    return lipschitz_of(key, "constant", space.vectors, lambda: projected.vectors)
+    return cached_lipschitz(key, "constant", space.vectors, lambda: projected.vectors)
 
 
 def spectral(matrix: Floats) -> Constant:
@@ -102,9 +102,14 @@ class PrivEmb(Laplace):
         """Return the vectors before the projection, which is linear: (V + 1, d)."""
         return self.measured.vectors
 
+    @property
+    def compared(self) -> NDArray[np.float32]:
+        """Return the vectors before the projection."""
+        return self.measured.vectors
+
     def position(self, vectors: Floats) -> Floats:
         """Project vectors: (n, d) -> (n, m)."""
-        return noise.product(vectors, self.matrix)
+        return noise.multiply(vectors, self.matrix)
 
     def constant(self, inputs: Inputs) -> Constant:
         """Return the constant of the matrix: exact for pairs of words."""

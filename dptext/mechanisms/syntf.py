@@ -77,7 +77,7 @@ class SynTF(WordMechanism):
 
     def published_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats | None:
         """Return the claim of the published form for any two words, epsilon."""
-        published = mechanisms.of_known_words(epsilon, a, b)
+        published = mechanisms.known_words_bound(epsilon, a, b)
         return published if self.params.published else None
 
     def _weights(self, rows: Ints, eps: Eps) -> tuple[Floats, Floats, Floats]:

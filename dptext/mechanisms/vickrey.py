@@ -84,7 +84,7 @@ class Vickrey(WordMechanism):
 
     def published_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats:
         """Return what the paper claims of pairs of words, epsilon d: (n,) nats."""
-        return mechanisms.of_distance(self.space, a, b, epsilon)
+        return mechanisms.distance_bound(self.space, a, b, epsilon)
 
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
         """Draw a word for each word: ids (n,), eps (n,) 1/distance -> (n,) ids."""

@@ -21,7 +21,7 @@ import numpy as np
 
 from dptext.noise import unit
 from dptext.readers import kernel, posterior
-from dptext.readers.channel import TABLES, Channel
+from dptext.readers.channel import TABLES, Channel, Shown
 from dptext.readers.ngrams import Gains, Ngrams, WholeGains
 from dptext.readers.posterior import Chains, PathCandidates, WordCandidates
 from dptext.tokens import language_data
@@ -114,21 +114,18 @@ class Topic:
 
     def _sums(self, released: Released) -> tuple[Vectors, Ints]:
         """Return the sums of the directions of each text (texts, d), of how many."""
-        drawn, texts = released.drawn, released.texts
-        count, dimensions = len(released.ends), self.directions.shape[1]
-        sums, counts = np.zeros((count, dimensions)), np.zeros(count, np.int64)
+        rows, of_rows = _rows_and_texts(released)
+        texts, dimensions = len(released.ends), self.directions.shape[1]
+        sums, counts = np.zeros((texts, dimensions)), np.zeros(texts, np.int64)
         if kernel.library is not None:
             kernel.library.topic_sums(
-                *(len(drawn), dimensions, drawn, texts),
+                *(len(rows), dimensions, rows, of_rows),
                 *(self.directions, self.worth, sums, counts),
             )
             return sums, counts
-        begins = np.flatnonzero(np.diff(texts, prepend=-1))
-        worth = self.worth[drawn]
-        each = self.directions[drawn] * worth[:, None]
-        sums[texts[begins]] = np.add.reduceat(each, begins, axis=0, dtype=np.float64)
-        counts[texts[begins]] = np.add.reduceat(worth > 0.0, begins, dtype=np.int64)
-        return sums, counts
+        worth = self.worth[rows]
+        np.add.at(sums, of_rows, self.directions[rows] * worth[:, None])
+        return sums, np.bincount(of_rows[worth > 0.0], minlength=texts)
 
     def _topics(self, drawn: Ids, texts: Ints, sums: Vectors, counts: Ints) -> Singles:
         """Return the mean direction of the other draws of each word's text: (n, d)."""
@@ -157,8 +154,23 @@ _SUMS = np.empty((1, 0)), np.empty(0, np.int64)
 # The same without a topic.
 _NO_TOPIC = 0, _SHORT, _FLOAT, *_SUMS, _FLOAT, 0, 0.0, _FLOAT, _SHORT
 
+
+def _rows_and_texts(released: Released) -> tuple[Ids, Ints]:
+    """Return the drawn words, then the common words that are copied, and their texts."""
+    drawn, texts = released.drawn, released.texts
+    if released.copied is None:
+        return drawn, texts
+    places = np.flatnonzero(released.copied >= 0)
+    of_places = np.searchsorted(released.ends, places, side="right")
+    rows = np.concatenate((drawn, released.copied[places])).astype(np.int32)
+    return rows, np.concatenate((texts, of_places))
+
+
 # A candidate that is so much less likely than the best one is not told from it.
 _LEAST = 1e-12
+# Of function words so many are names inside a sentence where they have a capital; they
+# are never written there.
+_FUNCTION = 0.02
 # Candidates of an attacker, who has time.
 _MANY = 40
 # What a nat of the language model counts beside a closeness of 1 in what is written.
@@ -207,7 +219,8 @@ class PairReader:
     asked about, all if not given: those that weigh most; weight, the power of the
     language model; topic, that of what the text is about, 0 to leave that out; whole,
     whether pairs of all words count: an attacker's way, for a power of 1, which chooses
-    no path.
+    no path. common, what a common word weighs beside one that may have been replaced:
+    no replaced word was one, but one may be written, since people read these best.
     """
 
     name = "ngram"
@@ -226,9 +239,14 @@ class PairReader:
         kept: int | None = None,
         *,
         whole: bool = False,
+        common: float = 0.0,
     ) -> None:
         channel.check()
+        self._common = common
         self.channel = channel
+        function = language_data.stop_words(channel.lexicon.language)
+        keys = [*channel.lexicon.row_of]
+        self._function = np.array([*(key in function for key in keys), False])
         # There are no more inputs than words and the unknown word.
         self._model, self._count = model, min(count, model.size + 1)
         self._kept, self._weight = min(kept or self._count, self._count), weight
@@ -359,8 +377,8 @@ class PairReader:
         weights, backoff = (np.empty(shape, np.float32) for _ in range(2))
         writable = np.empty(shape, np.bool_)
         topic = self._topic and self._topic.kernel_arguments(released)
-        for epsilon, positions in self.channel.groups(released.eps):
-            table, drawn = self.table(epsilon), released.drawn[positions]
+        for shown, positions in self.channel.groups(released):
+            table, drawn = self.table(shown), released.drawn[positions]
             if drawn.min() < 0 or drawn.max() >= len(table.rows):
                 raise IndexError("a word that the mechanism does not draw")
             kernel.library.weigh(
@@ -377,8 +395,8 @@ class PairReader:
         shape = len(released.drawn), self._count
         rows, writable = np.zeros(shape, np.int32), np.zeros(shape, bool)
         weights = np.zeros(shape, np.float32)
-        for epsilon, positions in self.channel.groups(released.eps):
-            table, drawn = self.table(epsilon), released.drawn[positions]
+        for shown, positions in self.channel.groups(released):
+            table, drawn = self.table(shown), released.drawn[positions]
             rows[positions] = table.rows[drawn]
             writable[positions] = table.writable[drawn]
             weights[positions] = table.weights[drawn]
@@ -393,12 +411,21 @@ class PairReader:
         chains = posterior.chains_of(released, self.channel.lexicon)
         return Weighed(rows, columns.T, writable, words, chains)
 
-    def _table(self, epsilon: float) -> CandidateTable:
+    def _table(self, shown: Shown) -> CandidateTable:
         model, channel = self._model, self.channel
         alone = model.alone[: model.size + 1].astype(np.float64)
-        inputs = np.where(channel.inputs > 0.0, np.exp(alone), 0.0)
-        rows, log_probs, writable = channel.candidates(epsilon, self._count, inputs)
-        logs = log_probs + self._weight * alone[rows]
+        inputs = channel.inputs_of(shown, np.exp(alone))
+        weigh = np.zeros(len(inputs))
+        if shown.capital:
+            inputs[self._function] *= _FUNCTION
+            weigh[self._function] = np.log(_FUNCTION)
+        if self._common and not shown.capital:
+            common = channel.common & channel.has_form(shown)
+            inputs[common] = self._common * np.exp(alone[common])
+            weigh[common] = np.log(self._common)
+        every = shown.epsilon, self._count, inputs
+        rows, log_probs, writable = channel.candidates(*every)
+        logs = log_probs + self._weight * alone[rows] + weigh[rows]
         top = logs.max(axis=1, keepdims=True)
         weights = np.exp(logs - np.where(np.isfinite(top), top, 0.0))
         weights = np.where(np.isfinite(logs), np.maximum(weights, _LEAST), 0.0)

@@ -10,7 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dptext import __version__, lexicons
+from dptext import lexicons
+from dptext._version import __version__
 from dptext.engine.job import Job, Written
 from dptext.engine.tally import Tally
 from dptext.guarantees import statement

@@ -42,6 +42,8 @@ class TopicFigures:
     picked_after: Share
     #: The same of two texts.
     picked_of_two: Share
+    #: Topics that are written for a text, as a set.
+    together: Count = 1
 
     @classmethod
     def from_pipeline(cls, pipeline: Pipeline) -> TopicFigures | None:
@@ -57,11 +59,18 @@ class TopicFigures:
             picked=picked_of(epsilon, ORIGINALS, terms),
             picked_after=picked_after(epsilon, ORIGINALS),
             picked_of_two=picked_after(epsilon, 2),
+            together=terms.together,
         )
 
 
 def written_sentence(topics: TopicFigures) -> tuple[str, JsonObject]:
     """Say how often the nearest topic is written."""
+    if topics.together > 1:
+        sentence = (
+            f"{count(topics.together)} of {count(topics.topics)} topics for each text, "
+            f"the nearest among them in {nearest_percent(topics.nearest)} of texts"
+        )
+        return sentence, {"topics": topics.topics, "nearest": topics.nearest}
     sentence = (
         f"the nearest of {count(topics.topics)} topics in "
         f"{nearest_percent(topics.nearest)} of texts: the topic is not hidden"
@@ -88,8 +97,12 @@ def original_sentence(topics: TopicFigures, *, seeded: bool) -> tuple[str, JsonO
     return sentence, figures
 
 
-def kept_sentence(changed: object) -> tuple[str, JsonObject]:
+def kept_sentence(
+    topics: TopicFigures | None, changed: object
+) -> tuple[str, JsonObject]:
     """Say how many texts became their nearest topic; changed, the share of others."""
+    if topics is not None and topics.together > 1:
+        return "shares of topics: dptext topics estimate", {"nearest": None}
     if not isinstance(changed, float):
         return "there was no text (private)", {"nearest": None, "private": True}
     sentence = f"{whole(1.0 - changed)} of texts became their nearest topic (private)"

@@ -206,7 +206,7 @@ def test_a_plan_reads_one_half_with_the_other(files: tuple[Path, Path, Path]) ->
     """Its figures stand first, and nothing private is named."""
     public, _, _ = files
     usual = (*small(public.parent), "--public-text", str(public))
-    ran = here("plan", *usual, "--json")
+    ran = here("sanitize", "--plan", *usual, "--json")
     assert ran.code == 0, ran.err
     corpus = json.loads(ran.out)["in_context"][0]
     assert (corpus["corpus"], corpus["kind"]) == ("public.jsonl", "public text")
@@ -214,7 +214,7 @@ def test_a_plan_reads_one_half_with_the_other(files: tuple[Path, Path, Path]) ->
     assert reading["reader"] == "same-kind"
     words = reading["classes"][0]["words"]
     assert words + corpus["counted"] == COUNTED * 17
-    shown = " ".join(here("plan", *usual).out.decode().split())
+    shown = " ".join(here("sanitize", "--plan", *usual).out.decode().split())
     counted = f"{corpus['counted']:,} other words of it finds"
     assert f"this kind in public.jsonl a reader with {counted}" in shown
 

@@ -561,7 +561,7 @@ def test_entities_of_letters_are_read_as_letters(small: Pipeline) -> None:
 def test_the_statement_says_what_a_layout_holds(form: Form) -> None:
     """The statement names all that is copied of a piece."""
     policy = Policy(forms=(form,))
-    shown = " ".join(sentences.shown(policy))
+    shown = " ".join(sentences.form_layouts(policy))
     assert forms.RULES[form].said in shown or form is Form.FIXED
     words = {
         Form.CARD: ("how many digits", "spaces or hyphens"),

@@ -44,8 +44,8 @@ def test_a_server_attacks_the_named_rows_and_nothing_is_written(tmp_path: Path) 
     with gzip.open(tmp_path / "text" / "sst2_dev.jsonl.gz", "wt") as file:
         file.writelines(json.dumps({"text": row}) + "\n" for row in ROWS)
     before = calibrate.shipped_readers().read_bytes()
-    flags = ("--profile", "balanced", "--risk", "10%", "--kind", "sentences")
-    flags += ("--texts", "2", "--model", "tiny")
+    flags = ["--profile", "balanced", "--risk", "10%", "--kind", "sentences"]
+    flags += ["--texts", "2", "--model", "tiny"]
     with serving() as server:
         ran = run(tmp_path, *flags, "--endpoint", server.url)
         assert ran.returncode == 0, ran.stderr
