@@ -38,12 +38,12 @@ _STEPS = 127
 # Of the candidates of a word so many are read with their neighbours: those that weigh
 # most by the draw and by what the text is about.
 _READ = 16
-# Where common words are copied: what one weighs beside a word that may have been
-# replaced, among those that may be written.
-_COMMON = 0.3
 # A drawn word of news that is less near (cosine) to what the rest of its text is about
 # is written as a neutral word (docs/presentable.md).
 _STRAY = 0.05
+# Where common words are copied: what one weighs beside a word that may have been
+# replaced, among those that may be written.
+_COMMON = 0.3
 
 
 @dataclass(frozen=True, slots=True)

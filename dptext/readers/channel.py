@@ -118,6 +118,11 @@ class Channel:
         return language_data.delicate_words(language)
 
     @property
+    def neutral(self) -> Ids:
+        """Return a neutral word for each word of news, others themselves: (V,)."""
+        return stand_ins.for_news(self.lexicon)
+
+    @property
     def common(self) -> Mask:
         """Tell which rows are common words other than function words: (V + 1,)."""
         common = np.zeros(len(self.prior) + 1, bool)
@@ -125,11 +130,6 @@ class Channel:
             words = common_words(self.lexicon, count)
             common[words.content(self.lexicon)] = True
         return common
-
-    @property
-    def neutral(self) -> Ids:
-        """Return a neutral word for each word of news, others themselves: (V,)."""
-        return stand_ins.for_news(self.lexicon)
 
     @property
     def inputs(self) -> Floats:

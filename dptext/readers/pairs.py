@@ -115,8 +115,8 @@ class Topic:
     def _sums(self, released: Released) -> tuple[Vectors, Ints]:
         """Return the sums of the directions of each text (texts, d), of how many."""
         rows, of_rows = _rows_and_texts(released)
-        count, dimensions = len(released.ends), self.directions.shape[1]
-        sums, counts = np.zeros((count, dimensions)), np.zeros(count, np.int64)
+        texts, dimensions = len(released.ends), self.directions.shape[1]
+        sums, counts = np.zeros((texts, dimensions)), np.zeros(texts, np.int64)
         if kernel.library is not None:
             kernel.library.topic_sums(
                 *(len(rows), dimensions, rows, of_rows),
@@ -125,8 +125,7 @@ class Topic:
             return sums, counts
         worth = self.worth[rows]
         np.add.at(sums, of_rows, self.directions[rows] * worth[:, None])
-        counts = np.bincount(of_rows[worth > 0.0], minlength=count)
-        return sums, counts
+        return sums, np.bincount(of_rows[worth > 0.0], minlength=texts)
 
     def _topics(self, drawn: Ids, texts: Ints, sums: Vectors, counts: Ints) -> Singles:
         """Return the mean direction of the other draws of each word's text: (n, d)."""
