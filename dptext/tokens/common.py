@@ -112,7 +112,7 @@ class CommonWords:
         is_function = key in self._function and key not in self._proper
         if not self._names and not is_function:
             return 0
-        title, letters = body[1:].islower(), len(body)
+        title, letters = body[1:] == body[1:].lower(), len(body)
         if letters >= _SHOUTED and is_function:
             return kinds.COMMON if title or body.isupper() else 0
         if letters == 1:
