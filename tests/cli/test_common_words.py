@@ -6,6 +6,7 @@ With the profile and the lexicon that ship.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -251,3 +252,13 @@ def test_settings_that_do_not_go_together(
     ran = here("sanitize", source, *READABLE, *options, "-o", "x.jsonl")
     assert (ran.code, ran.err.count("\n")) == (2, 1), ran.err
     assert said in ran.err
+
+
+@pytest.mark.skipif(RECIPE.tokens.grammar != "show", reason="no form is shown")
+def test_the_risk_says_what_it_leaves_out(folder: Path) -> None:
+    """A shown form helps to guess: the note has the figure with it."""
+    report = json.loads((folder / f"out.jsonl{SIDECAR}").read_text())
+    note = report["words"]["risk_note"]
+    found = re.search(r"with the form the best guess is right for ([\d.]+)%", note)
+    assert found is not None
+    assert float(found[1]) / 100.0 > report["words"]["risk"]["success"]
