@@ -146,7 +146,7 @@ class CommonWords:
         return len(parts) == 1
 
     def reads_as_place(self, body: str) -> bool:
-        """Tell whether a word in capitals is a place and another word without ("US")."""
+        """Tell whether a word is a place in capitals alone ("US")."""
         return body.isupper() and key_of(body) in self._places
 
     def reads_as_month(self, body: str) -> bool:

@@ -463,4 +463,6 @@ def released(policy: Policy, words: Words, drawn: Ids, eps: Eps) -> Released:
     else:
         for position in np.flatnonzero(mark).tolist():
             pieces[position] = words.pieces[position]
-    return Released(pieces, flags, ends, positions, words.texts, drawn, eps, rows, words.grammar)
+    return Released(
+        pieces, flags, ends, positions, words.texts, drawn, eps, rows, words.grammar
+    )
