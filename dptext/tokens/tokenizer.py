@@ -216,6 +216,8 @@ class Tokenizer:
             reads_as_name = names.known_is_name
         # Lexicons without one row for names need no lists of them.
         named = self._names >= 0 and (named or reads_as_name(body, self._language))
+        if self._common is not None and self._names >= 0:
+            named = named or self._common.is_person(body)
         bits = 0 if self._common is None else self._common.code(body)
         if self._common is not None and self._common.reads_as_month(body):
             kind, row, bits, named = kinds.WORD, self._month, 0, False
