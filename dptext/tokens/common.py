@@ -151,8 +151,14 @@ class CommonWords:
         parts = divide(key, lambda _: -1, whole=self.whole, elisions=self.elisions)
         return len(parts) == 1
 
+    def is_person(self, body: str) -> bool:
+        """Tell whether a known word with a capital is a name of persons alone."""
+        if not (body[:1].isupper() and body[1:].islower()):
+            return False
+        return names.fold(key_of(body)) in language_data.person_names(self._language)
+
     def reads_as_place(self, body: str) -> bool:
-        """Tell whether a word in capitals is a place and another word without ("US")."""
+        """Tell whether a word is a place in capitals alone ("US")."""
         return body.isupper() and key_of(body) in self._places
 
     def reads_as_month(self, body: str) -> bool:

@@ -87,6 +87,8 @@ def copies(words: Words, count: int) -> Words:
     """Return the words of a text, as often as is asked for."""
     size, several = len(words.pieces), np.arange(count)
     assert words.read_as is not None
+    assert words.copied is not None
+    assert words.grammar is not None
     return Words(
         pieces=words.pieces * count,
         flags=np.tile(words.flags, count),
@@ -102,6 +104,8 @@ def copies(words: Words, count: int) -> Words:
             for number in several.tolist()
             for at, layout in words.formed.items()
         },
+        copied=np.tile(words.copied, count),
+        grammar=np.tile(words.grammar, count),
     )
 
 
@@ -121,6 +125,7 @@ def written(ready: Pipeline, words: Words, draws: Ids) -> list[str]:
 def test_the_output_depends_on_draws_alone(readable: Pipeline, context: str) -> None:
     """For equal draws all compared texts have the same output, and draws lose epsilon.
 
+    Texts are compared whose words agree in grammatical form and capitals.
     So no output is more than e^epsilon times as likely for one word as for another.
     """
     places, mechanism = context.count("{}"), readable.mechanism
