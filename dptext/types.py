@@ -297,10 +297,10 @@ class Released:
     them, "" for each word that was drawn, masked or left out. flags (p,) uint8: the
     kind of each piece as dptext.tokens.kinds has it, WORD for every drawn word and
     UNKNOWN for an identifier, and ENDER; TITLE for a drawn word inside a sentence that
-    has a capital first letter, where capitals are shown. ends (r,) int64 end of each text in pieces;
-    positions (n,) int64 where each drawn word stands in pieces; texts (n,) int64 which
-    text it belongs to, non-decreasing; drawn (n,) int32 rows of the vocabulary; eps
-    (n,) float64, its epsilon as far as that is public (dptext.readers.channel); copied
+    has a capital first letter, where capitals are shown. ends (r,) int64 end of each
+    text in pieces; positions (n,) int64 where each drawn word stands in pieces; texts
+    (n,) int64 which text it belongs to, non-decreasing; drawn (n,) int32 rows of the
+    vocabulary; eps (n,) float64, its epsilon as far as that is public (dptext.readers.channel); copied
     (p,) int32 and grammar (n,) as in Words.
     """
 
