@@ -41,7 +41,9 @@ def test_delta_of_gaussian_noise(epsilon: float, mu: float) -> None:
     """Delta at an epsilon is that of dp_accounting, and no less."""
     expected = losses().GaussianPrivacyLoss(1.0 / mu, sensitivity=1.0)
     delta = expected.get_delta_for_epsilon(epsilon)
-    assert noise.gaussian_delta(epsilon, mu) == pytest.approx(delta, rel=1e-8, abs=1e-15)
+    assert noise.gaussian_delta(epsilon, mu) == pytest.approx(
+        delta, rel=1e-8, abs=1e-15
+    )
 
 
 @pytest.mark.parametrize("delta", [1e-9, 1e-5, 0.01])
