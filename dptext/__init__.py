@@ -8,6 +8,8 @@
 
 from __future__ import annotations
 
+from dptext._version import __version__
+
 TYPE_CHECKING = False  # typing has it, too, but is not loaded for it
 if TYPE_CHECKING:
     from typing import Any
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
     from dptext.pipeline import Pipeline as Pipeline
     from dptext.profile import Profile as Profile
 
-__version__ = "0.1.0"
 _API = ("Pipeline", "embed", "load_profile", "open_pipeline", "privatize")
 __all__ = ["__version__", *_API]
 
@@ -27,8 +28,9 @@ __all__ = ["__version__", *_API]
 def __getattr__(name: str) -> Any:
     """Import what programs call when it is first asked for."""
     if name in _API:
-        from dptext import api
+        from dptext import api, errors
 
+        errors.check_platform()
         return getattr(api, name)
     raise AttributeError(f"module 'dptext' has no attribute {name!r}")
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 import _signal  # type: ignore[import-not-found]
 import os
 
+from dptext.errors import PlatformError, check_platform
+
 # What is loaded stays until the end: to look for garbage in it as often as usual takes
 # a tenth of the time of one line, and to take it apart at the end another tenth.
 _OBJECTS = 50_000
@@ -17,6 +19,10 @@ def main() -> None:
     An interrupt ends it with one line even while it is still being loaded, which takes
     longer than some users wait.
     """
+    try:
+        check_platform()
+    except PlatformError as error:
+        _end(f"dptext: {error}\n".encode(), error.exit_code)
     # Where an interrupt is ignored (nohup, a shell's background job) it stays so.
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
         _signal.signal(_signal.SIGINT, _interrupted)
@@ -38,10 +44,8 @@ def main() -> None:
 
 def _dump_no_core() -> None:
     """Have a crash write no image of memory, which would hold texts and the key."""
-    try:
-        import resource
-    except ImportError:  # no such limits on this system
-        return
+    import resource
+
     hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
     resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
 

@@ -259,7 +259,5 @@ def _private(status: os.stat_result, kind: Callable[[int], bool]) -> bool:
     """Tell whether a file is of a kind, and could be written by this user alone."""
     if not kind(status.st_mode):
         return False
-    if not hasattr(os, "geteuid"):  # no such permissions on this system
-        return True
     others = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
     return status.st_uid in (os.geteuid(), 0) and not others

@@ -11,12 +11,15 @@
       StoppedError RuntimeError 5   the output holds what the run was told to stop at
       OutputError  OSError      1   the output cannot be written
       ComponentError RuntimeError 1 a component of another package failed
+      PlatformError RuntimeError  1 the system is not supported
 
 An InternalError is none of them: it describes a bug of dptext.
 Messages name the location and the next action, never the text of a record.
 """
 
 from __future__ import annotations
+
+import sys
 
 
 class DptextError(Exception):
@@ -86,6 +89,25 @@ class ComponentError(DptextError, RuntimeError):
     """A component of another package failed; the message names it and the line."""
 
     exit_code = 1
+
+
+class PlatformError(DptextError, RuntimeError):
+    """The operating system is not supported."""
+
+    exit_code = 1
+
+
+def check_platform() -> None:
+    """Raise PlatformError on Windows.
+
+    Its files have no permissions that keep a key from other users, and open files
+    cannot be replaced there, on which all-or-nothing outputs rest.
+    """
+    if sys.platform == "win32":
+        raise PlatformError(
+            "Windows is not supported: run dptext in the Windows Subsystem for Linux "
+            "(WSL, installed by wsl --install)"
+        )
 
 
 class InternalError(Exception):

@@ -5,8 +5,8 @@ of a batch of records and returns all that others need to write, measure or char
 
 identity_of: two runs share their random bits only where all that decides the output is
 equal: the settings, with the content of the files that they name in place of the paths;
-the lexicon's content; dptext's version and ALGORITHM, and the code of components of
-other packages.
+the lexicon's content; OUTPUT_LAWS and ALGORITHM, and the code of components of other
+packages. Releases of dptext with equal laws write the same bytes under the same key.
 
 Strategies say how often a word is drawn. token: every word of a text anew. record: once
 for each distinct word of a record. data-set: once for each distinct word of a run, in
@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import __version__, mappings, progress, registry, spaces, views
+from dptext import mappings, progress, registry, spaces, views
 from dptext.budgets import AnyBudget, Budget, SequentialBudget, uniform
 from dptext.decoders import Decoder, none
 from dptext.errors import LexiconError, UsageError
@@ -40,6 +40,7 @@ from dptext.mechanisms import (
     Family,
     Mechanism,
     NoiseMechanism,
+    SetMechanism,
     TextMechanism,
     WordMechanism,
 )
@@ -75,6 +76,12 @@ from dptext.types import (
     Words,
 )
 
+# The first version of dptext that turns random bits, settings and texts into words as
+# this one does. Raise it to the coming version, once between two releases, when the
+# same key, input and settings would write other bytes: otherwise two outputs of a text
+# would share random bits under different laws, and tell more than either alone.
+OUTPUT_LAWS = "0.1.0"
+
 
 def identity_of(
     recipe: Profile,
@@ -107,7 +114,7 @@ def identity_of(
     return digest_of_data(
         {
             "algorithm": ALGORITHM.decode(),
-            "version": __version__,
+            "version": OUTPUT_LAWS,
             "lexicon": lexicon,
             "settings": settings,
             "named": named,
@@ -247,14 +254,23 @@ class Pipeline:
     ) -> Privatized:
         """Replace the words of records."""
         words, drawn, eps, bits = self.draws(records, randomness)
-        joined = self.joiner.join(words, self.decode(words, drawn, eps), bits)
+        written = self.decode(words, drawn, eps)
+        if isinstance(self.mechanism, SetMechanism) and self.writes_sets:
+            written = self.mechanism.sets(words.inputs, eps, bits)
+        joined = self.joiner.join(words, written, bits)
         if self.rewrites and len(drawn):
             released, spelled = self.released(words, drawn, eps), [*joined.spelled]
-            written = self.decoder.rewrite(joined.texts, spelled, released)
-            joined = replace(joined, texts=written)
+            anew = self.decoder.rewrite(joined.texts, spelled, released)
+            joined = replace(joined, texts=anew)
         left = iter(joined.texts)
         texts = [tuple(islice(left, len(record.texts))) for record in records]
         return Privatized(texts, words, drawn, joined, eps)
+
+    @property
+    def writes_sets(self) -> bool:
+        """Tell whether a set of topics is written for each text."""
+        of_topics = isinstance(self.joiner, TopicJoiner)
+        return of_topics and isinstance(self.mechanism, SetMechanism)
 
     @property
     def rewrites(self) -> bool:

@@ -193,11 +193,6 @@ STAGES = {
     "budget": "budgets",
     "decoder": "decoders",
 }
-# Keys of older versions and what they are called now, by stage and component.
-_RENAMED = {
-    ("mechanism", "rank", "law"): "weights",
-    ("mechanism", "diffractor", "law"): "noise",
-}
 _KEYS = ("name", "about", "source", "lexicon", *STAGES, "strategy", "tokens")
 
 
@@ -382,9 +377,20 @@ def _tokens(settings: object, location: str) -> Policy:
         lists.read(rest.pop(key, None) or (), f"{location}.{key}")
         for key in ("keep", "mask")
     )
-    if isinstance(rest.get("forms"), str):
-        rest["forms"] = [rest["forms"]]
+    for key in ("forms", "classes"):
+        if isinstance(rest.get(key), str):
+            rest[key] = [rest[key]]
     policy = convert(rest, Policy, location)
+    if policy.classes and not policy.common:
+        raise UsageError(
+            f"{location}: classes go with common, which divides words by their spelling"
+        )
+    for key in ("punctuation", "stop_word"):
+        if policy.common and getattr(policy, key) == "drop":
+            raise UsageError(
+                f"{location}: common copies words where sentences begin, and function "
+                f"words: {key} cannot be drop"
+            )
     return replace(policy, keep=keep, mask=mask)
 
 
@@ -396,11 +402,6 @@ def _part(key: str, settings: object, location: str) -> Part[Any]:
     name: str = settings["name"]
     module = registry.find(STAGES[key], name)
     rest = {item: value for item, value in settings.items() if item != "name"}
-    for item in rest:
-        if now := _RENAMED.get((key, name, item)):
-            raise UsageError(
-                f"{location}: {key}.{item}: this key is now {key}.{now}; rename it"
-            )
     return Part(name, convert(rest, module.Params, f"{location}: {key}"))
 
 

@@ -60,6 +60,15 @@ class RunKey:
         """Draw a key from the operating system."""
         return cls(os.urandom(KEY_BYTES), "system")
 
+    def for_output(self, name: str) -> RunKey:
+        """Derive the key of one output of a run, whose draws nobody repeats.
+
+        Records of equal id and text in other outputs of the run are drawn apart so.
+        """
+        encoded = b"output " + name.encode("utf-8", "surrogateescape")
+        secret = hashlib.blake2b(encoded, key=self.secret, digest_size=KEY_BYTES)
+        return RunKey(secret.digest(), self.origin)
+
     @classmethod
     def from_seed(cls, seed: int) -> RunKey:
         """Derive a key from a public number: for tests and papers, never private."""

@@ -230,7 +230,7 @@ class Selection:
                 return name
             return str(int(name) - sum(each < int(name) for each in gone))
 
-        name = self.id_field or ""
+        name = self.id_field
         is_gone = any(f"{name}.".startswith(f"{each}.") for each in self.dropped)
         return replace(
             self,
@@ -238,7 +238,7 @@ class Selection:
             pseudonyms=tuple(map(renamed, self.pseudonyms)),
             dropped=(),
             skip_lines=0,
-            id_field=renamed(name) if name and not is_gone else None,
+            id_field=None if name is None or is_gone else renamed(name),
         )
 
     def without_fields(self) -> Selection:
@@ -263,6 +263,9 @@ class Words:
     read_as (n,) int32, the row that all names have where a word is read as a name of a
     person (dptext.tokens.names), else ids; None: no word is. formed, by position in
     pieces, the form and the layout of each piece that has one (dptext.tokens.forms).
+    copied (p,) int32, the row of each common word that is copied, -1 elsewhere; None:
+    no word is copied for being common. grammar (n,), the grammatical form of each word
+    (dptext.tokens.grammar); None: it is not shown.
     """
 
     pieces: list[str]
@@ -273,6 +276,8 @@ class Words:
     ids: Ids
     read_as: Ids | None = None
     formed: Mapping[int, tuple[str, str]] = field(default_factory=dict)
+    copied: Ids | None = None
+    grammar: NDArray[np.uint8] | None = None
 
     @property
     def inputs(self) -> Ids:
@@ -291,10 +296,12 @@ class Released:
     pieces list[p]: marks and spacing as they stand, copied words without spaces around
     them, "" for each word that was drawn, masked or left out. flags (p,) uint8: the
     kind of each piece as dptext.tokens.kinds has it, WORD for every drawn word and
-    UNKNOWN for an identifier, and ENDER. ends (r,) int64 end of each text in pieces;
-    positions (n,) int64 where each drawn word stands in pieces; texts (n,) int64 which
-    text it belongs to, non-decreasing; drawn (n,) int32 rows of the vocabulary; eps
-    (n,) float64, its epsilon as far as that is public (dptext.readers.channel).
+    UNKNOWN for an identifier, and ENDER; TITLE for a drawn word inside a sentence that
+    has a capital first letter, where capitals are shown. ends (r,) int64 end of each
+    text in pieces; positions (n,) int64 where each drawn word stands in pieces; texts
+    (n,) int64 which text it belongs to, non-decreasing; drawn (n,) int32 rows of the
+    vocabulary; eps (n,) float64, its epsilon as far as that is public (dptext.readers.channel); copied
+    (p,) int32 and grammar (n,) as in Words.
     """
 
     pieces: list[str]
@@ -304,6 +311,8 @@ class Released:
     texts: Ints
     drawn: Ids
     eps: Eps
+    copied: Ids | None = None
+    grammar: NDArray[np.uint8] | None = None
 
 
 @dataclass(frozen=True, slots=True)

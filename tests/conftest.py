@@ -32,6 +32,24 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Leave the slow tests out of quick files, too."""
+    if config.option.markexpr == "quick":
+        config.option.markexpr = "quick and not slow"
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave the files unread that have no quick test, where only these are wanted.
+
+    Importing all of them takes longer than the quick tests run.
+    """
+    is_test = collection_path.name.startswith("test_")
+    if config.option.markexpr != "quick and not slow" or not is_test:
+        return None
+    is_quick = "pytest.mark.quick" in collection_path.read_text(encoding="utf-8")
+    return None if is_quick else True
+
+
 @pytest.fixture(scope="session", autouse=True)
 def run_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Point caches and data at a folder of this run, so that no run feeds another."""

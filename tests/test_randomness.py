@@ -18,6 +18,8 @@ from dptext.types import Record
 from tests import distributions
 from tests.keys import put
 
+pytestmark = pytest.mark.quick
+
 KEY = RunKey.from_seed(1)
 BASE = Record(0, ("a text",), None)
 

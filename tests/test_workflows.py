@@ -13,7 +13,10 @@ from typing import Any
 import pytest
 import yaml
 
+import dptext
 from tests.cli.running import environment, here
+
+pytestmark = pytest.mark.quick
 
 ROOT = Path(__file__).parents[1]
 BASH = pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
@@ -98,17 +101,64 @@ def test_image_runs_as_nobody() -> None:
             assert f"!{name}\n" in ignored
 
 
-def test_release_has_few_rights() -> None:
-    """Each job has the rights that it names and no more, and pins what it uses."""
-    data = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text())
+WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
+PINNED = re.compile(r"uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_workflows_have_few_rights(path: Path) -> None:
+    """Each job has the rights that it names and no more, and no value in a script."""
+    data = yaml.safe_load(path.read_text())
     assert data["permissions"] == {}
     for job in data["jobs"].values():
         assert "write-all" not in job["permissions"]
-        for step in job["steps"]:
-            assert "${{" not in step.get("run", "")
-            assert re.search(r"@(v\d+|release/v\d+)$", step.get("uses", "x@v1"))
-    used = {
-        step.get("uses", "").partition("@")[0]
-        for step in data["jobs"]["build"]["steps"]
-    }
+        assert not [step for step in job["steps"] if "${{" in step.get("run", "")]
+
+
+@pytest.mark.parametrize(
+    "path", [*WORKFLOWS, ROOT / "action.yml"], ids=lambda path: path.name
+)
+def test_actions_of_others_are_pinned(path: Path) -> None:
+    """By the hash of a commit, with its version: a tag can be moved."""
+    lines = [line for line in path.read_text().splitlines() if "uses:" in line]
+    assert lines
+    assert all(PINNED.search(line) for line in lines)
+
+
+def test_what_a_release_does() -> None:
+    """It attests all that it builds, and publishes for a tag alone."""
+    path = ROOT / ".github/workflows/release.yml"
+    jobs = yaml.safe_load(path.read_text())["jobs"]
+    used = {step.get("uses", "").partition("@")[0] for step in jobs["attest"]["steps"]}
     assert {"actions/attest-build-provenance", "actions/attest-sbom"} <= used
+    for name in ("publish", "release"):
+        assert jobs[name]["if"] == "github.ref_type == 'tag'"
+
+
+def test_supported_versions_are_tested() -> None:
+    """Every version of Python from the oldest on, on Linux and macOS."""
+    path = ROOT / ".github/workflows/test.yml"
+    matrix = yaml.safe_load(path.read_text())["jobs"]["quick"]["strategy"]["matrix"]
+    oldest = re.search(
+        r'requires-python = ">=(.+)"', (ROOT / "pyproject.toml").read_text()
+    )
+    assert oldest
+    assert matrix["python"][0] == oldest[1]
+    assert {name.partition("-")[0] for name in matrix["os"]} == {"ubuntu", "macos"}
+
+
+def test_the_citation_has_the_version() -> None:
+    """CITATION.cff names the version and the licence of this commit."""
+    data = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert (data["version"], data["license"]) == (dptext.__version__, "Apache-2.0")
+
+
+def test_forms_for_issues_ask_for_no_private_text() -> None:
+    """Each is a form that GitHub shows; that for bugs says to make texts up."""
+    for path in (ROOT / ".github/ISSUE_TEMPLATE").glob("[!c]*.yml"):
+        form = yaml.safe_load(path.read_text())
+        assert {"name", "description", "body"} <= form.keys()
+    assert (
+        "Never post private texts"
+        in (ROOT / ".github/ISSUE_TEMPLATE/bug.yml").read_text()
+    )

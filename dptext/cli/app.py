@@ -12,15 +12,14 @@ import typer
 from typer.core import TyperCommand
 from typer.main import get_command, get_group
 
-from dptext import __version__
+from dptext._version import __version__
 from dptext.cli.parser import Program, add, spread
 from dptext.errors import UsageError
 
 # In the order of the help; a command is the module of its name.
 NAMES = (
-    *("init", "sanitize", "embed", "evaluate", "compare", "plan", "explain"),
-    *("calibrate", "audit", "check", "report", "list", "doctor", "lexicon", "topics"),
-    "ledger",
+    *("init", "sanitize", "embed", "evaluate", "compare", "explain", "calibrate"),
+    *("audit", "check", "report", "list", "doctor", "lexicon", "topics", "ledger"),
 )
 
 

@@ -2,8 +2,7 @@
 
 The file is the nearest `.dptext.yaml`, or `[tool.dptext]` of pyproject.toml. Its
 sections: `sanitize`, what the options of that name say unless they are given, and
-`check`, the policy (dptext.guarantees.policy). A `.dptext.yaml` without sections is a
-policy alone.
+`check`, the policy (dptext.guarantees.policy).
 
 The command line goes before the environment, and that before the file. An option also
 sets aside what it does not go with: `--epsilon` a `risk`, and `--profile` all that
@@ -42,12 +41,11 @@ BY_FILE: Mapping[str, frozenset[str]] = {
     | {"ledger", "subject", "limit", "limit_delta", "bayes_risk", "sidecar"}
     | {"drop", "pseudonym", "fail_on"}
     | {"batch_size", "jobs"},
-    "plan": _RECIPE | {"jobs", "bayes_risk", "drop", "pseudonym"},
     "explain": _RECIPE,
     "calibrate": frozenset({"profile", "mechanism", "lexicon", "set_", "field"}),
     "compare": _LAYOUT | {"profile"},
     "evaluate": _LAYOUT | {"id"},
-    "embed": _RECORDS,
+    "embed": _RECORDS | {"fail_on"},
 }
 # Keys of the section sanitize.
 _KEYS = tuple(sorted(name.rstrip("_") for name in BY_FILE["sanitize"]))
@@ -126,7 +124,7 @@ def nearest() -> Configuration:
 
 def _check_owner(path: Path) -> None:
     """Refuse what another user may have laid there, as in /tmp, unless it is named."""
-    if not hasattr(os, "geteuid") or os.geteuid() == 0:
+    if os.geteuid() == 0:
         return
     if path.stat().st_uid not in (0, os.geteuid()):
         raise UsageError(
@@ -147,7 +145,7 @@ def read(path: Path, kind: str = _KIND) -> Configuration | None:
 
 def decode(content: bytes, path: Path, kind: str = _KIND) -> Configuration | None:
     """Read the content of a file. Raises UsageError."""
-    from dptext import settings
+    from dptext import registry, settings
 
     name, toml = path.name, path.suffix == ".toml"
     data = _toml(content, name) if toml else settings.decode_yaml(content, name, kind)
@@ -155,17 +153,13 @@ def decode(content: bytes, path: Path, kind: str = _KIND) -> Configuration | Non
         return None
     if not isinstance(data, dict):
         raise UsageError(f"{name}: give sections: {' and '.join(SECTIONS)}")
-    if data and not data.keys() & {*SECTIONS, *_KEYS}:  # a policy alone
-        from dptext.guarantees import policy
-
-        policy.parse(data, name, SECTIONS)
-        data = {"check": data}
     sections: dict[str, JsonObject] = {}
     for section, keys in data.items():
         if section not in SECTIONS:
+            hint = registry.suggest(str(section), SECTIONS)
             raise UsageError(
-                f"{name}: unknown key {section!r}; options belong under sanitize: and "
-                "keys of the policy under check:"
+                f"{name}: unknown key {section!r}; {hint} (options belong under "
+                "sanitize: and keys of the policy under check:)"
             )
         if not isinstance(keys, dict):
             raise UsageError(f"{name}: {section}: give keys and values")

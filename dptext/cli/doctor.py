@@ -187,7 +187,7 @@ def _folder() -> Inspection:
         return Inspection("cache", _ABSENT, seen, "results are recomputed each time")
     if there != folder:
         return Inspection("cache", _OK, f"{folder} will be created when needed")
-    if os.name != "nt" and folder.stat().st_mode & 0o022:
+    if folder.stat().st_mode & 0o022:
         seen = f"other users may write to {folder}"
         return Inspection("cache", _WRONG, seen, f"run: chmod -R go-w {folder}")
     return Inspection("cache", _OK, str(folder))

@@ -43,7 +43,8 @@ def command(
     """
     import msgspec
 
-    from dptext import __version__, api, lexicons, progress
+    from dptext import api, lexicons, progress
+    from dptext._version import __version__
     from dptext.evaluation import identity_views, rows, views
     from dptext.evaluation import run as evaluation
     from dptext.evaluation.identities import IdentityFile, IdentityMeter

@@ -26,8 +26,7 @@ _NAMES = (
     *(errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP),
     *(errno.EACCES, errno.EPERM, errno.EINVAL, errno.EROFS),
 )
-# Words for each signal that ends a process, by its number and 128; Windows has no
-# hang-up, the last one.
+# Words for each signal that ends a process, by its number and 128.
 _ENDS = {130: "interrupted", 143: "terminated", 129: "the terminal hung up"}
 
 # What the parser of options raises, by the root of its tree: Typer names a leaf only.

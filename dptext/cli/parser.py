@@ -38,44 +38,11 @@ _annotated: Any = typing.Annotated  # with types that are not known before
 _SETTINGS, _FILE, _EVERY = "dptext.settings", "dptext.file", "dptext.every"
 _GIVEN = (str, bool, list)  # The types of options on the command line.
 _YES, _NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
-# Commands and options of earlier versions, and what to use now.
-_BY_SET = (
-    *("mechanism.delta", "mechanism.dimensions", "mechanism.beta", "notion", "allow"),
-    *("max_epsilon", "max_loss", "max_risk", "unverified"),
-)
-_SOLVED = "weights are solved for in a checkout of dptext: "
-_SHOWN = "progress is shown on a terminal; --quiet leaves it out"
-REMOVED = {
-    "config": "this command is now dptext doctor --settings",
-    "man": "dptext COMMAND --help-all shows all options; help2man makes a manual page",
-    "mechanisms": "this command is now dptext list mechanisms",
-    "profiles": "this command is now dptext list profiles",
-    "setup": "dptext doctor shows what is missing, --install NAME fetches it",
-    "lexicon build": "the English lexicon is built in a checkout of dptext: "
-    "python -m tools.english --help",
-    **{
-        f"--{key.rpartition('.')[2].replace('_', '-')}": f"write --set {key}=VALUE"
-        for key in _BY_SET
-    },
-    "--epsilon-per-text": "write --set 'budget={name: per-text, epsilon: NUMBER}'",
-    "--form": "write --set tokens.forms=[card,email], with the forms that you want",
-    **dict.fromkeys(("--progress", "--no-progress"), _SHOWN),
-    "--size": "name the files, whose sizes are read",
-    "--masked-words": "--masked-model guesses 2,000 words, evenly chosen",
-    "--wordnet": "write --english, which needs no WordNet",
-    "--text": "calibrate takes --public-text in its place",
-    "--ruler": "this option is now --bayes-risk",
-    "--no-ruler": "this option is now --no-bayes-risk",
-    **dict.fromkeys(
-        ("--best-weights", "--best-law", "--epsilon-cap"),
-        f"{_SOLVED}python -m tools.best_weights --help",
-    ),
-}
 # Options of which only one may be given, and others that do not go together.
 _EITHER = (
     *("key_file seed", "quiet verbose", "quiet json", "verbose json", "out_dir output"),
     *("out_dir public_report", "in_place output", "in_place out_dir"),
-    *("in_place resume", "in_place public_report"),
+    *("in_place resume", "in_place public_report", "plan preview", "plan seed"),
 )
 _LOCAL = "use --engine local"
 _CONFLICTS = {
@@ -83,6 +50,13 @@ _CONFLICTS = {
         pair: f"give --{pair.replace(' ', ' or --')}, not both".replace("_", "-")
         for pair in _EITHER
     },
+    "shuffle line_buffered": "--shuffle: no record leaves before all are read; leave "
+    "--line-buffered out",
+    "shuffle resume": "--shuffle: what is written is not noted by the manifest of "
+    "--resume; leave one of them out",
+    "shuffle in_place": "--shuffle: --in-place keeps the place of each record; write "
+    "to another file with -o",
+    "engine shuffle": f"--shuffle: one process orders the records; {_LOCAL}",
     "in_place sidecar": "--in-place needs the report beside a file, which marks the "
     "file as private",
     "line_buffered jobs": "--line-buffered writes every record at once: leave --jobs "
@@ -111,6 +85,7 @@ _NEEDS = {
         "--ledger, --subject and --limit go together: give all",
     ),
     "trust_key_file key_file": "--trust-key-file is about --key-file: give both",
+    "public_text plan": "--public-text is about --plan: give both",
     "master engine": "--master needs --engine spark: give both",
     **dict.fromkeys(
         ("engine files", "engine out_dir"),
@@ -230,14 +205,7 @@ def _check_together(params: Sequence[Parsed], values: dict[str, Parsed]) -> None
 
 
 class Group(_Fitted, TyperGroup):
-    """A group of commands, which says of earlier ones what to use now."""
-
-    def resolve_command(self, ctx: Parsed, args: list[str]) -> Parsed:
-        """Return the command that is named. Raises UsageError for a removed one."""
-        name = args[0] if ctx.parent is None else f"{ctx.info_name} {args[0]}"
-        if name in REMOVED:
-            raise UsageError(f"{name}: {REMOVED[name]}")
-        return super().resolve_command(ctx, args)
+    """A group of commands."""
 
 
 class Program(Group):
@@ -287,7 +255,8 @@ def of_run(ctx: Parsed) -> Configuration:
     if root.get("no_config"):
         return Configuration()
     path = root.get("config")
-    return configuration.named(path) if path else configuration.nearest()
+    # Some versions of Typer leave the options of a group unread.
+    return configuration.named(Path(path)) if path else configuration.nearest()
 
 
 def settings_of(
@@ -309,9 +278,6 @@ def settings_of(
 def wrong(error: Parsed) -> str:
     """Say in one line what is wrong with the arguments."""
     option, context = getattr(error, "param", None), getattr(error, "ctx", None)
-    name = getattr(error, "option_name", "")
-    if name in REMOVED:
-        return f"{name}: {REMOVED[name]}"
     if option is not None and context is not None:
         if setting := context.meta.get(_SETTINGS, {}).get(option.name):
             return f"{setting.where}: {error.message}"

@@ -363,6 +363,31 @@ class WordMechanism(Mechanism):
 
 
 @dataclass(frozen=True, eq=False)
+class SetMechanism(WordMechanism):
+    """Words in, a set of words out, of which `sample` gives one.
+
+    Topics of whole texts are written as the whole set (`sets`). Its law is not that of
+    one member, so there are no `log_probs`.
+    """
+
+    @property
+    @abstractmethod
+    def together(self) -> int:
+        """Return k, the number of words in a set."""
+
+    @abstractmethod
+    def held(self, epsilon: float) -> float:
+        """Return the probability that a set holds the word that it is drawn for."""
+
+    @abstractmethod
+    def sets(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
+        """Draw a set for each word: ids (n,), eps (n,) -> (n, k) int32, ascending.
+
+        `sample` gives a member of the same set for the same bits.
+        """
+
+
+@dataclass(frozen=True, eq=False)
 class NoiseMechanism(Mechanism):
     """Words in, noisy vectors out; a mapping finds words for them."""
 
@@ -386,6 +411,11 @@ class NoiseMechanism(Mechanism):
     def inputs(self) -> NDArray[np.float32]:
         """Return the vectors whose means `position` also accepts: (V + 1, d)."""
         return self.output_vectors
+
+    @property
+    def compared(self) -> NDArray[np.float32]:
+        """Return the vectors of words that released ones stand for: (V + 1, j)."""
+        return self.space.vectors
 
     def position(self, vectors: Floats) -> Floats:
         """Return the points that noise is added to: (n, d) -> (n, m) float64."""
@@ -418,7 +448,7 @@ class NoiseMechanism(Mechanism):
         raise self._lacks("spread to ask for")
 
     def step(self, epsilon: float) -> float:
-        """Return the step of the public grid on which released vectors lie."""
+        """Return the step of the public grid on which released vectors lie, or 0."""
         return self.spread(epsilon) / WIDTH
 
     def release(
@@ -447,7 +477,7 @@ class NoiseMechanism(Mechanism):
     ) -> tuple[Floats, Floats, float] | None:
         """Return the noise in drawn points (n, d) in a standard form, for audits.
 
-        That is directions (n, d), uniform unit vectors; amounts (n,), Gamma(shape)
+        That is directions (n, j), uniform unit vectors; amounts (n,), Gamma(shape)
         variables; and shape. None if there is no such form.
         """
         return None

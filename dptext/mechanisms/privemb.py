@@ -109,6 +109,11 @@ class PrivEmb(Laplace):
         """Return the vectors before the projection, which is linear: (V + 1, d)."""
         return self.measured.vectors
 
+    @property
+    def compared(self) -> NDArray[np.float32]:
+        """Return the vectors before the projection."""
+        return self.measured.vectors
+
     def position(self, vectors: Floats) -> Floats:
         """Project vectors: (n, d) -> (n, m)."""
         return noise.multiply(vectors, self.matrix)

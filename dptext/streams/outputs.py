@@ -172,8 +172,6 @@ class OutputFile:
             self._old, self._is_backed_up = _backup(self._target), True
             with contextlib.suppress(OSError):  # not every file system has modes
                 os.chmod(self.part, self._mode)
-            if os.name == "nt":  # open files cannot be renamed there
-                self._file.close()
             os.replace(self.part, self._target)
         self.part = None
 

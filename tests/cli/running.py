@@ -6,6 +6,7 @@ import io
 import os
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -72,6 +73,12 @@ def here(*arguments: str, given: bytes = b"") -> Ran:
             app(list(arguments), prog_name="dptext")
         code = ended.value.code
         return Ran(int(code or 0), out.getvalue(), err.getvalue().decode())
+
+
+def write_policy(keys: str) -> None:
+    """Write lines of the section `check` into the configuration of this folder."""
+    section = textwrap.indent(keys, "  ")
+    Path(".dptext.yaml").write_text(f"check:\n{section}\n", encoding="utf-8")
 
 
 def command(*arguments: str) -> list[str]:

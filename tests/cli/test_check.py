@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 from dptext.cli import check
-from tests.cli.running import MARKER, Ran, here, small
+from tests.cli.running import MARKER, Ran, here, small, write_policy
 
 TRUSTED = f"dptext: {check.TRUST}\n"
 Change = Callable[[dict[str, Any]], None]
@@ -167,6 +167,7 @@ def _put(path: str, value: Any) -> Change:
         ("guarantee.conditions", [], "keys that dptext does not write"),
         ("words.risk.bands", [], "keys that dptext does not write"),
         ("words.deniability", None, "keys that dptext does not write"),
+        ("guarantee.form_layouts", [], "keys that dptext does not write"),
         ("run.key", MARKER, "$.run.key"),
         ("version", 5, "a dptext report of version 5, and this dptext reads version 1"),
         ("version", "3", "$.version"),
@@ -218,7 +219,7 @@ def test_report_that_cannot_be_of_this_file(
         ("words.risk.baseline", 0.01),
         ("words.risk", None),
         ("words.risk_note", MARKER),
-        ("words.deniability.n_w", 0.01),
+        ("guarantee.form_layouts", [MARKER]),
         ("run.key", "seed"),
         ("run.key", "key-file"),
         ("run.algorithm", MARKER),
@@ -392,7 +393,7 @@ def test_lexicon_that_is_not_at_hand(elsewhere: Path, options: tuple[str, ...]) 
     ran = here("check", str(elsewhere), "--set", "unverified=lexicon")
     assert (ran.code, ran.out) == (0, b"")
     assert "is not recomputed" in ran.err
-    Path(".dptext.yaml").write_text("unverified: lexicon\n")
+    write_policy("unverified: lexicon")
     assert here("check", str(elsewhere), "-q").err == ""
     Path(".dptext.yaml").unlink()
     _passes(here("check", str(elsewhere), "--lexicon", options[1]))
@@ -554,7 +555,7 @@ def test_equal_words(strategy: str, options: tuple[str, ...], folder: Path) -> N
     """Equal words shown as equal fail unless the policy allows that."""
     export = _export(options, "--set", f"strategy={strategy}")
     _fails(here("check", str(export)), "equal words are shown as equal")
-    Path(".dptext.yaml").write_text("allow: [punctuation, forms, equal-words]\n")
+    write_policy("allow: [punctuation, forms, equal-words]")
     _passes(here("check", str(export)))
 
 
@@ -579,20 +580,20 @@ def test_several_reasons_are_several_lines(
 
 def test_policy_file_is_found(export: Path) -> None:
     """.dptext.yaml where the command runs is the policy; options go before it."""
-    Path(".dptext.yaml").write_text("max_epsilon: 2\nmax_risk: 99%\n")
+    write_policy("max_epsilon: 2\nmax_risk: 99%")
     _fails(here("check", str(export)), "epsilon")
     _passes(here("check", str(export), "--set", "max_epsilon=4"))
     Path("other.yaml").write_text(
-        "notion: [LDP]\nmax_loss: 5\nallow: [punctuation, forms]\n"
+        "check: {notion: [LDP], max_loss: 5, allow: [punctuation, forms]}\n"
     )
     _passes(here("check", str(export), "--policy", "other.yaml"))
 
 
 def test_plain_words_are_lists_of_one(export: Path) -> None:
     """A key that takes a list takes a plain word as well."""
-    Path(".dptext.yaml").write_text("notion: LDP\nallow: [punctuation, forms]\n")
+    write_policy("notion: LDP\nallow: [punctuation, forms]")
     _passes(here("check", str(export)))
-    Path(".dptext.yaml").write_text("notion: metric-DP\n")
+    write_policy("notion: metric-DP")
     _fails(here("check", str(export)), "the policy asks for metric-DP")
 
 
@@ -605,13 +606,13 @@ def test_plain_words_are_lists_of_one(export: Path) -> None:
         ("max_epsilon: .nan", "nan is not a finite number"),
         ("max_epsilo: 3", "did you mean 'max_epsilon'?"),
         ("allow: stop_words", "'stop_words'; did you mean 'stop_word'?"),
-        ("", "the configuration is empty"),
-        ("- 1", "the configuration has no keys; write KEY: VALUE"),
+        ("", "check: give keys and values"),
+        ("- 1", "check: give keys and values"),
     ],
 )
 def test_policy_says_what_to_write(export: Path, text: str, said: str) -> None:
     """A policy that would switch a limit off, or a typing error, says what is meant."""
-    Path(".dptext.yaml").write_text(text)
+    write_policy(text)
     ran = here("check", str(export))
     assert (ran.code, ran.out) == (2, b"")
     assert said in ran.err
@@ -620,7 +621,7 @@ def test_policy_says_what_to_write(export: Path, text: str, said: str) -> None:
 @pytest.mark.parametrize("value", ["20%", "0.2", '"0.2"'])
 def test_share_in_a_policy(export: Path, value: str) -> None:
     """The risk of a policy is a share, in percent or not."""
-    Path(".dptext.yaml").write_text(f"max_risk: {value}\n")
+    write_policy(f"max_risk: {value}")
     risk = json.loads(_side(export).read_bytes())["words"]["risk"]["success"]
     assert risk > 0.2
     _fails(here("check", str(export)), "the policy allows 20.00%")
@@ -629,9 +630,9 @@ def test_share_in_a_policy(export: Path, value: str) -> None:
 def test_lexicons_of_the_policy(export: Path) -> None:
     """A policy may name the lexicons that it accepts by digest."""
     digest = json.loads(_side(export).read_bytes())["run"]["lexicon_digest"]
-    Path(".dptext.yaml").write_text(f'lexicons: ["{digest}"]\n')
+    write_policy(f'lexicons: ["{digest}"]\n')
     _passes(here("check", str(export)))
-    Path(".dptext.yaml").write_text('lexicons: ["0000"]\n')
+    write_policy('lexicons: ["0000"]\n')
     _fails(here("check", str(export)), "lexicon")
 
 
@@ -660,6 +661,16 @@ def test_lexicons_of_the_policy(export: Path) -> None:
 )
 def test_malformed_policy_file(export: Path, text: str) -> None:
     """A policy file that cannot be understood is a usage error: nothing passes."""
+    write_policy(text)
+    ran = here("check", str(export))
+    assert (ran.code, ran.out) == (2, b"")
+    assert ran.err.count("\n") == 1
+    assert ".dptext.yaml" in ran.err
+
+
+@pytest.mark.parametrize("text", ["", "# nothing", "- 1", "a: [", "max_epsilon: 3"])
+def test_malformed_configuration(export: Path, text: str) -> None:
+    """A file without sections is a usage error, too, also where it names limits."""
     Path(".dptext.yaml").write_text(text)
     ran = here("check", str(export))
     assert (ran.code, ran.out) == (2, b"")
@@ -692,7 +703,7 @@ def test_limits_without_meaning(export: Path, name: str, value: str) -> None:
     option = "--" + name.replace("_", "-")
     ran = here("check", str(export), option, value.lstrip("."))
     assert ran.code in (1, 2)
-    Path(".dptext.yaml").write_text(f"{name}: {value}\n")
+    write_policy(f"{name}: {value}")
     assert here("check", str(export)).code in (1, 2)
 
 
@@ -725,7 +736,7 @@ def test_fields_of_the_policy(
         ).code
         == 0
     )
-    Path(".dptext.yaml").write_text(policy + "\n")
+    write_policy(policy + "")
     ran = here("check", "out.jsonl")
     _fails(ran, said) if said else _passes(ran)
 
@@ -754,9 +765,9 @@ def test_columns_of_the_policy(
     ran = here("sanitize", f"in/{name}", *options, *more, "-o", name, "-q")
     assert ran.code == 0, ran.err
     column = "1" if "--no-header" in more else "id"
-    Path(".dptext.yaml").write_text(f"copy: ['{column}']\n")
+    write_policy(f"copy: ['{column}']")
     _passes(here("check", name))
-    Path(".dptext.yaml").write_text("copy: [other]\n")
+    write_policy("copy: [other]")
     ran = here("check", name)
     assert ran.code == 1
     assert f"'{column}' under copy" in ran.out.decode()
@@ -774,7 +785,7 @@ def test_names_of_fields_that_could_be_text(
         ).code
         == 0
     )
-    Path(".dptext.yaml").write_text("copy: []\n")
+    write_policy("copy: []")
     _fails(here("check", "out.jsonl"), "a field under copy")
 
 
@@ -793,7 +804,7 @@ def test_private_columns_that_the_file_has_not(
     report = json.loads(side.read_bytes())
     report["output"]["sha256"] = hashlib.sha256(data).hexdigest()
     side.write_text(json.dumps(report))
-    Path(".dptext.yaml").write_text("fields: [text]\n")
+    write_policy("fields: [text]")
     ran = here("check", "out.csv")
     assert ran.code == 1
     assert b"its fields cannot be read, or differ from those in its report" in ran.out
@@ -834,15 +845,15 @@ def test_documents_are_no_exports(export: Path) -> None:
         ran = here("check", name)
         assert ran.code == 1
         assert b"no public report" in ran.out
-    Path(".dptext.yaml").write_text("exclude: [README.txt, '*.dat']\n")
+    write_policy("exclude: [README.txt, '*.dat']")
     assert here("check", "README.txt", "dump.dat").code == 0
-    Path(".dptext.yaml").write_text("include: '*.md'\n")
+    write_policy("include: '*.md'")
     assert here("check", "README.md").code == 1
 
 
 def test_an_excluded_export_is_named(export: Path) -> None:
     """It passes, and a line says that it was not looked at."""
-    Path(".dptext.yaml").write_text("copy: []\nexclude: out.jsonl\n")
+    write_policy("copy: []\nexclude: out.jsonl")
     ran = here("check", "out.jsonl")
     assert (ran.code, ran.out) == (0, b"")
     assert ran.err == "out.jsonl: not checked (the policy excludes it)\n"

@@ -1,4 +1,4 @@
-"""Options that several commands have are the same in all; old names say the new one."""
+"""Options that several commands have are the same in all."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ import pytest
 
 import dptext.cli
 from dptext.cli.options import Number, cores
-from dptext.cli.parser import REMOVED
 from tests.cli.commands import ALL
 from tests.cli.running import here
+
+pytestmark = pytest.mark.quick
 
 # Options that mean something else in one command than in the others, and why.
 DIFFERENT = {
@@ -79,45 +80,6 @@ def test_a_format_is_checked_in_one_way(command: str, tmp_path: Path) -> None:
     assert (ran.code, ran.err) == (2, f"dptext: {said}\n")
 
 
-OLD_OPTIONS = [name for name in REMOVED if name.startswith("--")]
-
-
-@pytest.mark.parametrize("old", OLD_OPTIONS)
-@pytest.mark.parametrize("command", sorted(ALL))
-def test_an_old_option_is_refused_with_what_to_use(command: str, old: str) -> None:
-    """On every command, also with a value: one line, exit code 2."""
-    for given in ((old,), (f"{old}=x",), (old, "x")):
-        ran = here(*command.split(), *given)
-        expected = f"dptext: {old}: {REMOVED[old]}\n"
-        assert (ran.code, ran.out, ran.err) == (2, b"", expected)
-
-
-@pytest.mark.parametrize("old", sorted(REMOVED.keys() - OLD_OPTIONS))
-def test_an_old_command_is_refused_with_what_to_use(old: str) -> None:
-    """With any arguments: one line, exit code 2."""
-    for rest in ((), ("--json",), ("x", "--no-such-option", "y")):
-        ran = here(*old.split(), *rest)
-        expected = f"dptext: {old}: {REMOVED[old]}\n"
-        assert (ran.code, ran.out, ran.err) == (2, b"", expected)
-
-
-def test_what_is_used_now_is_there_and_old_names_are_not() -> None:
-    """The table of old names leads to options and commands that there are."""
-    every = {
-        name
-        for command in ALL.values()
-        for option in command.params
-        for name in (*option.opts, *option.secondary_opts)
-    }
-    every.add("--help-all")  # of commands that hide options
-    assert not every & set(OLD_OPTIONS)
-    for said in REMOVED.values():
-        names = set(re.findall(r"--[a-z-]+", said.partition("python -m")[0]))
-        assert names <= every, said
-        for command in re.findall(r"dptext ([a-z]+)", said):
-            assert command in ALL or "checkout" in said, said
-
-
 @pytest.mark.parametrize("command", sorted(ALL))
 def test_help_fits_on_a_screen_and_names_the_rest(command: str) -> None:
     """At 80 columns 50 lines at most; its last line says how to see all options."""
@@ -145,8 +107,8 @@ def test_help_fits_on_a_screen_and_names_the_rest(command: str) -> None:
 
 
 def test_no_command_takes_more_than_a_reader_can_hold() -> None:
-    """At most 18 parameters, groups of options among them; at most 16 commands."""
-    assert len({name.split()[0] for name in ALL}) <= 16
+    """At most 18 parameters, groups of options among them; at most 15 commands."""
+    assert len({name.split()[0] for name in ALL}) <= 15
     for path in Path(dptext.cli.__file__).parent.glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.FunctionDef):

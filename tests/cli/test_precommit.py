@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.cli.running import MARKER, environment, here
+from tests.cli.running import MARKER, environment, here, write_policy
 
 HOOKS = Path(__file__).parents[2] / ".pre-commit-hooks.yaml"
 
@@ -86,7 +86,7 @@ def test_hook_stops_what_is_not_covered(
     assert "dptext check" in said
     assert "Passed" in said
 
-    Path(".dptext.yaml").write_text("max_epsilon: 1\n")
+    write_policy("max_epsilon: 1")
     passed, said = _commits()
     assert not passed
     assert (
@@ -239,12 +239,12 @@ def test_staged_content_counts(export: Path) -> None:
 
 def test_policy_must_be_staged(export: Path) -> None:
     """The staged policy counts; one that only lies on disk is refused."""
-    Path(".dptext.yaml").write_text("max_epsilon: 1\n")
+    write_policy("max_epsilon: 1")
     ran = here("check", "--staged")
     assert ran.code == 2
     assert ".dptext.yaml: on disk but not staged" in ran.err
     _git("add", ".dptext.yaml")
-    Path(".dptext.yaml").write_text("max_epsilon: 10\n")
+    write_policy("max_epsilon: 10")
     assert here("check", "--staged").code == 1
     assert here("check", "--staged", "--policy", ".dptext.yaml").code == 0
 
@@ -313,7 +313,7 @@ def test_content_that_lfs_keeps(export: Path) -> None:
     assert b"its columns were not looked at" in ran.out
     assert b"run git lfs pull; or accept that with unverified: [content]" in ran.out
     assert here("check", "--staged", "--set", "unverified=content").code == 0
-    Path(".dptext.yaml").write_text("copy: []\n")
+    write_policy("copy: []")
     _git("add", ".dptext.yaml")
     assert b"fields cannot be read" in here("check", "--staged").out
     export.write_bytes(data)

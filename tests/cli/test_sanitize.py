@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.cli.conftest import Sanitize
 from tests.cli.running import WORDS, Ran, here
 
 LINES = (
@@ -43,20 +44,17 @@ def _without_texts(data: bytes, texts: list[str]) -> bytes:
     return data
 
 
-def test_foreign_fields_of_jsonl_stay_byte_for_byte(
-    source: str, options: tuple[str, ...]
-) -> None:
+def test_foreign_fields_of_jsonl_stay_byte_for_byte(sanitize: Sanitize) -> None:
     """Key order, spaces, numbers, escapes, line ends and a missing last one survive."""
-    out = _ok(here("sanitize", "-f", "text", source, *options))
+    out = sanitize(LINES).output
     assert _without_texts(out, _texts(out)) == _without_texts(LINES, _texts(LINES))
     assert _texts(out) != _texts(LINES)
 
 
-def test_standard_input_is_the_default(options: tuple[str, ...]) -> None:
+def test_standard_input_is_the_default(sanitize: Sanitize) -> None:
     """No file and `-` both mean standard input, and - as output standard output."""
     for arguments in ((), ("-",), ("-", "-o", "-")):
-        out = _ok(here("sanitize", "-f", "text", *arguments, *options, given=LINES))
-        assert len(_texts(out)) == 3
+        assert len(_texts(sanitize(LINES, *arguments).output)) == 3
 
 
 def test_report_goes_to_stderr_and_quiet_silences_it(
@@ -190,47 +188,42 @@ def test_same_key_gives_the_same_bytes_for_every_batch_size(
 
 
 def test_records_of_equal_text_get_different_noise(
-    options: tuple[str, ...], key: str
+    sanitize: Sanitize, key: str
 ) -> None:
     """Equal records in different places are drawn anew."""
     text = " ".join(WORDS)
     given = f'{{"text":"{text}"}}\n'.encode() * 5
-    out = _ok(here("sanitize", "-f", "text", *options, "--key-file", key, given=given))
+    out = sanitize(given, "--key-file", key).output
     assert len(set(_texts(out))) == 5
 
 
-def test_id_names_a_record_whatever_its_place(
-    options: tuple[str, ...], key: str
-) -> None:
+def test_id_names_a_record_whatever_its_place(sanitize: Sanitize, key: str) -> None:
     """With --id and a key, a record's output does not depend on its place."""
     text = " ".join(WORDS)
     rows = [f'{{"id":"{n}","text":"{text}"}}\n'.encode() for n in range(6)]
-    run = ("sanitize", "-f", "text", *options, "--key-file", key, "--id", "id")
-    there = _ok(here(*run, given=b"".join(rows))).splitlines()
-    back = _ok(here(*run, given=b"".join(reversed(rows)))).splitlines()
+    keyed = ("--key-file", key, "--id", "id")
+    there = sanitize(b"".join(rows), *keyed).output.splitlines()
+    back = sanitize(b"".join(reversed(rows)), *keyed).output.splitlines()
     assert there == back[::-1]
     assert len(set(_texts(b"\n".join(there)))) == 6
 
 
-def test_missing_pass(options: tuple[str, ...]) -> None:
+def test_missing_pass(sanitize: Sanitize, options: tuple[str, ...]) -> None:
     """An absent or null text field stops the run, or passes with --missing pass."""
     given = b'{"a":1}\n{"text":null}\n{"text":"the film"}\n'
     assert here("sanitize", "-f", "text", *options, given=given).code == 4
-    out = _ok(
-        here("sanitize", "-f", "text", *options, "--missing", "pass", given=given)
-    )
+    out = sanitize(given, "--missing", "pass").output
     assert out.startswith(b'{"a":1}\n{"text":null}\n{"text":')
 
 
-def test_skip_changes_no_other_record(options: tuple[str, ...], key: str) -> None:
+def test_skip_changes_no_other_record(sanitize: Sanitize, key: str) -> None:
     """A record that cannot be read takes a place, so that others keep their noise."""
     text = " ".join(WORDS)
     good = [f'{{"text":"{text}"}}\n'.encode()] * 3
     bad = [good[0], b"{broken\n", good[2]]
-    run = ("sanitize", "-f", "text", *options, "--key-file", key)
-    whole = _ok(here(*run, given=b"".join(good))).splitlines()
-    ran = here(*run, "--on-error", "skip", given=b"".join(bad))
-    assert ran.out.splitlines() == [whole[0], whole[2]]
+    whole = sanitize(b"".join(good), "--key-file", key).output.splitlines()
+    ran = sanitize(b"".join(bad), "--key-file", key, "--on-error", "skip")
+    assert ran.output.splitlines() == [whole[0], whole[2]]
     assert "1 record left out as unreadable" in " ".join(ran.err.split())
 
 

@@ -30,7 +30,7 @@ TEM = [
 def test_probabilities_are_the_published_vector(
     name: str, params: dict[str, Any], vector: list[list[float]]
 ) -> None:
-    """GUARANTEES 13: all rows of {0, 1, 3} at epsilon 2."""
+    """All rows of {0, 1, 3} at epsilon 2."""
     exact = prepared.probabilities(prepared.ready(name, LINE, **params), 2.0)[:3]
     np.testing.assert_allclose(exact, vector, rtol=0, atol=1e-10)
     losses = distributions.worst_losses(exact)

@@ -69,7 +69,7 @@ def test_the_line_reaches_its_exact_constant() -> None:
 
 
 def test_an_exact_constant_gives_back_its_scale() -> None:
-    """GUARANTEES 13: L(2, 0) / 3 at scale 2 is the epsilon whose scale is 2."""
+    """L(2, 0) / 3 at scale 2 is the epsilon whose scale is 2."""
     lexicon = unknown_as_first(small.line(0.0, 1.0, 3.0), "first")
     t = distances(lexicon)
     assert losses(t, 2.0)[2, 0] == pytest.approx(3.1791661972, abs=1e-10)
@@ -104,7 +104,7 @@ def test_no_pair_loses_more_and_little_is_left(
 
 @pytest.mark.parametrize(("epsilon", "gain"), [(1.0, 1.49), (4.0, 2.0), (16.0, 2.0)])
 def test_the_gain_over_words_is_the_published_one(epsilon: float, gain: float) -> None:
-    """GUARANTEES 2.3: a random vocabulary of 400 words in 20 dimensions."""
+    """A random vocabulary of 400 words in 20 dimensions."""
     lexicon = unknown_as_first(small.cloud(400, 20), "first")
     assert scale_of(lexicon, epsilon) / epsilon == pytest.approx(gain, abs=0.015)
 

@@ -23,6 +23,8 @@ from tests.formats.pipe import (
     through,
 )
 
+pytestmark = pytest.mark.quick
+
 # The first draw of any text builds tables of characters.
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 

@@ -70,8 +70,6 @@ def refused() -> dict[str, tuple[str, ...]]:
         "import nothing": ("lexicon", "import", f"{IN}empty.txt", "--name", "none"),
         "import a bad name": ("lexicon", "import", f"{IN}gold.vec", "--name", "../x"),
         "import a folder": ("lexicon", "import", IN, "--name", "none"),
-        "build a lexicon": ("lexicon", "build", "--out", "english"),
-        "best weights": ("calibrate", "--risk", "20%", "--best-weights", "kept"),
         "lstm": (
             "evaluate",
             f"{IN}two.jsonl",
@@ -130,7 +128,7 @@ EDITS: dict[str, tuple[str, Any]] = {
     "risk": ("words.risk.success", 0.01),
     "baseline": ("words.risk.baseline", 0.01),
     "no risk": ("words.risk", None),
-    "n_w": ("words.deniability.n_w", 0.001),
+    "layouts": ("guarantee.form_layouts", ["none"]),
     "measures": ("vectors.measures", None),
     "step": ("vectors.step", 0.5),
     "rows": ("output.rows", 7),

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from dptext.mappings import Index, nearest
 from tests import distributions
+
+pytestmark = pytest.mark.quick
 
 # Words at 0, 1 and 3 on a line; the last row is for unknown words.
 VECTORS = np.array([[0.0], [1.0], [3.0], [9.0]], np.float32)

@@ -39,7 +39,7 @@ def joint(mechanism: Mechanism, epsilon: float, shares: NDArray[np.float64]) -> 
 def test_risk_and_leakage_are_the_published_vectors(
     name: str, params: dict[str, Any], success: float, bits: float
 ) -> None:
-    """GUARANTEES 13: V1 and log2(V1 / V0) at prior (.5, .3, .2), epsilon 2."""
+    """V1 and log2(V1 / V0) at prior (.5, .3, .2), epsilon 2."""
     mechanism = prepared.ready(name, small.line(0.0, 1.0, 3.0), **params)
     risk = bayes_risk.measure(mechanism, 2.0, PRIOR)
     assert risk.baseline == 0.5

@@ -51,7 +51,7 @@ def vector_level(
 
 
 def test_laplace_on_a_line_is_the_published_vector(sure: None) -> None:
-    """GUARANTEES 13: laplace with the nearest word, V1 = 0.8190144027 at epsilon 2."""
+    """Of laplace with the nearest word, V1 = 0.8190144027 at epsilon 2."""
     mechanism = prepared.ready("laplace", small.line(0.0, 1.0, 3.0))
     risk = bayes_risk.measure(mechanism, 2.0, PRIOR, drawing(mechanism))
     assert risk.low is not None
@@ -66,7 +66,7 @@ def test_laplace_on_a_line_is_the_published_vector(sure: None) -> None:
 
 
 def test_a_law_in_closed_form_has_no_limits() -> None:
-    """GUARANTEES 13: CusText with one set, V1 = 0.5180642324 at epsilon 2, exact."""
+    """CusText with one set, V1 = 0.5180642324 at epsilon 2, exact."""
     mechanism = prepared.ready("custext", small.line(0.0, 1.0, 3.0))
     risk = bayes_risk.measure(mechanism, 2.0, PRIOR)
     assert risk.success == pytest.approx(0.5180642324, abs=1e-9)

@@ -14,6 +14,8 @@ from dptext.spaces import Space
 from dptext.types import Ids, Inputs, Lexicon
 from tests import distributions, prepared, small
 
+pytestmark = pytest.mark.quick
+
 LINE = small.line(0.0, 1.0, 3.0)
 NEAREST = [
     [0.8160602794, 0.1747819011, 0.0091578194],
@@ -80,7 +82,7 @@ def draw(lexicon: Lexicon, ids: Ids, eps: NDArray[np.float64], t: float | None) 
 
 
 def test_the_closed_forms_are_the_published_vectors() -> None:
-    """GUARANTEES 13: nearest and first-or-second of {0, 1, 3} at epsilon 2."""
+    """Nearest and first-or-second of {0, 1, 3} at epsilon 2."""
     for row, x in enumerate(POINTS):
         np.testing.assert_allclose(exact_nearest(x, 2.0), NEAREST[row], atol=1e-10)
         np.testing.assert_allclose(exact_two(x, 2.0, 0.5), TWO_NEAREST[row], atol=1e-9)
@@ -127,7 +129,7 @@ def test_the_length_is_gamma_and_the_direction_uniform(width: int) -> None:
 def test_projections_have_the_published_tail(
     width: int, epsilon: float, t: float, expected: float
 ) -> None:
-    """GUARANTEES 13: P(<noise, u> >= t), by quadrature and by draws (1e-6)."""
+    """P(<noise, u> >= t), by quadrature and by draws (1e-6)."""
 
     def tail(g: float) -> float:
         shape = (width + 1) / 2.0

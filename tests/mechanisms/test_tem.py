@@ -11,7 +11,7 @@ from tests.exponential.formula import distances
 
 
 def test_gamma_follows_from_beta() -> None:
-    """GUARANTEES 13: 30 000 words, beta 0.001, epsilon 2 give 17.2156741054."""
+    """30 000 words, beta 0.001, epsilon 2 give 17.2156741054."""
     size = 30_000
     lexicon = Lexicon(
         name="large",

@@ -16,6 +16,8 @@ from dptext.types import NUMBER, Ids, Words
 from tests import small
 from tests.metrics.batches import batch
 
+pytestmark = pytest.mark.quick
+
 WORDS = ("the", "cat", "dog", "runs", "well")
 LEXICON = small.english(*WORDS)
 

@@ -12,6 +12,8 @@ from dptext.spaces import Space
 from dptext.types import Inputs
 from tests import small
 
+pytestmark = pytest.mark.quick
+
 LEXICON = small.cloud(40, 5, listed=6, seed=21)
 SETTINGS = [{"low": -0.1}, {"low": -0.2}, {"low": -0.1, "high": 0.1}]
 

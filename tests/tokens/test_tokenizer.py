@@ -12,6 +12,8 @@ from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import NUMBER, Words
 from tests import small
 
+pytestmark = pytest.mark.quick
+
 ENGLISH = small.english("the", "cat", "do", "n't", "'s", "Paris", "well", "known")
 ROWS = {word.lower(): row for row, word in enumerate(ENGLISH.words)}
 

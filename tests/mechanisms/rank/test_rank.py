@@ -30,7 +30,7 @@ LINE = small.line(0.0, 1.0, 3.0)
 def test_probabilities_are_the_published_vector(
     weights: str, k: int, expected: list[float]
 ) -> None:
-    """GUARANTEES 13: ranks 1 to 3 of {0, 1, 3} at epsilon 2, c = 0."""
+    """Ranks 1 to 3 of {0, 1, 3} at epsilon 2, c = 0."""
     mechanism = prepared.ready("rank", LINE, weights=weights, k=k, c=0.0)
     exact = prepared.probabilities(mechanism, 2.0)
     by_rank = np.take_along_axis(exact, LINE.orders.astype(np.int64), axis=1)
@@ -43,7 +43,7 @@ def test_probabilities_are_the_published_vector(
 def test_weights_are_the_closed_form(
     weights: str, c: float, k: int, listed: int
 ) -> None:
-    """w(r) of GUARANTEES 3.13, rank by rank, in plain arithmetic."""
+    """w(r) of docs/rank.md, rank by rank, in plain arithmetic."""
     size, epsilon = 12, 3.5
     lexicon = small.cloud(size, 3, listed=listed)
     if k > listed and listed < size:

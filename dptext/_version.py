@@ -1,0 +1,5 @@
+"""The version of the program; a leaf, so that any module may import it."""
+
+from __future__ import annotations
+
+__version__ = "0.1.0"
