@@ -67,7 +67,7 @@ def positions(ready: release.VectorRelease, texts: list[str]) -> Wide:
 def drawn(ready: release.VectorRelease, seed: int, directions: Wide) -> Wide:
     """Release a vector for each direction."""
     randomness = ready.randomness(RunKey.from_seed(seed))
-    bits = randomness.of([bytes(16)], np.zeros(len(directions), np.int64))
+    bits = randomness.bits([bytes(16)], np.zeros(len(directions), np.int64))
     released = ready.mechanism.release(directions, ready.epsilon, bits)
     return released.astype(np.float64)
 
