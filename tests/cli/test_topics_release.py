@@ -156,8 +156,10 @@ def test_a_run_is_resumed_with_the_same_topics(key: str, tmp_path: Path) -> None
     for name in ("a", "b"):
         save(tmp_path / "in" / f"{name}.jsonl", [f"{text} {name}" for text in HOSTILE])
     out = tmp_path / "out"
-    run = ("sanitize", str(tmp_path / "in"), "-f", "text", "--out-dir", str(out))
-    run += ("--key-file", key, "--resume", "-q")
+    run = (
+        *("sanitize", str(tmp_path / "in"), "-f", "text", "--out-dir", str(out)),
+        *("--key-file", key, "--resume", "-q"),
+    )
     assert here(*run, "--topics", "released").code == 0
     before = {path.name: path.read_bytes() for path in out.glob("*.jsonl")}
     (out / "b.jsonl").unlink()
