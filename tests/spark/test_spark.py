@@ -111,8 +111,10 @@ def test_topics_are_those_of_one_machine(
     for name, part in (("a", rows[:20]), ("b", rows[20:])):
         lines = "".join(json.dumps(row) + "\n" for row in part)
         (tmp_path / "in" / f"{name}.jsonl").write_text(lines)
-    run = ("sanitize", str(tmp_path / "in"), "-f", "text", "--topics", "clustered/8")
-    run += ("--key-file", key, "-q", *more)
+    run = (
+        *("sanitize", str(tmp_path / "in"), "-f", "text", "--topics", "clustered/8"),
+        *("--key-file", key, "-q", *more),
+    )
     for engine in ("local", "spark"):
         ran = here(*run, "--engine", engine, "--out-dir", str(tmp_path / engine))
         assert ran.code == 0, ran.err
@@ -121,12 +123,17 @@ def test_topics_are_those_of_one_machine(
     over: dict[str, Any] = {"lexicon": "topics:clustered/8"}
     if more:
         over |= {"mechanism": "subset", "budget": {"epsilon": 1.0}}
-    given = {"profile": "topics", "overrides": over, "key": KEY, "id": "id"}
+    given: dict[str, Any] = {
+        "profile": "topics",
+        "overrides": over,
+        "key": KEY,
+        "id": "id",
+    }
     frame = spark.createDataFrame(
         [(row["id"], row["text"]) for row in rows], "id int, text string"
     )
-    private = privatized(frame, "text", **given)
-    one = dptext.privatize(pd.DataFrame(rows), columns="text", **given)
+    private: Any = privatized(frame, "text", **given)
+    one: Any = dptext.privatize(pd.DataFrame(rows), columns="text", **given)
     found = {row.id: row.text for row in private.collect()}
     assert [found[n] for n in range(len(rows))] == list(one["text"])
 
