@@ -104,8 +104,6 @@ def copies(words: Words, count: int) -> Words:
             for number in several.tolist()
             for at, layout in words.formed.items()
         },
-        copied=np.tile(words.copied, count),
-        grammar=np.tile(words.grammar, count),
     )
 
 
