@@ -130,6 +130,7 @@ def test_the_output_depends_on_draws_alone(readable: Pipeline, context: str) -> 
     draws = drawn[:, None]
     if places > 1:
         draws = np.random.default_rng(5).choice(drawn, (400, places))
+    draws = draws.astype(np.int32)
     seen: dict[tuple[int, ...], list[str]] = {}
     laws = []
     for word in REPLACED:
