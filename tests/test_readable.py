@@ -13,14 +13,17 @@ def test_a_table_keeps_common_words_and_says_so(key: str) -> None:
     """Names and words of special categories do not stay; a key repeats the draws."""
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"id": [1, 2], "note": TEXTS})
-    options = {"columns": "note", "profile": "readable", "key": key}
-    private, report = dptext.privatize(frame, report=True, **options)
-    again = dptext.privatize(frame, **options)
+    private, report = dptext.privatize(
+        frame, "readable", columns="note", key=key, report=True
+    )
+    again = dptext.privatize(frame, "readable", columns="note", key=key)
     assert private["note"].tolist() == again["note"].tolist()
     assert private["note"][0].startswith("Great thanks to ")
     assert private["note"][1].startswith("She has ")
     assert "2021" not in private["note"][1] or "May 5" not in private["note"][1]
     assert report.guarantee.not_covered[0].startswith("This does not anonymise.")
+    assert report.private is not None
+    assert report.private.words is not None
     assert report.private.words.tokens["person"] == 2
     assert "people who can be recognised by the common words" in report._repr_html_()
 

@@ -29,7 +29,8 @@ ROWS = (
 READABLE = ("--profile", "readable", "-f", "text")
 RECIPE = profile.load("readable")
 ALLOW = tuple(map(str, claims.unprotected(RECIPE.tokens, RECIPE.strategy)))
-COUNT, EPSILON = f"{RECIPE.tokens.common:,}", RECIPE.settings()["budget"]["epsilon"]
+SETTINGS: dict[str, Any] = RECIPE.settings()
+COUNT, EPSILON = f"{RECIPE.tokens.common:,}", SETTINGS["budget"]["epsilon"]
 
 
 def allowing(*names: str) -> tuple[str, ...]:

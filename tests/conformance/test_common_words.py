@@ -142,7 +142,7 @@ def test_the_output_depends_on_draws_alone(readable: Pipeline, context: str) -> 
             # Common at the beginning of a sentence or in lower case: not compared.
             continue
         shown = words.flags.tobytes(), np.asarray(words.grammar).tobytes()
-        texts = written(readable, words, draws)
+        texts = written(readable, words, draws.astype(np.int32))
         assert seen.setdefault(shown, texts) == texts, word
         laws.append(mechanism.probs(words.inputs[:1], epsilon)[0, drawn])
     assert len(laws) >= len(seen) + 4, "too few texts are compared"
