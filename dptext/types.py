@@ -300,8 +300,8 @@ class Released:
     has a capital first letter, where capitals are shown. ends (r,) int64 end of each
     text in pieces; positions (n,) int64 where each drawn word stands in pieces; texts
     (n,) int64 which text it belongs to, non-decreasing; drawn (n,) int32 rows of the
-    vocabulary; eps (n,) float64, its epsilon as far as that is public (dptext.readers.channel); copied
-    (p,) int32 and grammar (n,) as in Words.
+    vocabulary; eps (n,) float64, its epsilon as far as that is public
+    (dptext.readers.channel); copied (p,) int32 and grammar (n,) as in Words.
     """
 
     pieces: list[str]

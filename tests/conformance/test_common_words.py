@@ -127,10 +127,10 @@ def test_the_output_depends_on_draws_alone(readable: Pipeline, context: str) -> 
     epsilon = readable.budget.description.high
     drawn = np.flatnonzero(mechanism.probs(np.zeros(1, np.int32), epsilon)[0])
     # Of one word all draws that there are.
-    draws = drawn[:, None]
+    draws: Ids = drawn[:, None].astype(np.int32)
     if places > 1:
-        draws = np.random.default_rng(5).choice(drawn, (400, places))
-    draws = draws.astype(np.int32)
+        chosen = np.random.default_rng(5).choice(drawn, (400, places))
+        draws = chosen.astype(np.int32)
     seen: dict[tuple[int, ...], list[str]] = {}
     laws = []
     for word in REPLACED:
