@@ -288,8 +288,8 @@ def _counted(
             treated["copied"] -= common
             parts.append(f"{_some(common, 'common word')} copied")
         # Of those that are made new, the others have a form.
-        named = [f"{CLASSES[name]} {count(each)}" for name, each in by_class.items()]
-        which = {"made new": f" ({', '.join(named)})" if named else ""}
+        each_class = [f"{CLASSES[name]} {count(n)}" for name, n in by_class.items()]
+        which = {"made new": f" ({', '.join(each_class)})" if each_class else ""}
         parts += [
             f"{count(each)} {'made ' if name.startswith('random') else ''}{name}"
             f"{which.get(name, '')}"

@@ -157,8 +157,8 @@ def written_sentence(known: Attackers) -> tuple[str, JsonObject]:
     of_rare = f", {_between(rare)} of rare ones" if rare else ""
     figures = {"found": _limits(every), "found_of_rare_words": _limits(rare)}
     sentence = (
-        f"{_between(every)} of all {known.words} stand in the output unchanged{of_rare} "
-        f"({known.public_texts})"
+        f"{_between(every)} of all {known.words} stand in the output unchanged"
+        f"{of_rare} ({known.public_texts})"
     )
     return sentence, figures
 

@@ -14,6 +14,9 @@ religion, crime, ...), and no single letter but a function word. Copied is
 - "I", clitics ("'s", "n't"), contractions that cannot be divided ("can't"), titles that
   are not in capitals ("Mr"), and short forms of a public list ("e.g.", "TV").
 
+Where no names of a language are listed, a capital tells of no word that it is no name:
+where a sentence begins function words alone are copied, and no noun of German ever is.
+
 A text, line or sentence begins at the beginning of the text, after a line break, or
 after a mark that ends sentences and a space; quotes, brackets, dashes and bullets may
 stand between. The period of a title ends no sentence ("Mr. Cross"). A capital letter
@@ -106,8 +109,11 @@ class CommonWords:
         named = key in self._names or names.known_is_name(body, self._language)
         if named and key not in self._first_words:
             return 0
-        title, letters = body[1:].islower(), len(body)
-        if letters >= _SHOUTED and key in self._function - self._proper:
+        is_function = key in self._function and key not in self._proper
+        if not self._names and not is_function:
+            return 0
+        title, letters = body[1:] == body[1:].lower(), len(body)
+        if letters >= _SHOUTED and is_function:
             return kinds.COMMON if title or body.isupper() else 0
         if letters == 1:
             return STARTS | LETTER
@@ -234,7 +240,9 @@ def kinds_of_rows(lexicon: Lexicon, classes: tuple[WordClass, ...]) -> Ints:
         row = next((rows[key_of(w)] for w in first if key_of(w) in rows), -1)
         if not words or row < 0:
             raise UsageError(
-                f"tokens.classes: lexicon {lexicon.name} has no words of class {group}"
+                f"tokens.classes: no words of class {group} are known for language "
+                f"{lexicon.language!r} (lexicon {lexicon.name}); leave the class out, "
+                "so that its words are replaced like others"
             )
         out[read == row] = group.kind
     return out
