@@ -117,7 +117,14 @@ def arrays(
         np.savez(sink, **values)  # type: ignore[arg-type]
         return sink.getvalue()
 
-    return _entry(f"{key}.arrays", _read_arrays, write, compute, holds, what)
+    return _entry(
+        f"{key}.arrays",
+        read=_read_arrays,
+        write=write,
+        compute=compute,
+        holds=holds,
+        what=what,
+    )
 
 
 def numbers(
@@ -129,11 +136,11 @@ def numbers(
     """Return the plain numbers of a key, shipped, kept or computed now; as `arrays`."""
     return shipped(key) or _entry(
         f"{key}.numbers",
-        lambda kept: dict(json.loads(kept)),
-        lambda values: json.dumps(values).encode(),
-        compute,
-        holds,
-        what,
+        read=lambda kept: dict(json.loads(kept)),
+        write=lambda values: json.dumps(values).encode(),
+        compute=compute,
+        holds=holds,
+        what=what,
     )
 
 
@@ -178,6 +185,7 @@ def _read_arrays(content: bytes) -> Arrays:
 
 def _entry(
     name: str,
+    *,
     read: Callable[[bytes], T],
     write: Callable[[T], bytes],
     compute: Callable[[], T],
@@ -245,7 +253,7 @@ def close(path: Path) -> None:
         each.chmod(each.stat().st_mode & ~(stat.S_IWGRP | stat.S_IWOTH))
 
 
-def only_mine(path: Path) -> bool:
+def is_private_folder(path: Path) -> bool:
     """Tell whether a folder and all in it could be written by this user alone."""
     try:
         with os.scandir(path) as files:

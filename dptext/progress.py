@@ -26,7 +26,7 @@ _steps: list[object] = []
 _shown: list[Shares] = []
 
 
-def on(enabled: bool = True, about: str = "") -> None:
+def enable(enabled: bool = True, about: str = "") -> None:
     """Switch the lines on or off for this process; about stands before each."""
     global _on, _about
     _on, _about = enabled, about

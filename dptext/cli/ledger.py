@@ -43,7 +43,7 @@ def show(
 
     with ledgers.opened(ledger) as opened:
         if value:
-            named = map(subjects.spelled, value)
+            named = map(subjects.normalize, value)
             spent = [store.spent_by(opened, each) for each in named]
         else:
             spent = list(itertools.islice(store.subjects(opened), _SHOWN))

@@ -40,7 +40,7 @@ def command(
     from dptext.evaluation.readers import PublicText, read_by_halves
     from dptext.report import plan
 
-    progress.on(not quiet)
+    progress.enable(not quiet)
     options.check_public_text(public_text, field)
     total = _of_files(outputs.files_of(files)) if files else None
     pipeline = api.open_pipeline(changes.profile(profile), changes.overrides())

@@ -47,7 +47,7 @@ from dptext.report import build, document, signatures
 from dptext.report.document import Document, Recorded
 from dptext.report.exports import SIDECAR
 from dptext.report.signatures import Key
-from dptext.streams.outputs import Aside, OutputFile, Release
+from dptext.streams.outputs import OutputFile, Quarantine, Release
 from dptext.types import Fault, Notion, Record, Strategy, Verbatim
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Opened(NamedTuple):
 
     release: Release
     output: OutputFile
-    aside: Aside | None
+    aside: Quarantine | None
     public: OutputFile | None
     key: Key | None
 

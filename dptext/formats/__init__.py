@@ -376,7 +376,13 @@ class Unreadable(Exception):
 
     def fault(self, location: str, raw: bytes) -> Fault:
         """Return the record as a fault."""
-        return Fault(location, str(self), raw, self.advice, self.is_absent)
+        return Fault(
+            location=location,
+            reason=str(self),
+            raw=raw,
+            advice=self.advice,
+            is_absent=self.is_absent,
+        )
 
 
 def too_long(limit: int) -> str:

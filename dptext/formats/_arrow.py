@@ -73,7 +73,7 @@ def column(
             raise InputError(
                 f"{location}: field {path!r} leads into {_shown(kind)}, not a struct"
             )
-        fields = fields_of(kind)
+        fields = subfields(kind)
         steps.append(number([field.name for field in fields], name))
         kind = inside(fields[steps[-1]].type)
     if is_text and not holds_text(kind):
@@ -101,7 +101,7 @@ def leaves(schema: Schema) -> Iterator[tuple[ArrowColumn, Kind]]:
         if is_kind(kind, "is_struct") and kind.num_fields:
             left += [
                 ((*names, field.name), (*at, index), inside(field.type))
-                for index, field in enumerate(fields_of(kind))
+                for index, field in enumerate(subfields(kind))
             ]
         else:
             yield ArrowColumn(_fields.joined(names), at[0], at[1:]), kind
@@ -114,7 +114,7 @@ def is_kind(kind: Kind, *tests: str) -> bool:
     return any(getattr(types, test, lambda kind: False)(kind) for test in tests)
 
 
-def fields_of(kind: Kind) -> list[Field]:
+def subfields(kind: Kind) -> list[Field]:
     """Return the fields of a struct, or what is below another nested type."""
     return [kind.field(i) for i in range(kind.num_fields)]
 
@@ -229,7 +229,7 @@ def rebuilt(
         mask = array.is_null()
         return of.from_arrays(pa.array(offsets, width), inner, type=kind, mask=mask)
     if steps:
-        fields = fields_of(kind)
+        fields = subfields(kind)
         children = [array.field(i) for i in range(kind.num_fields)]
         at, field = steps[0], fields[steps[0]]
         if not field.nullable:  # what lies inside a null struct
@@ -270,7 +270,9 @@ class TableHead:
     int96: bool = False
 
     @classmethod
-    def of(cls, schema: Schema, selection: Selection, location: str) -> TableHead:
+    def from_schema(
+        cls, schema: Schema, selection: Selection, location: str
+    ) -> TableHead:
         """Find the selected fields in the schema of an input. Raises InputError."""
         identity, subject = (
             None if path is None else column(schema, path, location, is_text=False)
@@ -291,7 +293,7 @@ class RowPage:
     subjects: Sequence[object] | None
 
     @classmethod
-    def of(cls, head: TableHead, batch: Batch, location: str) -> RowPage:
+    def from_batch(cls, head: TableHead, batch: Batch, location: str) -> RowPage:
         """Take the selected values of rows. Raises InputError for damaged ones."""
         import pyarrow as pa
 
@@ -330,9 +332,15 @@ class RowPage:
             identity = json.dumps(name, ensure_ascii=False, default=str)
         if self.subjects is not None:
             path = selection.subject_field or ""
-            subject = _fields.of_value(self.subjects[row], path)
-        rest, fields = PageRow(self, row), (*selection.fields, *selection.changed)
-        return Record(ordinal, tuple(every), rest, identity, fields, subject)
+            subject = _fields.subject_from_value(self.subjects[row], path)
+        return Record(
+            ordinal=ordinal,
+            texts=tuple(every),
+            rest=PageRow(self, row),
+            identity=identity,
+            present=(*selection.fields, *selection.changed),
+            subject=subject,
+        )
 
 
 class PageRow(NamedTuple):
@@ -408,7 +416,7 @@ def retyped(kind: Kind, steps: tuple[int, ...]) -> Kind:
         is_large = is_kind(kind, "is_large_list")
         return pa.large_list(item) if is_large else pa.list_(item)
     if steps:
-        fields = fields_of(kind)
+        fields = subfields(kind)
         child = fields[steps[0]]
         fields[steps[0]] = bare(child).with_type(retyped(child.type, steps[1:]))
         return pa.struct(fields)

@@ -95,7 +95,7 @@ def _found(
     found = []
     for path in paths:
         if not _is_there(schema, _fields.parse(path)):
-            raise _fields.unknown(path, _fields.option_of(path, selection), known)
+            raise _fields.unknown(path, _fields.find_option(path, selection), known)
         found.append(_arrow.column(schema, path, "the input", is_text=False))
     return found
 
@@ -108,7 +108,7 @@ def _is_there(schema: Schema, names: tuple[str, ...]) -> bool:
     kind = _arrow.inside(schema.field(schema.names.index(first)).type)
     for name in others:
         known = (
-            [field.name for field in _arrow.fields_of(kind)]
+            [field.name for field in _arrow.subfields(kind)]
             if _arrow.is_kind(kind, "is_struct")
             else []
         )
@@ -182,7 +182,7 @@ def _kept(kind: Kind, change: Use | Plan | None) -> Kind | None:
     assert isinstance(change, Mapping)
     fields = [
         _field(field, change.get(index))
-        for index, field in enumerate(_arrow.fields_of(kind))
+        for index, field in enumerate(_arrow.subfields(kind))
     ]
     kept = [field for field in fields if field is not None]
     return pa.struct(kept) if kept else None
@@ -191,7 +191,7 @@ def _kept(kind: Kind, change: Use | Plan | None) -> Kind | None:
 def _tokens(values: Iterable[object], token: Token) -> Iterator[str | None]:
     """Give the tokens of values; a text without a visible character stays."""
     for value in values:
-        spelled = _fields.of_pseudonym(value, "of pseudonyms")
+        spelled = _fields.pseudonym_input(value, "of pseudonyms")
         if spelled is not None:
             yield token(spelled)
         else:
@@ -218,12 +218,12 @@ def _changed(array: Array, change: Use | Plan, token: Token) -> Array:
         return pa.array(list(_tokens(_arrow.values(array, ()), token)), pa.string())
     assert isinstance(change, Mapping)
     children = []
-    for index, field in enumerate(_arrow.fields_of(array.type)):
+    for index, field in enumerate(_arrow.subfields(array.type)):
         inner_change = change.get(index)
         child = array.field(index)
         if inner_change is None:
             children.append(child)
         elif _kept(field.type, inner_change) is not None:
             children.append(_changed(child, inner_change, token))
-    fields = _arrow.fields_of(kind)
+    fields = _arrow.subfields(kind)
     return pa.StructArray.from_arrays(children, fields=fields, mask=array.is_null())

@@ -162,7 +162,7 @@ def check_uses(path: str, is_text: bool, is_dropped: bool, is_pseudonym: bool) -
         )
 
 
-def option_of(path: str, selection: Selection) -> str:
+def find_option(path: str, selection: Selection) -> str:
     """Return the option that names a field."""
     uses = {
         "--field": path in selection.fields,
@@ -269,8 +269,9 @@ Cell = TypeVar("Cell")
 
 
 class Columns(NamedTuple):
-    """Where the selected fields stand in a row, from 0; names are those of all."""
+    """Positions of the selected fields in a row, from 0."""
 
+    #: The names of all columns.
     names: tuple[str, ...]
     texts: tuple[int, ...]
     identity: int | None
@@ -279,7 +280,7 @@ class Columns(NamedTuple):
     pseudonyms: tuple[int, ...] = ()
 
     @classmethod
-    def of(
+    def find(
         cls,
         names: tuple[str, ...],
         selection: Selection,
@@ -310,7 +311,7 @@ class Columns(NamedTuple):
             if name not in names:
                 is_header = all(map(_IDENTIFIER.fullmatch, filter(None, names)))
                 shown = listed(names, "columns")
-                option = option_of(name, selection)
+                option = find_option(name, selection)
                 raise UnknownFieldError(
                     f"{where}: no column {name!r}{advice(option)}"
                     f"{nearest(name, names, option)}{shown if is_header else ''}"
@@ -323,12 +324,12 @@ class Columns(NamedTuple):
         texts = sorted({at[name] for name in selection.fields})
         identity, subject = (None if name is None else at[name] for name in named)
         return cls(
-            names,
-            tuple(texts),
-            identity,
-            subject,
-            frozenset(at[name] for name in selection.dropped),
-            tuple(sorted({at[name] for name in selection.pseudonyms})),
+            names=names,
+            texts=tuple(texts),
+            identity=identity,
+            subject=subject,
+            dropped=frozenset(at[name] for name in selection.dropped),
+            pseudonyms=tuple(sorted({at[name] for name in selection.pseudonyms})),
         )
 
     @property
@@ -358,26 +359,31 @@ class Columns(NamedTuple):
         identity = None if self.identity is None else text(self.identity)
         subject = None
         if self.subject is not None:
-            subject = of_text(text(self.subject), chosen.subject_field or "")
-        texts = tuple(map(text, self.texts))
-        present = (*chosen.fields, *chosen.changed)
-        return Record(ordinal, texts, rest, identity, present, subject)
+            subject = normalize_subject(text(self.subject), chosen.subject_field or "")
+        return Record(
+            ordinal=ordinal,
+            texts=tuple(map(text, self.texts)),
+            rest=rest,
+            identity=identity,
+            present=(*chosen.fields, *chosen.changed),
+            subject=subject,
+        )
 
 
 _WRITTEN_OUT = 40  # places up to which a number is written without an exponent
 _WHOLE = re.compile(r"(-?(?:0|[1-9][0-9]*))\.0+")
 
 
-def of_json(spelled: str, path: str) -> str:
+def subject_from_json(spelled: str, path: str) -> str:
     """Return the subject of a JSON string, number or boolean. Raises Unreadable."""
     if spelled.startswith('"'):
         try:
-            return of_text(msgspec.json.decode(spelled, type=str), path)
+            return normalize_subject(msgspec.json.decode(spelled, type=str), path)
         except msgspec.DecodeError:
             raise Unreadable(
                 f"subject field {path!r} holds half of a surrogate pair"
             ) from None
-    return of_text(_number(spelled), path)
+    return normalize_subject(_number(spelled), path)
 
 
 def value_of_json(spelled: str) -> object:
@@ -394,7 +400,7 @@ def value_of_json(spelled: str) -> object:
         return spelled
 
 
-def of_value(value: object, path: str) -> str:
+def subject_from_value(value: object, path: str) -> str:
     """Return the subject of a value of a column. Raises Unreadable."""
     if value is None:
         raise Unreadable(f"field {path!r} is null")
@@ -402,10 +408,11 @@ def of_value(value: object, path: str) -> str:
         raise Unreadable(f"subject field {path!r} is not text or a number")
     if isinstance(value, bool):
         return str(value).lower()
-    return of_text(value if isinstance(value, str) else _number(str(value)), path)
+    text = value if isinstance(value, str) else _number(str(value))
+    return normalize_subject(text, path)
 
 
-def of_pseudonym(value: object, path: str) -> str | None:
+def pseudonym_input(value: object, path: str) -> str | None:
     """Return how a value is spelled for its pseudonym; None where it is missing.
 
     A text without any visible character counts as missing, as does no number (NaN).
@@ -420,17 +427,17 @@ def of_pseudonym(value: object, path: str) -> str | None:
     if isinstance(value, bool):
         return str(value).lower()
     text = value if isinstance(value, str) else _number(str(value))
-    return spelled(text) if text.strip() else None
+    return normalize(text) if text.strip() else None
 
 
-def of_text(text: str, path: str) -> str:
+def normalize_subject(text: str, path: str) -> str:
     """Return a subject. Raises Unreadable where the text names nobody."""
     if not text.strip():
         raise Unreadable(f"subject field {path!r} is empty")
-    return spelled(text)
+    return normalize(text)
 
 
-def spelled(text: str) -> str:
+def normalize(text: str) -> str:
     """Write a subject in one way: 7.0 is 7, and text is in Unicode's form NFC."""
     match = _WHOLE.fullmatch(text)
     return match[1] if match else unicodedata.normalize("NFC", text)

@@ -200,7 +200,7 @@ class Scan:
                 f"{self._where(node)} holds half of a surrogate pair, which is no "
                 "character"
             ) from None
-        if (spelled := subjects.of_pseudonym(value, node.path)) is not None:
+        if (spelled := subjects.pseudonym_input(value, node.path)) is not None:
             self.changes.append(Change(at, end, spelled))
         return end
 
@@ -235,7 +235,7 @@ class Scan:
         if node.is_identity:
             self.identity = self._line[at:end]
         if node.is_subject:
-            self.subject = subjects.of_json(self._line[at:end], node.path)
+            self.subject = subjects.subject_from_json(self._line[at:end], node.path)
         return end
 
     def _check_may_lack(self, node: PathNode, problem: str) -> None:

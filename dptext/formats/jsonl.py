@@ -177,9 +177,14 @@ def parser(selection: Selection) -> Callable[..., Record]:
             raise Unreadable(f"not valid JSON: {error}") from None
         except RecursionError:
             raise Unreadable("nested too deeply") from None
-        texts = tuple(scan.texts)
-        rest = LineRest(line, scan.spans, before, scan.changes)
-        return Record(ordinal, texts, rest, scan.identity, scan.present, scan.subject)
+        return Record(
+            ordinal=ordinal,
+            texts=tuple(scan.texts),
+            rest=LineRest(line, scan.spans, before, scan.changes),
+            identity=scan.identity,
+            present=scan.present,
+            subject=scan.subject,
+        )
 
     return parse
 

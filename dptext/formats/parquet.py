@@ -193,7 +193,9 @@ class Format(formats.Format):
         yield Verbatim(FileHead(head, changes), header=True, copied=copied)
         number = 0
         for batch in chain(first, batches):
-            page = RowPage.of(head, batch, f"{location}: rows from {number + 1}")
+            page = RowPage.from_batch(
+                head, batch, f"{location}: rows from {number + 1}"
+            )
             for row in range(batch.num_rows):
                 try:
                     yield page.record(row, selection, start + number)
@@ -240,7 +242,7 @@ def _open(stream: BinaryIO, location: str) -> _arrow.File:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
-        raise MissingExtra.of("Parquet", "parquet") from None
+        raise MissingExtra.for_package("Parquet", "parquet") from None
     stream = seekable(stream, location, _MAGIC)
     try:
         return pq.ParquetFile(stream, pre_buffer=False, buffer_size=2**20)
@@ -279,7 +281,7 @@ def _head(file: _arrow.File, selection: Selection, location: str) -> TableHead:
                 codec = group.column(index).compression.replace("UNCOMPRESSED", "NONE")
                 break
     int96 = any(leaf.physical_type == "INT96" for leaf in leaves)
-    head = TableHead.of(file.schema_arrow, selection, location)
+    head = TableHead.from_schema(file.schema_arrow, selection, location)
     return replace(head, codec=codec, int96=int96)
 
 

@@ -54,7 +54,7 @@ class PrivateColumns:
         try:
             import pyarrow  # noqa: F401
         except ImportError:
-            raise MissingExtra.of("a table", "parquet") from None
+            raise MissingExtra.for_package("a table", "parquet") from None
         self.rows = 0
         self._pipeline, self._randomness = pipeline, pipeline.randomness(key)
         self._selection, self._tally = selection, tally
@@ -74,13 +74,13 @@ class PrivateColumns:
         """
         import pyarrow as pa
 
-        head = TableHead.of(table.schema, self._selection, _LOCATION)
+        head = TableHead.from_schema(table.schema, self._selection, _LOCATION)
         head = replace(head, schema=head.schema.remove_metadata())
         changes = self.changes(head.schema)
         schema = head.schema if changes is None else changes.schema
         batches = []
         for batch in table.to_batches(max_chunksize=_ROWS):
-            page = RowPage.of(head, batch, f"{_LOCATION}: rows from {start}")
+            page = RowPage.from_batch(head, batch, f"{_LOCATION}: rows from {start}")
             new = _arrow.with_texts(head, batch, self._texts(page, start))
             batches.append(new if changes is None else changes.apply(new, self._token))
             start += batch.num_rows
@@ -532,7 +532,7 @@ _KINDS: dict[tuple[str, str], type[Frame]] = {
 _LAZY = ("LazyFrame", "IterableDataset", "IterableDatasetDict")
 
 
-def of(frame: object) -> Frame:
+def wrap(frame: object) -> Frame:
     """Return what handles a table. Raises TypeError for what is none."""
     name = type(frame).__name__
     for kind in type(frame).__mro__:

@@ -219,7 +219,7 @@ def _quiet() -> Iterator[None]:
         yield
 
 
-def over(
+def run_tasks(
     spark: SparkSession, work: Callable[[S], T | Failure], items: Sequence[S]
 ) -> list[T]:
     """Do work on each item as a task of its own; return the results in order.
@@ -247,7 +247,7 @@ def installed() -> Any:
             warnings.simplefilter("ignore")  # about versions of pandas
             from pyspark.sql import SparkSession
     except ImportError:
-        raise MissingExtra.of("Spark", "spark") from None
+        raise MissingExtra.for_package("Spark", "spark") from None
     if not os.environ.get("JAVA_HOME") and shutil.which("java") is None:
         raise UsageError(
             "Spark needs Java, which is not there: install a runtime (on Debian "
@@ -322,7 +322,7 @@ def release(
     ]
     with open_session(master) as spark:
         counting = partial(count, to_end=jobs[0].selection.id_field is None)
-        counts: list[Start] = over(spark, counting, there)
+        counts: list[Start] = run_tasks(spark, counting, there)
         with sent(spark.sparkContext, run.pipeline.lexicon) as archive:
             work = partial(
                 make_private,
@@ -333,7 +333,7 @@ def release(
             )
             starts = accumulate(counts, Start.plus, initial=BEGIN)
             tasks = list(zip(there, starts, strict=False))
-            outcomes: list[FileOutcome] = over(spark, work, tasks)
+            outcomes: list[FileOutcome] = run_tasks(spark, work, tasks)
     for outcome in outcomes:
         run.tally.merge(outcome.totals)
         for line in outcome.warnings:
@@ -351,7 +351,7 @@ _ROWS = 2**33
 Done = dict[int, Totals]  # by partition
 
 
-class Totalled(AccumulatorParam):  # type: ignore[misc, unused-ignore]
+class TallyParam(AccumulatorParam):  # type: ignore[misc, unused-ignore]
     """Collects what partitions count; one that is computed again counts once."""
 
     def zero(self, value: Done) -> Done:
@@ -545,13 +545,13 @@ def privatize(
     if id is None:
         grouped = df.groupBy(functions.spark_partition_id()).count().collect()
         counts = {int(part): int(count) for part, count in grouped}
-    totals = context.accumulator({}, Totalled())
+    totals = context.accumulator({}, TallyParam())
     work = Partitions(
-        Shipped(Recipe.of(call.pipeline, call.key), archive),
-        selection,
-        tuple(names),
-        counts,
-        totals if report else None,
+        shipped=Shipped(Recipe.of(call.pipeline, call.key), archive),
+        selection=selection,
+        names=tuple(names),
+        counts=counts,
+        totals=totals if report else None,
     )
     # Spark looks at the arguments of a function, and takes no other callable.
     private = with_numbers.mapInArrow(lambda batches: work(batches), new_schema)

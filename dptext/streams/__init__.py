@@ -299,7 +299,7 @@ def zstandard() -> Any:
     try:
         import zstandard
     except ImportError:
-        raise MissingExtra.of("zstd", "zstd") from None
+        raise MissingExtra.for_package("zstd", "zstd") from None
     return zstandard
 
 

@@ -380,7 +380,7 @@ class Encoded:
         self._stream.flush()
 
 
-class Aside:
+class Quarantine:
     """A file that grows by what is added; a run that fails takes back what it added.
 
     Only its owner may read a new one.
@@ -427,7 +427,7 @@ class Release:
 
     def __init__(self) -> None:
         self._outputs: list[OutputFile] = []
-        self._asides: list[Aside] = []
+        self._asides: list[Quarantine] = []
 
     def __enter__(self) -> Release:
         return self
@@ -445,9 +445,9 @@ class Release:
         self._outputs.append(OutputFile(path, encoding, held=held))
         return self._outputs[-1]
 
-    def aside(self, path: str) -> Aside:
+    def aside(self, path: str) -> Quarantine:
         """Open a file to which this release adds."""
-        self._asides.append(Aside(path))
+        self._asides.append(Quarantine(path))
         return self._asides[-1]
 
     def complete(self) -> None:
