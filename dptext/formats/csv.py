@@ -89,8 +89,13 @@ class _Rows:
             if len(body) > self._limit:
                 if self._quoting:
                     raise self._too_long(line)
-                trouble = too_long(self._limit)
-                yield FileRow(line=line, fields=[], end=b"", raw=b"", trouble=trouble)
+                yield FileRow(
+                    line=line,
+                    fields=[],
+                    end=b"",
+                    raw=b"",
+                    trouble=too_long(self._limit),
+                )
                 if not piece.endswith(b"\n"):
                     formats.skip_line(self._stream, self._location)
             elif self._quoting and QUOTE in body:
