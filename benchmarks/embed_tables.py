@@ -71,7 +71,7 @@ def released(
     mechanism: NoiseMechanism, vectors: Wide, epsilon: float, seed: int
 ) -> Wide:
     """Release vectors at one epsilon by a seed."""
-    bits = Randomness(RunKey.from_seed(seed), "tables").of(
+    bits = Randomness(RunKey.from_seed(seed), "tables").bits(
         [bytes(16)], np.zeros(len(vectors), np.int64)
     )
     out = [
@@ -335,7 +335,9 @@ def layers(data: Path) -> None:
                 for v in (train, test)
             )
             scores.append(score(a, labels, b, truth)[0])
-        losses = [curve.epsilon_of(side * longest / sigma, delta) for side in (1, 2)]
+        losses = [
+            curve.gaussian_epsilon(side * longest / sigma, delta) for side in (1, 2)
+        ]
         print(
             f"| {longest} | {sigma:.3f} | {np.mean(scores):.3f} | {losses[0]:.2f} | "
             f"{losses[1]:.2f} |",

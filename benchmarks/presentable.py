@@ -103,7 +103,11 @@ _GERMAN = (
     "sich bei mir. Mit freundlichen Grüßen",
     "Ich kann mich seit {day} nicht mehr anmelden. Vielen Dank für Ihre Hilfe.",
 )
-_TAG = re.compile(r"</?[A-Za-z][^<>]*>|&[a-z]+;")
+# A tag, with the name of its element, or an entity.
+_TAG = re.compile(
+    r"<(/?[A-Za-z][\w-]*)(?:\s+[\w:-]+\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'|[^\s<>\"']+))*"
+    r"\s*/?>|(&[a-z]+;)"
+)
 _URL = re.compile(r"https?://[^\s<>\"]+")
 SEED = 40
 
@@ -155,7 +159,8 @@ def _laid_out(number: int, lines: list[str], name: str, fake: object) -> str:
     kind = number % 5
     if kind == 0:
         body = "".join(f"<p>{line}</p>" for line in lines)
-        return f"<div><b>Hello</b>{body}<br/>{close} &amp; family</div>"
+        link = f'<a href="{fake.uri()}">my order</a>'  # type: ignore[attr-defined]
+        return f"<div><b>Hello</b>{body}{link}<br/>{close} &amp; family</div>"
     if kind == 1:
         quote = "\n".join(f"> {line}" for line in lines[1:])
         return f"Hi,\n{lines[0]}\n\nYou wrote:\n{quote}\n\n{close}"
@@ -260,12 +265,13 @@ def figures(done: Version, texts: Sequence[str]) -> dict[str, float]:
                 if old in one:
                     counts["genders"] += 1
                     counts["turned"] += word in other
-        for name, pattern in (("tags", _TAG), ("urls", _URL)):
-            if found := pattern.findall(text):
-                counts[f"{name} texts"] += 1
-                again = pattern.findall(new)
-                kept = again == found if name == "tags" else len(again) == len(found)
-                counts[f"{name} broken"] += not kept
+        if found := _TAG.findall(text):
+            counts["tags texts"] += 1
+            counts["tags broken"] += _TAG.findall(new) != found
+        # Those of attributes are left out with them.
+        if found := _URL.findall(_TAG.sub(" ", text)):
+            counts["urls texts"] += 1
+            counts["urls broken"] += len(_URL.findall(new)) != len(found)
     words = max(counts["words"], 1)
     return {
         "never, per 1,000 words": 1e3 * counts["never"] / words,

@@ -1,8 +1,11 @@
 """Public distances between the words of a space: of pairs, nearest and farthest.
 
-What several mechanisms share. All of it depends on the lexicon and the space alone and
-is kept in the cache folder. Single precision only proposes candidates; float64 decides,
-and of equals the smaller id comes first.
+Several mechanisms share these functions. Results depend on the lexicon and the space
+alone; slow ones are kept in the cache folder. Single precision proposes candidates,
+float64 decides; among equal distances the smaller id comes first.
+
+Rows are 0 to V - 1 for words and V for the unknown word; ids are the same, with -1 for
+the unknown word.
 """
 
 from __future__ import annotations
@@ -11,37 +14,42 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import cache
+from dptext.lexicons import search
+from dptext.lexicons.orders import build_orders
 from dptext.lexicons.search import distances_of_pairs, lengths_from
-from dptext.spaces import Space, some
+from dptext.spaces import Space, random_rows
 from dptext.types import Floats, Ints, Rows, blocks
 
 _CHUNK = 1024
 # Squared distances below this share of the largest square are computed directly.
 _TINY = 1e-6
+# Lists of nearest words are built at least this long, once for all callers.
+_STORED = 64
 
 
-def to_words(space: Space, rows: Ints, begin: int, end: int) -> Floats:
-    """Return the distances of some rows to the words begin to end: (n, end - begin)."""
+def distances_to_words(space: Space, rows: Ints, begin: int, end: int) -> Floats:
+    """Return distances of rows (n,) to the words begin to end: (n, end - begin)."""
     vectors, squares = space.precise
+    # |a - b|^2 = |a|^2 - 2 a b + |b|^2
     distances: Floats = (-2.0 * vectors[rows]) @ vectors[begin:end].T
     distances += squares[None, begin:end]
     distances += squares[rows][:, None]
-    # Tiny distances are lost in the sums of squares: those by direct differences.
+    # Small distances cancel out in that sum: those by direct differences.
     inputs, words = np.nonzero(distances < _TINY * float(squares.max()))
     np.maximum(distances, 0.0, out=distances)
     np.sqrt(distances, out=distances)
-    distances[inputs, words] = of_rows(space, rows[inputs], begin + words)
+    distances[inputs, words] = distances_by_row(space, rows[inputs], begin + words)
     return distances
 
 
-def of_ids(space: Space, a: Rows, b: Rows) -> Floats:
-    """Return the distances of pairs of inputs, -1 the unknown word: (n,) float64."""
+def distances_by_id(space: Space, a: Rows, b: Rows) -> Floats:
+    """Return the distances of pairs of ids, a and b (n,): (n,) float64."""
     rows = space.size + 1
-    return of_rows(space, a.astype(np.int64) % rows, b.astype(np.int64) % rows)
+    return distances_by_row(space, a.astype(np.int64) % rows, b.astype(np.int64) % rows)
 
 
-def of_rows(space: Space, a: Rows, b: Rows) -> Floats:
-    """Return the distances of pairs of rows, (m,) float64."""
+def distances_by_row(space: Space, a: Rows, b: Rows) -> Floats:
+    """Return the distances of pairs of rows, a and b (m,): (m,) float64."""
     return distances_of_pairs(space.vectors, a, b)
 
 
@@ -59,18 +67,13 @@ def squared_single(space: Space, a: Ints, b: Ints) -> Floats:
     return out
 
 
-# Built once for all who ask for fewer.
-_STORED = 64
-
-
 def nearest_words(space: Space, listed: int) -> NDArray[np.integer]:
     """Return the nearest words of each row, nearest first: (V + 1, min(listed, V)).
 
-    A word is first in its own row. Distances alone decide, no synonyms.
+    A word is first in its own row. Only distances count, not the synonyms that may come
+    first in the lists of a lexicon.
     """
-    from dptext.lexicons.orders import build_orders
-
-    # Lists by distance that are there anyway serve as well.
+    # Existing lists are good enough if they are ordered by distance alone.
     if space.by_distance and space.neighbours[0].shape[1] >= min(listed, space.size):
         return space.neighbours[0][:, :listed]
     stored = min(max(listed, _STORED), space.size)
@@ -81,7 +84,7 @@ def nearest_words(space: Space, listed: int) -> NDArray[np.integer]:
     def holds(kept: cache.Arrays) -> bool:
         orders = kept["orders"]
         return orders.shape == (space.size + 1, stored) and all(
-            _nearest(space, row, orders[row]) for row in some(space.size + 1)
+            _are_nearest(space, row, orders[row]) for row in random_rows(space.size + 1)
         )
 
     key = cache.key_of("nearest words", 1, space.lexicon.digest, space.identity, stored)
@@ -89,23 +92,22 @@ def nearest_words(space: Space, listed: int) -> NDArray[np.integer]:
     return kept["orders"][:, :listed]
 
 
-def _nearest(space: Space, row: int, listed: NDArray[np.integer]) -> bool:
-    """Tell whether words are as near to a row as the nearest ones are."""
+def _are_nearest(space: Space, row: int, listed: NDArray[np.integer]) -> bool:
+    """Tell whether the listed words are as near to a row as the nearest words are."""
     lengths = lengths_from(space.vectors, row)[: space.size]
     least = np.partition(lengths, len(listed) - 1)[: len(listed)]
     return bool(np.allclose(np.sort(lengths[listed]), np.sort(least), rtol=1e-9))
 
 
-def nearest_of_all(space: Space, row: int) -> tuple[int, float]:
-    """Return the word nearest to a row, and how far it is."""
+def nearest_word(space: Space, row: int) -> tuple[int, float]:
+    """Return the word nearest to a row, and its distance."""
     lengths = lengths_from(space.vectors, row, slice(space.size))
     nearest = int(lengths.argmin())
     return nearest, float(lengths[nearest])
 
 
-def farthest(space: Space) -> Floats:
+def farthest_distances(space: Space) -> Floats:
     """Return the distance of each row to the farthest word: (V + 1,) float64."""
-    from dptext.lexicons import search
 
     def compute() -> cache.Arrays:
         return {"farthest": search.farthest(space.vectors, space.size)}
@@ -114,7 +116,7 @@ def farthest(space: Space) -> Floats:
         far = kept["farthest"]
         if far.shape != (space.size + 1,):
             return False
-        rows = some(space.size + 1)
+        rows = random_rows(space.size + 1)
         seen = [lengths_from(space.vectors, row)[: space.size].max() for row in rows]
         return np.allclose(far[rows], seen, rtol=1e-9)
 
@@ -123,52 +125,58 @@ def farthest(space: Space) -> Floats:
 
 
 def closest_pair(space: Space) -> float:
-    """Return the smallest distance between two words of V; inf where V is 1."""
+    """Return the smallest distance between two different words; inf if V is 1."""
     if space.size < 2:
         return float("inf")
     near = nearest_words(space, 2)[: space.size, 1].astype(np.int64)
-    return float(of_rows(space, np.arange(space.size), near).min())
+    return float(distances_by_row(space, np.arange(space.size), near).min())
 
 
-class Remaining:
-    """The words that are left of V, and the exact nearest among them."""
+class RemainingWords:
+    """A set of words that shrinks, with an exact search for the nearest of them."""
 
     def __init__(self, vectors: NDArray[np.float32], size: int) -> None:
+        """Begin with all words: vectors (V + 1, d), size V."""
         self._vectors = vectors
+        #: Whether each word is in the set: (V,).
         self.alive = np.ones(size, bool)
         self._count = size
+        # The searched words: those in the set, and removed ones until the next
+        # compaction, whose score is infinite.
         self._ids = np.arange(size)
         lengths = np.einsum("vd,vd->v", vectors, vectors, dtype=np.float64)
         self._longest = float(np.sqrt(lengths.max()))
+        # |v|^2 / 2: |v - x|^2 orders words as |v|^2 / 2 - v x does.
         self._halves = (lengths[:size] / 2.0).astype(np.float32)
         self._table = vectors[:size]
 
     def __len__(self) -> int:
-        """Return how many words are left."""
+        """Return the number of words in the set."""
         return self._count
 
-    def take(self, ids: Ints) -> None:
-        """Take words away that are still there."""
+    def remove(self, ids: Ints) -> None:
+        """Remove words, all of them in the set."""
         self.alive[ids] = False
         self._halves[np.searchsorted(self._ids, ids)] = np.inf
         self._count -= len(ids)
+        # Compact when a quarter is gone: then each search pays little for the rest.
         if 4 * self._count < 3 * len(self._ids):
             kept = self.alive[self._ids]
             self._ids, self._halves = self._ids[kept], self._halves[kept]
             self._table = self._table[kept]
 
     def nearest(self, row: int, count: int) -> Ints:
-        """Return the count nearest words that are left, fewer where fewer are."""
+        """Return the nearest words of the set to a row, at most count, in order."""
         count = min(count, self._count)
         if not count:
             return np.empty(0, np.int64)
         point = self._vectors[row]
         scores = self._halves - self._table @ point
         length = float(np.sqrt(np.einsum("d,d->", point, point, dtype=np.float64)))
-        # By how much two scores, half a squared distance and a constant each, may
-        # stand in wrong order in single precision.
+        # Bound on the rounding error of a difference of two scores in single precision:
+        # words within it of the cut are candidates, and float64 decides among them.
         slack = (len(point) + 8.0) * 2.0**-22 * (length + self._longest) ** 2
         cut = float(np.partition(scores, count - 1)[count - 1]) + slack
-        known = self._ids[np.flatnonzero(scores <= cut)]
-        lengths = lengths_from(self._vectors, row, known)
-        return known[np.argsort(lengths, kind="stable")[:count]]
+        candidates = self._ids[np.flatnonzero(scores <= cut)]
+        lengths = lengths_from(self._vectors, row, candidates)
+        return candidates[np.argsort(lengths, kind="stable")[:count]]

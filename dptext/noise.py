@@ -1,17 +1,17 @@
 """Noise: multivariate Laplace, discrete Gaussian and Laplace, Gaussian privacy curve.
 
-Whole numbers as noise are drawn exactly. Both kinds have one fixed width, 4096 steps of
-a grid; the length of a step is chosen where they are added to vectors. A draw compares
-random bits with a table of whole numbers that is computed with whole numbers, so that
-no rounding of floats has a part in it.
+Discrete noise is drawn exactly. Both kinds have one fixed width, 4096 steps of a grid;
+the caller that adds them to vectors chooses the length of a step. A draw compares
+random bits with a table of integers that is computed with integers, so that no rounding
+of floats affects it.
 
 normal: P(k) ~ exp(-k^2 / 2 s^2), s = 4096 (Canonne, Kamath and Steinke 2020,
-arXiv:2004.00010). It is normal noise of variance s^2 - 1/12 rounded to whole numbers
+arXiv:2004.00010). It equals normal noise of variance s^2 - 1/12 rounded to integers
 (Sheppard's correction), up to a factor within e^(+-NORMAL_SLACK) of each probability
-and a chance of NORMAL_REST: so it keeps the exact privacy curve of that normal noise,
-which is rounding, post-processing, of noise on whole numbers (docs/embed.md).
-laplace: P(k) ~ 2^(-|k| / 4096), without bounds, each probability within
-e^(+-LAPLACE_SLACK) of that.
+and a chance of NORMAL_REST. Added to integers it therefore has the exact privacy curve
+of that normal noise: rounding the sum is post-processing (docs/embed.md).
+laplace: P(k) ~ 2^(-|k| / 4096), unbounded, each probability within e^(+-LAPLACE_SLACK)
+of that.
 
 The privacy curve: two inputs at distance D under noise of standard deviation sigma
 differ by mu = D / sigma (Gaussian DP), and delta(epsilon; mu) = Phi(mu/2 - epsilon/mu)
@@ -32,15 +32,30 @@ from numpy.typing import NDArray
 from dptext.randomness import RandomBits
 from dptext.types import Eps, Floats, Ints, Points, blocks
 
-# Matrix products are only ever made of whole blocks of this many rows, so that a
-# word's noise does not depend on the batch it came in.
+# Matrix products always have this many rows: BLAS sums in another order for other
+# shapes, and a word's noise must not depend on the batch that it came in.
 _BLOCK = 256
-# No coordinate needs to be larger; its products with vectors still fit a float32.
+# Limit of a coordinate; its products with vectors still fit a float32.
 _FAR = 1e15
-# Noise that is longer is beyond any limit in every direction; infinity is no number.
+# Limit of the length of noise: far beyond the limit of coordinates, but finite.
 _LONGEST = 1e100
-# A density that falls more steeply is no different to a float32.
+# Limit of rates: a float32 cannot tell densities apart that fall more steeply.
 _STEEP = 1e30
+# Steps of the grid for a standard deviation (normal) or for a factor of 2 (laplace).
+WIDTH = 4096
+# ln of the ratio of the two laws above, for |k| up to 14 s: k^4 / (2880 s^8) + ...
+NORMAL_SLACK = 1e-13
+# Rounding of the 60,000 entries of the table to 2^-127, and the tail beyond its end.
+NORMAL_REST = 2.0**-100
+LAPLACE_SLACK = 2.0**-51
+_FIXED = 320  # bits after the point of fixed-point numbers
+_END = 2.0**-140  # probabilities below this share of the largest are left out
+_LOW = (1 << 63) - 1  # mask of the second half of a probability of 127 bits
+# Numbers of 64 bits are looked up by their first bits.
+_FIRST = 16
+_REST = np.uint64(64 - _FIRST)
+# The precision of rows, which a function keeps.
+Float = TypeVar("Float", bound=np.floating)
 
 
 def radial(bits: RandomBits, width: int, eps: Eps) -> Floats:
@@ -50,7 +65,8 @@ def radial(bits: RandomBits, width: int, eps: Eps) -> Floats:
     a standard normal vector, G ~ Gamma((d + 1) / 2, 1).
     """
     half = (width + 1) // 2
-    # One more normal than coordinates: Gamma(1/2) is half a squared normal.
+    # Gamma((d + 1) / 2) is a sum of exponentials, and of half a squared normal if d is
+    # even: hence one more normal than coordinates.
     normal = bits.normal(0, width + 1)
     lanes = (half + 1) // 2
     exponential = -np.log(bits.uniform(width, lanes)[:, :half])
@@ -63,14 +79,14 @@ def radial(bits: RandomBits, width: int, eps: Eps) -> Floats:
     return np.asarray(normal[:, :width] * scale[:, None])
 
 
-def directed(noise: Floats) -> tuple[Floats, Floats]:
-    """Split noise (n, d) into unit directions (n, d), 0 for none, and lengths (n,)."""
+def split_directions(noise: Floats) -> tuple[Floats, Floats]:
+    """Split noise (n, d) into unit directions (n, d) and lengths (n,); zero stays 0."""
     lengths = np.linalg.norm(noise, axis=1)
     return noise / np.where(lengths > 0.0, lengths, 1.0)[:, None], lengths
 
 
-def product(rows: NDArray[np.floating], matrix: Floats) -> Floats:
-    """Multiply rows by a matrix, the same in any batch: (n, d), (d, j) -> (n, j)."""
+def multiply(rows: NDArray[np.floating], matrix: Floats) -> Floats:
+    """Multiply (n, d) by (d, j) to (n, j), bit for bit the same in any batch."""
     out = np.empty((len(rows), matrix.shape[1]))
     block = np.zeros((_BLOCK, rows.shape[1]))
     for part in blocks(len(rows), _BLOCK):
@@ -86,7 +102,8 @@ def squared_distances(
     """Return |z - v|^2: (n, d), (m, d) -> (n, m), in the precision of the points."""
     positions = positions.astype(points.dtype, copy=False)
     width = points.shape[1]
-    # One product with the lengths in it, in place of three passes over its result.
+    # |z - v|^2 = -2 z v + |z|^2 + |v|^2 as one product of rows (-2 z, |z|^2, 1) and
+    # (v, 1, |v|^2), which saves two passes over its result. Rounding may make it < 0.
     left = np.empty((len(points), width + 2), points.dtype)
     np.multiply(points, -2, out=left[:, :width])
     left[:, width], left[:, -1] = 1, np.einsum("nd,nd->n", points, points)
@@ -98,70 +115,58 @@ def squared_distances(
     return squared
 
 
-def fallen(values: NDArray[np.floating], rates: Eps) -> NDArray[np.floating]:
-    """Return -rate times each row, (n, m) in place; rates (n,), capped to be finite."""
+def apply_rates(values: NDArray[np.floating], rates: Eps) -> NDArray[np.floating]:
+    """Multiply each row (n, m) by minus its rate (n,), in place; rates are capped."""
     values *= -np.minimum(rates, _STEEP).astype(values.dtype)[:, None]
     return values
 
 
-def whole_steps(vectors: NDArray[np.floating], step: float | Floats) -> Floats:
-    """Round vectors to whole steps: (n, d) of these.
+def round_to_steps(vectors: NDArray[np.floating], step: float | Floats) -> Floats:
+    """Round vectors (n, d) to whole numbers of steps: (n, d) float64.
 
-    In double precision, whatever that of the vectors: proofs allow each coordinate half
-    a step, and in single precision the quotient of many steps is off by more.
+    The quotient is in double precision: proofs allow each coordinate half a step, and
+    in single precision the quotient of many steps is off by more.
     """
     steps: Floats = np.divide(vectors, step, dtype=np.float64)
     return np.rint(steps, out=steps)
 
 
-def on_grid(steps: Floats, step: float) -> NDArray[np.float32]:
-    """Round points (n, d), given in steps, to whole ones, kept within `moved`'s limits.
+def round_to_grid(steps: Floats, step: float) -> NDArray[np.float32]:
+    """Round points, in steps (n, d), to whole steps, and return them as vectors.
 
-    Not in single precision, which the result has: it holds 24 bits of each coordinate.
+    Rounded in double precision, since the result holds 24 bits of each coordinate;
+    clipped as in `add_noise`.
     """
     np.rint(steps, out=steps)
     steps *= step
     return np.clip(steps, -_FAR, _FAR, out=steps).astype(np.float32)
 
 
-def moved(vectors: NDArray[np.floating], noise: Floats) -> Points:
-    """Add noise to vectors, both (n, d), kept within what a mapping can compare.
+def add_noise(vectors: NDArray[np.floating], noise: Floats) -> Points:
+    """Add noise to vectors, both (n, d), clipped to values that a mapping can compare.
 
-    The limit is post-processing, so that an absurdly small epsilon still finds a word.
+    Clipping is post-processing; with it an absurdly small epsilon still gives a word.
     """
     return np.clip(vectors + noise, -_FAR, _FAR).astype(np.float32)
 
 
-# The precision of rows, kept.
-Float = TypeVar("Float", bound=np.floating)
-
-
 def unit(rows: NDArray[Float]) -> NDArray[Float]:
-    """Return rows (n, d) at length 1; those of length 0 stay as they are."""
+    """Return rows (n, d) scaled to length 1; zero rows stay unchanged."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     lengths[lengths == 0.0] = 1.0
     directions: NDArray[Float] = rows / lengths
     return directions
 
 
-# Steps of the grid for a standard deviation (normal) or for a factor of 2 (laplace).
-WIDTH = 4096
-_FIXED = 320  # bits after the point of fixed-point numbers
-_END = 2.0**-140  # probabilities below this share of the largest are left out
-_LOW = (1 << 63) - 1
-# First bits that numbers are looked up by, of 64, and those that are left.
-_FIRST = 16
-_REST = np.uint64(64 - _FIRST)
-
-
 class Lookup:
-    """Whole numbers in order, (m,) uint64, among which others are placed.
+    """A faster np.searchsorted for one sorted array, (m,) uint64.
 
-    firsts (2^16 + 1,): how many of them are below each multiple of 2^48. Most numbers
-    need one comparison more, where a search by halves needs log2 m, one by one.
+    The first 16 bits of a number give its place up to the entries that begin with the
+    same bits: at most one for most numbers, which one vectorised comparison decides.
     """
 
     def __init__(self, ordered: NDArray[np.uint64]) -> None:
+        # The number of entries below each multiple of 2^48, and below 2^64.
         multiples = np.arange(2**_FIRST, dtype=np.uint64) << _REST
         firsts = np.append(np.searchsorted(ordered, multiples), len(ordered))
         self._ordered, self._firsts = ordered, firsts.astype(np.int32)
@@ -169,10 +174,10 @@ class Lookup:
     def searchsorted(
         self, numbers: NDArray[np.uint64], side: Literal["left", "right"]
     ) -> Ints:
-        """Return what np.searchsorted does: (n,) uint64 -> (n,)."""
+        """Return the result of np.searchsorted: (n,) uint64 -> (n,)."""
         first_bits = (numbers >> _REST).view(np.int64)
         indices = self._firsts[first_bits].astype(np.int64)
-        # Of the table, with the same first bits.
+        # The number of entries with the same first bits.
         alike = self._firsts[first_bits + 1] - indices
         one = self._ordered[np.minimum(indices, len(self._ordered) - 1)]
         indices += (alike > 0) & (one < numbers if side == "left" else one <= numbers)
@@ -195,9 +200,10 @@ def geometric_lookup() -> Lookup:
 
 @cache
 def normal_table() -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Return P(|k| <= j) of 2^127 for j = 0, 1, ...: its first 64 bits, and the rest.
+    """Return 2^127 P(|k| <= j) for j = 0, 1, ...: the first 64 bits, and the other 63.
 
-    Weights by w_(j+1) = w_j r_j, r_(j+1) = r_j e^(-1 / s^2), in fixed point.
+    Weights w_j = exp(-j^2 / 2 s^2) by w_(j+1) = w_j r_j, r_(j+1) = r_j e^(-1 / s^2), in
+    fixed point.
     """
     weight = 1 << _FIXED
     ratio = _exp_of_minus_one_over(2 * WIDTH**2)
@@ -216,7 +222,8 @@ def normal_table() -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
 
 @cache
 def geometric_table() -> NDArray[np.uint64]:
-    """Return P(L <= j) of 2^64 for j = 0 ... 4094, P(L = j) ~ 2^(-j / 4096)."""
+    """Return 2^64 P(L <= j) for j = 0 ... 4094, P(L = j) ~ 2^(-j / 4096)."""
+    # 2^(-1 / 4096) by twelve square roots of 1/2.
     root = 1 << (_FIXED - 1)
     for _ in range(WIDTH.bit_length() - 1):
         root = math.isqrt(root << _FIXED)
@@ -236,21 +243,15 @@ def _exp_of_minus_one_over(number: int) -> int:
     return total
 
 
-# ln P / P' of the two laws above, for |k| up to 14 s: k^4 / (2880 s^8) + ...
-NORMAL_SLACK = 1e-13
-# Rounding of the table's 60 000 entries to 2^-127, and what lies beyond its end.
-NORMAL_REST = 2.0**-100
-LAPLACE_SLACK = 2.0**-51
-
-
 def normal(bits: RandomBits, width: int) -> Ints:
     """Draw discrete Gaussians of standard deviation 4096: (n, width) int64."""
     drawn = bits.integers(0, width)
     high, low = drawn[:, 0::2].ravel(), drawn[:, 1::2].ravel()
     steps, rest = normal_table()
     size = normal_lookup().searchsorted(high, "left")
-    open_ = np.flatnonzero(steps[np.minimum(size, len(steps) - 1)] == high)
-    for at in open_.tolist():  # the first 64 bits do not decide
+    # Where the first 64 bits equal an entry, the other 63 decide: hardly ever.
+    undecided = np.flatnonzero(steps[np.minimum(size, len(steps) - 1)] == high)
+    for at in undecided.tolist():
         while size[at] < len(steps) and steps[size[at]] == high[at]:
             if rest[size[at]] > low[at] >> np.uint64(1):
                 break
@@ -261,16 +262,18 @@ def normal(bits: RandomBits, width: int) -> Ints:
 def laplace(bits: RandomBits, width: int) -> Ints:
     """Draw discrete Laplace noise, P(k) ~ 2^(-|k| / 4096): (n, width) int64.
 
-    A fair sign and a geometric size 4096 H + L; -0 is drawn anew, as 0 would come
-    twice. H counts zeros before the first one in a stream of bits, L is from a table.
+    A fair sign and a geometric size 4096 H + L: H counts the zeros before the first one
+    in a stream of bits, L is from a table. A draw of -0 is repeated, since 0 would have
+    twice its probability.
     """
     drawn = bits.integers(0, width)
     rows, lane = np.arange(len(bits)), width
     out = np.zeros((len(bits), width), np.int64)
     waiting = np.ones((len(bits), width), bool)
-    blocks = np.zeros((len(bits), width), np.int64)
+    blocks = np.zeros((len(bits), width), np.int64)  # H so far
     while True:
         high, low = drawn[:, 0::2], drawn[:, 1::2]
+        # The lowest bit of low is the sign, so that at most 63 zeros count.
         zeros = np.minimum(leading_zeros(low.ravel()).reshape(low.shape), 63)
         blocks += zeros
         size = geometric_lookup().searchsorted(high.ravel(), "right")
@@ -279,24 +282,25 @@ def laplace(bits: RandomBits, width: int) -> Ints:
         out[rows[:, None], np.arange(width)] = np.where(
             done, _signed(size, low), out[rows]
         )
-        # A stream of zeros goes on in the next lanes; what is refused starts anew.
+        # After 63 zeros the stream goes on in the next lanes; a refused -0 starts anew.
         blocks = np.where(waiting & (zeros == 63), blocks, 0)
         waiting &= ~done
-        left = np.flatnonzero(waiting.any(axis=1))
-        if not len(left):
+        unfinished = np.flatnonzero(waiting.any(axis=1))
+        if not len(unfinished):
             return out
-        rows, waiting, blocks = rows[left], waiting[left], blocks[left]
+        rows, waiting = rows[unfinished], waiting[unfinished]
+        blocks = blocks[unfinished]
         drawn = bits.take(rows).integers(lane, width)
         lane += width
 
 
 def _signed(size: Ints, low: NDArray[np.uint64]) -> Ints:
-    """Give sizes the sign that the lowest bit says."""
+    """Give sizes a sign: negative where the lowest bit is 1."""
     return np.where(low & np.uint64(1) == 1, -size, size).astype(np.int64)
 
 
 def leading_zeros(integers: NDArray[np.uint64]) -> Ints:
-    """Count the zeros before the first one of each, 64 where there is none: (n,)."""
+    """Count the zeros before the first 1 bit, 64 for zero: (n,)."""
     # Halves of 32 bits are exact as float64, so frexp counts their digits.
     high = np.frexp((integers >> np.uint64(32)).astype(np.float64))[1].astype(np.int64)
     low = (integers & np.uint64(0xFFFFFFFF)).astype(np.float64)
@@ -305,15 +309,15 @@ def leading_zeros(integers: NDArray[np.uint64]) -> Ints:
 
 
 @lru_cache(maxsize=4096)
-def mu_of(epsilon: float, delta: float) -> float:
+def largest_mu(epsilon: float, delta: float) -> float:
     """Return the largest mu with delta(epsilon; mu) <= delta, by bisection."""
-    low, _ = _boundary(lambda mu: delta_of(epsilon, mu) <= delta)
-    # Rounded down by more than the error of the formula.
+    low, _ = _boundary(lambda mu: gaussian_delta(epsilon, mu) <= delta)
+    # Rounded down by more than the rounding error of `gaussian_delta`.
     return low * (1.0 - 1e-12) - 1e-15
 
 
 def _boundary(holds: Callable[[float], bool]) -> tuple[float, float]:
-    """Return neighbours in floating point, of which the first holds; from 0 up."""
+    """Return neighbouring floats where a condition that holds at 0 stops to hold."""
     low, high = 0.0, 1.0
     while holds(high):
         low, high = high, 2.0 * high
@@ -324,11 +328,12 @@ def _boundary(holds: Callable[[float], bool]) -> tuple[float, float]:
     return low, high
 
 
-def delta_of(epsilon: float, mu: float) -> float:
+def gaussian_delta(epsilon: float, mu: float) -> float:
     """Return the exact delta at epsilon of two normal distributions mu apart.
 
     With a = epsilon/mu - mu/2 and b = epsilon/mu + mu/2, e^epsilon phi(b) = phi(a), so
-    that delta = phi(a) (R(a) - R(b)), R(t) = Phi(-t) / phi(t): nothing overflows.
+    that delta = phi(a) (R(a) - R(b)), R(t) = Phi(-t) / phi(t) (`mills`). Unlike the
+    formula of Balle and Wang this does not overflow.
     """
     near, far = epsilon / mu - mu / 2.0, epsilon / mu + mu / 2.0
     density = math.exp(-(near**2) / 2.0) / math.sqrt(2.0 * math.pi)
@@ -338,12 +343,12 @@ def delta_of(epsilon: float, mu: float) -> float:
 
 
 def _upper(value: float) -> float:
-    """Return Phi(-value), the chance of a standard normal beyond value."""
+    """Return Phi(-value), the probability of a standard normal above value."""
     return math.erfc(value / math.sqrt(2.0)) / 2.0
 
 
 def mills(value: float) -> float:
-    """Return the chance beyond value >= 0 over the density there."""
+    """Return Mills' ratio Phi(-value) / phi(value), for value >= 0."""
     if value < 5.0:
         return _upper(value) * math.sqrt(2.0 * math.pi) * math.exp(value**2 / 2.0)
     # Laplace's continued fraction 1 / (t + 1 / (t + 2 / (t + ...))), from its end.
@@ -353,9 +358,9 @@ def mills(value: float) -> float:
     return 1.0 / tail
 
 
-def epsilon_of(mu: float, delta: float) -> float:
+def gaussian_epsilon(mu: float, delta: float) -> float:
     """Return the least epsilon with delta(epsilon; mu) <= delta, rounded up."""
-    if delta_of(0.0, mu) <= delta:
+    if gaussian_delta(0.0, mu) <= delta:
         return 0.0
-    _, high = _boundary(lambda epsilon: delta_of(epsilon, mu) > delta)
+    _, high = _boundary(lambda epsilon: gaussian_delta(epsilon, mu) > delta)
     return high * (1.0 + 1e-12)

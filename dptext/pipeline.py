@@ -40,6 +40,7 @@ from dptext.mechanisms import (
     Family,
     Mechanism,
     NoiseMechanism,
+    SetMechanism,
     TextMechanism,
     WordMechanism,
 )
@@ -147,7 +148,7 @@ class RunTable:
     def __init__(self, size: int, randomness: Randomness) -> None:
         nonce = randomness.nonce(_RUN)
         # One row for each word and the last for unknown words, reached as -1.
-        self._bits = randomness.of([nonce], np.zeros(size + 1, np.int64))
+        self._bits = randomness.bits([nonce], np.zeros(size + 1, np.int64))
         self._drawn = np.full(size + 1, -1, np.int32)
 
     def draw(self, ids: Ids, eps: Eps, draw: Draw) -> Ids:
@@ -182,7 +183,7 @@ def _epsilons_of_rows(budget: Budget, size: int) -> Eps:
     ids = np.append(positions[:-1], -1).astype(np.int32)
     flags = np.full(size + 1, kinds.WORD, np.uint8)
     words = Words([""] * (size + 1), flags, positions + 1, positions, positions, ids)
-    bits = Randomness(RunKey.from_seed(0), "").of([bytes(16)], positions * 0)
+    bits = Randomness(RunKey.from_seed(0), "").bits([bytes(16)], positions * 0)
     return budget.spread(words, bits)
 
 
@@ -253,14 +254,23 @@ class Pipeline:
     ) -> Privatized:
         """Replace the words of records."""
         words, drawn, eps, bits = self.draws(records, randomness)
-        joined = self.joiner.join(words, self.decode(words, drawn, eps), bits)
+        written = self.decode(words, drawn, eps)
+        if isinstance(self.mechanism, SetMechanism) and self.writes_sets:
+            written = self.mechanism.sets(words.inputs, eps, bits)
+        joined = self.joiner.join(words, written, bits)
         if self.rewrites and len(drawn):
             released, spelled = self.released(words, drawn, eps), [*joined.spelled]
-            written = self.decoder.rewrite(joined.texts, spelled, released)
-            joined = replace(joined, texts=written)
+            anew = self.decoder.rewrite(joined.texts, spelled, released)
+            joined = replace(joined, texts=anew)
         left = iter(joined.texts)
         texts = [tuple(islice(left, len(record.texts))) for record in records]
         return Privatized(texts, words, drawn, joined, eps)
+
+    @property
+    def writes_sets(self) -> bool:
+        """Tell whether a set of topics is written for each text."""
+        of_topics = isinstance(self.joiner, TopicJoiner)
+        return of_topics and isinstance(self.mechanism, SetMechanism)
 
     @property
     def rewrites(self) -> bool:
@@ -289,10 +299,10 @@ class Pipeline:
         positions = self.joiner.positions_to_redraw(words)
         if len(positions):
             text = np.searchsorted(words.ends, positions, side="right")
-            digits = randomness.of(nonces, record_of_text[text])
+            digits = randomness.bits(nonces, record_of_text[text])
             self.joiner.redraw(words, digits, positions)
         records_of_words = record_of_text[words.texts]
-        bits = randomness.of(nonces, records_of_words)
+        bits = randomness.bits(nonces, records_of_words)
         if not len(words.ids):
             drawn, eps = words.ids, np.empty(0)
         elif isinstance(self.budget, SequentialBudget):

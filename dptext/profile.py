@@ -377,9 +377,20 @@ def _tokens(settings: object, location: str) -> Policy:
         lists.read(rest.pop(key, None) or (), f"{location}.{key}")
         for key in ("keep", "mask")
     )
-    if isinstance(rest.get("forms"), str):
-        rest["forms"] = [rest["forms"]]
+    for key in ("forms", "classes"):
+        if isinstance(rest.get(key), str):
+            rest[key] = [rest[key]]
     policy = convert(rest, Policy, location)
+    if policy.classes and not policy.common:
+        raise UsageError(
+            f"{location}: classes go with common, which divides words by their spelling"
+        )
+    for key in ("punctuation", "stop_word"):
+        if policy.common and getattr(policy, key) == "drop":
+            raise UsageError(
+                f"{location}: common copies words where sentences begin, and function "
+                f"words: {key} cannot be drop"
+            )
     return replace(policy, keep=keep, mask=mask)
 
 

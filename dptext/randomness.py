@@ -3,9 +3,9 @@
 Every record has a 128-bit nonce, a keyed hash of the run key, the settings, the
 record's identity and its text. A word's random bits are AES-256 of the nonce combined
 with the word's number in its record and a lane number: counter mode with explicit
-counters. So the same key, input and settings give the same bits whatever the batch
-size, the number of jobs or the order of work, and no two words share a block (but for
-a chance of about blocks^2 / 2^128, that of AES-CTR with random nonces).
+counters. So the same key, input and settings give the same bits for any batch size,
+number of jobs and order of work. No two words share a block, except with probability
+blocks^2 / 2^128 or so, as in AES-CTR with random nonces.
 """
 
 from __future__ import annotations
@@ -27,38 +27,47 @@ from dptext import streams
 from dptext.errors import UsageError
 from dptext.types import Record
 
-# Part of what a run's nonces follow from (dptext.pipeline): a new value whenever the
-# bytes drawn for the same key, input and settings change their meaning.
+# Part of every nonce (dptext.pipeline): changed whenever the bytes drawn for the same
+# key, input and settings change their meaning.
 ALGORITHM = b"dptext/2"
 # Part of every derived key. Public draws (of matrices, for the Bayes risk) rest on it.
 _FORMAT = b"dptext/1"
-# Where the lanes of each step of a run begin: a mechanism numbers its lanes from 0, and
-# every other step is given bits whose lane 0 is its first one: no two share any.
+# The first lane of each step after the mechanism. Every step numbers its own lanes from
+# 0 (`RandomBits.since`), so that a component cannot draw the bits of another step.
 BUDGET_LANE, MAPPING_LANE, JOINER_LANE, NUMBER_LANE = (1 << n for n in range(28, 32))
 KEY_BYTES = 32
 _BLOCK_BYTES = 16  # of AES
 _LONGEST_KEY = 2**20
+# Secrets of containers: each on a mount of its own, or all on one.
+_SECRETS = "/run/secrets"
+_MOUNTS = "/proc/self/mountinfo"
 # The bits of 1.0 in float64.
 _ONE = np.uint64(0x3FF0000000000000)
-Kept = TypeVar("Kept")
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RunKey:
-    """The secret of a run.
-
-    origin says where it comes from: "system" (the operating system's generator),
-    "key-file" (repeatable, secret as long as the file is) or "seed" (public: no
-    privacy).
-    """
+    """The secret of a run."""
 
     secret: bytes
+    #: "system" (the operating system's generator), "key-file" (repeatable, secret as
+    #: long as the file is) or "seed" (public: no privacy).
     origin: str
 
     @classmethod
     def fresh(cls) -> RunKey:
         """Draw a key from the operating system."""
         return cls(os.urandom(KEY_BYTES), "system")
+
+    def for_output(self, name: str) -> RunKey:
+        """Derive the key of one output of a run, whose draws nobody repeats.
+
+        Records of equal id and text in other outputs of the run are drawn apart so.
+        """
+        encoded = b"output " + name.encode("utf-8", "surrogateescape")
+        secret = hashlib.blake2b(encoded, key=self.secret, digest_size=KEY_BYTES)
+        return RunKey(secret.digest(), self.origin)
 
     @classmethod
     def from_seed(cls, seed: int) -> RunKey:
@@ -69,10 +78,9 @@ class RunKey:
     def from_file(cls, path: str | Path, *, trusted: bool = False) -> RunKey:
         """Read a key of at least 32 random bytes, raw or as 64 hexadecimal digits.
 
-        trusted: nobody else can read it, whatever its mode. Raises UsageError when the
-        file cannot be read, is short, holds few distinct bytes, may be read by other
-        users, or is neither a regular file nor an open pipe, such as `<(...)` of a
-        shell.
+        Raises UsageError if the file cannot be read, is short, holds few distinct
+        bytes, may be read by other users (not checked if trusted), or is neither a
+        regular file nor an open pipe, such as `<(...)` of a shell.
         """
         data = key_bytes(
             path,
@@ -91,7 +99,7 @@ class RunKey:
     def from_bytes(cls, data: bytes) -> RunKey:
         """Take at least 32 random bytes, raw or as 64 hexadecimal digits.
 
-        Raises UsageError when they are few, too many, or hold few distinct values.
+        Raises UsageError if they are too few or too many, or hold few distinct values.
         """
         try:
             data = bytes.fromhex(data.decode("ascii"))
@@ -104,18 +112,14 @@ class RunKey:
         return cls(hashlib.blake2b(data, digest_size=32).digest(), "key-file")
 
 
-# Where containers have their secrets, each on a mount of its own or on one of all.
-_SECRETS = "/run/secrets"
-_MOUNTS = "/proc/self/mountinfo"
-
-
 def is_mounted_secret(path: str, mounts: str) -> bool:
     """Tell whether a file lies on a mount of secrets, which only one container sees.
 
-    path has no links in it; mounts is what Linux says in /proc/self/mountinfo. A file
-    of this folder on the disk of a whole machine is not meant, since all its users see
-    it.
+    path has no links in it; mounts is the content of /proc/self/mountinfo (Linux). A
+    file in this folder on the disk of the whole machine does not count: all users of
+    the machine see it.
     """
+    # The fifth column is the mount point, with spaces and the like as octal numbers.
     points = (line.split()[4] for line in mounts.splitlines() if line.count(" ") > 4)
     decoded = (re.sub(r"\\([0-7]{3})", lambda m: chr(int(m[1], 8)), p) for p in points)
     return any(
@@ -137,11 +141,11 @@ def key_bytes(
     is_public: Callable[[bytes], bool] = lambda data: False,
     advice: str = "",
 ) -> bytes:
-    """Return the content of a key file, for whatever key.
+    """Return the content of a key file of any kind.
 
-    is_public says of a content that other users may read it; advice is added to the
-    message for one that they may not. A secret of a container may have any mode, since
-    its mount keeps others out. Raises UsageError.
+    Raises UsageError if it cannot be read, or if other users may read it. Exceptions
+    are content for which is_public is true, such as a public key, and a secret of a
+    container, whose mount keeps other users out. advice is added to the message.
     """
     streams.check_file(path, "key file")
     try:
@@ -188,14 +192,15 @@ class _WatchedCipher:
 
 
 class Randomness:
-    """Streams of one run: from here every batch gets its noise.
-
-    settings is a digest of all that decides the output besides key and input; it is
-    mixed into every nonce, so that two runs with one key but different settings draw
-    independent noise.
-    """
+    """The source of the random bits of a run, batch by batch."""
 
     def __init__(self, key: RunKey, settings: str) -> None:
+        """Derive the keys of nonces and bits.
+
+        settings is a digest of everything besides key and input that affects draws. It
+        is part of both keys, so that any change of settings gives independent noise,
+        even with the same key.
+        """
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
         def derived(purpose: bytes) -> bytes:
@@ -203,7 +208,7 @@ class Randomness:
             return hashlib.blake2b(message, key=key.secret, digest_size=32).digest()
 
         self.origin = key.origin
-        self._kept: dict[str, Any] = {}
+        self._computed: dict[str, Any] = {}
         self._nonce_key = derived(b"/nonce/")
         # ECB on counter blocks that never repeat is counter mode.
         self._cipher: _BlockCipher = Cipher(
@@ -212,29 +217,30 @@ class Randomness:
         )
 
     def watched(self, watch: Callable[[bytes], object]) -> Randomness:
-        """Return the same streams; watch gets each counter block that is asked for.
+        """Return a source of the same bits that calls watch with each counter block.
 
-        A block is 16 bytes. Two steps that ask for the same one share their random
-        bits, which an audit sees in no other way. Nothing that was kept is shared.
+        A block is 16 bytes. Two steps that ask for the same block share their random
+        bits, which an audit can see in no other way. Values of `once` are made anew.
         """
-        streams = copy.copy(self)
-        streams._kept = {}
-        streams._cipher = _WatchedCipher(self._cipher, watch)
-        return streams
+        source = copy.copy(self)
+        source._computed = {}
+        source._cipher = _WatchedCipher(self._cipher, watch)
+        return source
 
-    def once(self, name: str, make: Callable[[], Kept]) -> Kept:
-        """Return what is computed once with this key and settings."""
-        if name not in self._kept:
-            self._kept[name] = make()
-        kept: Kept = self._kept[name]
-        return kept
+    def once(self, name: str, make: Callable[[], Value]) -> Value:
+        """Return a value that is computed once for this key and settings, by name."""
+        if name not in self._computed:
+            self._computed[name] = make()
+        value: Value = self._computed[name]
+        return value
 
     def nonce(self, record: Record) -> bytes:
         """Return the record's 128-bit nonce, from its identity and its texts.
 
-        No two records of an output share one: those of equal identity and texts are
-        told apart by their count.
+        No two records of an output share one: records of equal identity and texts
+        differ in their count (repeat).
         """
+        # A letter before each part and its length make the hashed bytes unambiguous.
         hashed = hashlib.blake2b(key=self._nonce_key, digest_size=16)
         if record.identity is None:
             hashed.update(b"o%d" % record.ordinal)
@@ -248,16 +254,17 @@ class Randomness:
             hashed.update(b"|%d:" % len(encoded) + encoded)
         return hashed.digest()
 
-    def of(self, nonces: Sequence[bytes], records: NDArray[np.int64]) -> RandomBits:
-        """Return the noise of a batch.
+    def bits(self, nonces: Sequence[bytes], records: NDArray[np.int64]) -> RandomBits:
+        """Return the random bits of a batch of n words.
 
-        nonces (r,) one per record; records (n,) which record each word belongs to,
-        non-decreasing.
+        nonces (r,), one for each record; records (n,), the record of each word, in
+        order.
         """
         table = np.frombuffer(b"".join(nonces), np.uint64).reshape(-1, 2)
         begins = np.flatnonzero(records[1:] != records[:-1]) + 1
         begins = np.concatenate(([0], begins))
         sizes = np.diff(begins, append=len(records))
+        # Of each word in its record.
         number = np.arange(len(records)) - np.repeat(begins, sizes)
         return RandomBits(self._cipher, table[records], number.astype(np.uint64))
 
@@ -275,20 +282,20 @@ class RandomBits:
         self._cipher = cipher
         self._nonces = nonces
         self._number = number
-        self._first = first  # what lane 0 of a step is
+        self._first = first  # the lane that a step calls 0
 
     def __len__(self) -> int:
         """Return n."""
         return len(self._number)
 
     def take(self, positions: NDArray[np.int64]) -> RandomBits:
-        """Return the noise of some of the words: the same bits as in the whole."""
+        """Return the bits of some of the words, the same as in the whole batch."""
         return RandomBits(
             self._cipher, self._nonces[positions], self._number[positions], self._first
         )
 
     def since(self, lane: int) -> RandomBits:
-        """Return the bits of a step, whose lane 0 is this lane."""
+        """Return the bits of a later step, whose lane 0 is this lane."""
         return RandomBits(self._cipher, self._nonces, self._number, self._first + lane)
 
     def integers(self, lane: int, lanes: int = 1) -> NDArray[np.uint64]:
@@ -300,6 +307,7 @@ class RandomBits:
         blocks = np.empty((len(self._number), lanes, 2), np.uint64)
         blocks[:, :, 0] = self._nonces[:, 0, None]
         counters = np.arange(lane, lane + lanes, dtype=np.uint64)
+        # A counter block: the nonce, with number and lane XORed into its second half.
         blocks[:, :, 1] = self._nonces[:, 1, None] ^ (
             (self._number[:, None] << np.uint64(32)) | counters
         )
@@ -315,10 +323,9 @@ class RandomBits:
 
     @staticmethod
     def unit(integers: NDArray[np.uint64]) -> NDArray[np.float64]:
-        """Turn 64-bit values into uniforms strictly between 0 and 1, of 52 bits.
-
-        With the 52 high bits as the fraction of a float64 between 1 and 2, and exact.
-        """
+        """Turn 64-bit values into uniforms strictly between 0 and 1, of 52 bits."""
+        # The 52 high bits become the fraction of a float64 in [1, 2); subtracting
+        # 1 - 2^-53 is exact, and moves the grid half a step away from 0 and 1.
         high = integers >> np.uint64(12)
         high |= _ONE
         unit = high.view(np.float64)
@@ -327,9 +334,10 @@ class RandomBits:
 
     @staticmethod
     def below(integers: NDArray[np.uint64], bound: int) -> NDArray[np.int64]:
-        """Turn 64-bit values into integers below bound, each within bound / 2^64.
+        """Turn 64-bit values into integers below bound, for bound < 2^32.
 
-        The high half of the product bits * bound, for bound < 2^32.
+        Probabilities differ from 1 / bound by at most 2^-64: it is the high half of the
+        128-bit product integers * bound.
         """
         wide = np.uint64(bound)
         half = np.uint64(32)

@@ -238,7 +238,7 @@ class Selection:
                 return name
             return str(int(name) - sum(each < int(name) for each in gone))
 
-        name = self.id_field or ""
+        name = self.id_field
         is_gone = any(f"{name}.".startswith(f"{each}.") for each in self.dropped)
         return replace(
             self,
@@ -246,7 +246,7 @@ class Selection:
             pseudonyms=tuple(map(renamed, self.pseudonyms)),
             dropped=(),
             skip_lines=0,
-            id_field=renamed(name) if name and not is_gone else None,
+            id_field=None if name is None or is_gone else renamed(name),
         )
 
     def without_fields(self) -> Selection:
@@ -281,6 +281,11 @@ class Words:
     read_as: Ids | None = None
     #: By position in pieces, form and layout of a piece (dptext.tokens.forms).
     formed: Mapping[int, tuple[str, str]] = field(default_factory=dict)
+    #: (p,) int32, the row of each common word that is copied, -1 elsewhere; None: no
+    #: word is copied for being common.
+    copied: Ids | None = None
+    #: (n,), the grammatical form of each word (dptext.tokens.grammar); None: not shown.
+    grammar: NDArray[np.uint8] | None = None
 
     @property
     def inputs(self) -> Ids:
@@ -300,7 +305,8 @@ class Released:
     #: for each word that was drawn, masked or left out.
     pieces: list[str]
     #: (p,) uint8: the kind of each piece (dptext.tokens.kinds), WORD for every drawn
-    #: word and UNKNOWN for an identifier, and ENDER.
+    #: word and UNKNOWN for an identifier, and ENDER; TITLE for a drawn word inside a
+    #: sentence that has a capital first letter, where capitals are shown.
     flags: NDArray[np.uint8]
     #: (r,) int64, end of each text in pieces.
     ends: Ints
@@ -312,6 +318,10 @@ class Released:
     drawn: Ids
     #: (n,) float64, the epsilon as far as it is public (dptext.readers.channel).
     eps: Eps
+    #: (p,) int32, as in Words.
+    copied: Ids | None = None
+    #: (n,), as in Words.
+    grammar: NDArray[np.uint8] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ ALARM = 1e-6
 def bits(size: int, seed: int = 0) -> RandomBits:
     """Return the noise of one record of `size` words."""
     randomness = Randomness(RunKey.from_seed(seed), "tests")
-    return randomness.of([bytes(16)], np.zeros(size, np.int64))
+    return randomness.bits([bytes(16)], np.zeros(size, np.int64))
 
 
 def limits(

@@ -19,7 +19,7 @@ from dptext import cache
 from dptext.exponential import losses
 from dptext.measures import bayes_risk, calibrate, sampled_risk
 from dptext.measures import sampled_risk as guessing_rule
-from dptext.spaces import geometry_of
+from dptext.spaces import cached_geometry
 from dptext.types import Inputs
 from tests import prepared, small
 
@@ -245,7 +245,7 @@ def test_forged_distances_and_scales_are_noticed(folder: Path) -> None:
 
     def constants() -> tuple[Any, ...]:
         space = prepared.space_of(lexicon, "unit")
-        diameter = geometry_of(space, lambda: space.vectors, "a test").diameter
+        diameter = cached_geometry(space, lambda: space.vectors, "a test").diameter
         far = space.neighbours[1]
         return (
             diameter,

@@ -165,7 +165,7 @@ CASES: Mapping[str, tuple[Callable[..., Any], Mapping[str, tuple[Any, ...]]]] = 
         ),
         {**IN_SPACE, "listed": (66, 68)},
     ),
-    "farthest word": (in_space(geometry.farthest), IN_SPACE),
+    "farthest word": (in_space(geometry.farthest_distances), IN_SPACE),
     "euclidean": (
         lambda lexicon, of, lam: plain(
             mechanism("mahalanobis", lexicon, of, lam=lam).euclidean_factor(

@@ -131,7 +131,7 @@ def test_the_discrete_gaussian_keeps_the_exact_curve(mu: float, epsilon: float) 
     moved = -((points - shift).astype(float) ** 2) / (2 * SIGMA**2)
     total = math.sqrt(2 * math.pi) * SIGMA
     exact = np.maximum(np.exp(moved) - np.exp(epsilon + logs), 0.0).sum() / total
-    claimed = curve.delta_of(epsilon, mu / math.sqrt(1 - 1 / (12 * SIGMA**2)))
+    claimed = curve.gaussian_delta(epsilon, mu / math.sqrt(1 - 1 / (12 * SIGMA**2)))
     assert exact <= claimed * (1 + 1e-9)
     assert exact >= claimed * (1 - 2e-3)
 

@@ -14,12 +14,11 @@ import numpy as np
 import pytest
 
 import dptext
-from dptext import ledger as ledgers
 from dptext.engine.release_audit import binary_rank
-from dptext.ledger import keys
+from dptext.ledger import keys, open_ledger, totals
 from dptext.randomness import Randomness, RunKey
 from dptext.types import Record
-from tests.ledger.charges import LIMIT
+from tests.ledger.charges import begun
 
 ROOT = Path(dptext.__file__).parent
 
@@ -50,43 +49,39 @@ def of_ledgers(folder: Path, count: int) -> list[bytes]:
     """Return the ids of ledgers."""
     names = []
     for number in range(count):
-        with ledgers.opened(folder / f"{number}.db", create=True) as opened:
-            query = "SELECT value FROM facts WHERE name = 'id'"
-            with opened.transaction() as data:
-                names.append(bytes.fromhex(data.execute(query).fetchone()[0].decode()))
+        with open_ledger(folder / f"{number}.db", create=True) as ledger:
+            names.append(bytes.fromhex(ledger.id))
     return names
 
 
 def of_releases(folder: Path, count: int) -> list[bytes]:
     """Return the tokens of the releases of a ledger."""
-    with ledgers.opened(folder / "spent.db", create=True) as opened:
+    with open_ledger(folder / "spent.db", create=True) as ledger:
         for _ in range(count):
-            with ledgers.begin(opened, LIMIT, "user", "settings", ()):
+            with begun(ledger):
                 pass
-        with opened.transaction() as data:
-            rows = data.execute("SELECT token FROM entries").fetchall()
-    return [bytes.fromhex(token) for (token,) in rows]
+        return [bytes.fromhex(row["entry"]) for row in totals.entries(ledger)]
 
 
 def of_ledger_keys(folder: Path, count: int) -> list[bytes]:
     """Return the secrets of ledgers."""
     secrets = []
     for number in range(count):
-        keys.create(folder / f"{number}.key")
+        keys.create_key(folder / f"{number}.key", "ledger")
         secrets.append((folder / f"{number}.key.new").read_bytes()[:32])
     return secrets
 
 
 def subjects(folder: Path, count: int) -> list[bytes]:
     """Return the hashes of subjects."""
-    key = keys.create(folder / "one.key")
+    key = keys.create_key(folder / "one.key", "ledger")
     return [key.subject(f"person {n}") for n in range(count)]
 
 
 def charged(folder: Path, count: int) -> list[bytes]:
     """Return the hashes of records that were charged."""
-    key = keys.create(folder / "one.key")
-    return [key.record(b"s" * 16, n.to_bytes(16)) for n in range(count)]
+    key = keys.create_key(folder / "one.key", "ledger")
+    return [key.draws(b"s" * 16, n.to_bytes(16)) for n in range(count)]
 
 
 #: How many bits each has at least, and how many are made.
@@ -125,7 +120,7 @@ def test_every_bit_of_an_identity_counts(
 RANDOM = {"token_hex", "token_bytes", "token_urlsafe", "urandom", "randbits", "uuid4"}
 KNOWN = {
     ("randomness.py", "os.urandom(KEY_BYTES)"): "256 bits: a secret",
-    ("ledger/keys.py", "os.urandom(_BYTES)"): "256 bits: a secret",
+    ("ledger/keys.py", "os.urandom(_SECRET_BYTES)"): "256 bits: a secret",
     ("ledger/__init__.py", "secrets.token_hex(16)"): "128 bits: one for each release",
     ("ledger/store.py", "secrets.token_hex(8)"): "64 bits: one for each ledger",
     ("frames/__init__.py", "secrets.token_hex(8)"): "64 bits: a cache of datasets",
@@ -140,7 +135,14 @@ KNOWN = {
     ("lexicons/public_rows.py", "digest_size=_ROW_BYTES"): "48 bits: public texts",
     ("vectors/job.py", "digest_size=16"): "128 bits: subjects of a run",
     ("evaluation/readers.py", "digest_size=8"): "64 bits: texts of a public file",
-    ("ledger/keys.py", "digest_size=size"): "128 bits where nothing else is asked for",
+    (
+        "ledger/keys.py",
+        "hmac.digest(self._keys[purpose], data, 'sha256')[:HASH_BYTES]",
+    ): "128 bits: subjects and draws",
+    (
+        "pseudonyms.py",
+        "hmac.digest(self._key, data, 'sha256')[:_BYTES]",
+    ): "80 bits: tokens of values",
     ("cache.py", "hashlib.sha256(text.encode()).hexdigest()[:32]"): "128 bits: keys",
     (
         "report/signatures.py",
@@ -164,7 +166,7 @@ def made_in(path: Path) -> Iterator[str]:
                     yield f"digest_size={ast.unparse(keyword.value)}"
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
             part = ast.unparse(node)
-            if "digest()[" in part:
+            if "digest(" in part:
                 yield part
 
 

@@ -33,7 +33,7 @@ def of_words(*counts: int, key: RunKey = KEY) -> RandomBits:
     """Return the noise of records with so many words each."""
     run = streams(key)
     nonces = [run.nonce(Record(row, ("x",), None)) for row in range(len(counts))]
-    return run.of(nonces, np.repeat(np.arange(len(counts)), counts))
+    return run.bits(nonces, np.repeat(np.arange(len(counts)), counts))
 
 
 @pytest.mark.parametrize(
@@ -56,8 +56,8 @@ def test_whatever_differs_gives_other_bits(
     """Key, settings, ordinal, texts and identity each change every block."""
     run, base = streams(key, settings), streams()
     positions = np.zeros(20, np.int64)
-    integers = run.of([run.nonce(record)], positions).integers(0, 4)
-    same = base.of([base.nonce(BASE)], positions).integers(0, 4)
+    integers = run.bits([run.nonce(record)], positions).integers(0, 4)
+    same = base.bits([base.nonce(BASE)], positions).integers(0, 4)
     assert not set(integers.ravel().tolist()) & set(same.ravel().tolist())
 
 
@@ -101,9 +101,9 @@ def test_bits_do_not_depend_on_the_batch(
     """A record's bits are the same alone and in any batch."""
     run = streams()
     nonces = [run.nonce(Record(row, ("x",), None)) for row in range(len(counts))]
-    whole = run.of(nonces, np.repeat(np.arange(len(counts)), counts))
+    whole = run.bits(nonces, np.repeat(np.arange(len(counts)), counts))
     row = data.draw(st.integers(0, len(counts) - 1))
-    alone = run.of(nonces[row : row + 1], np.zeros(counts[row], np.int64))
+    alone = run.bits(nonces[row : row + 1], np.zeros(counts[row], np.int64))
     begin = sum(counts[:row])
     part = slice(begin, begin + counts[row])
     np.testing.assert_array_equal(whole.integers(2, 3)[part], alone.integers(2, 3))

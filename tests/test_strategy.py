@@ -116,7 +116,7 @@ def test_each_draw_follows_the_law(strategy: str) -> None:
             randomness = sanitizer.randomness(RunKey.from_seed(seed))
             words = sanitizer.tokenizer.words([word])
             records = np.zeros(1, np.int64)
-            bits = randomness.of([bytes(16)], records)
+            bits = randomness.bits([bytes(16)], records)
             eps = np.ones(1)
             (one,) = sanitizer.replace(words.ids, eps, bits, records, randomness)
             drawn.append(int(one))

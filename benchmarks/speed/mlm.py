@@ -56,7 +56,7 @@ def main() -> None:
     words = Tokenizer(lexicon, Policy()).words(reviews(arguments.reviews))
     size = len(words.ids)
     randomness = Randomness(RunKey.from_seed(0), "benchmark")
-    bits = randomness.of([bytes(16)], np.zeros(size, np.int64))
+    bits = randomness.bits([bytes(16)], np.zeros(size, np.int64))
     with tempfile.TemporaryDirectory() as folder:
         model = arguments.model or save_model(folder)
         for context in ("pair", "masked"):

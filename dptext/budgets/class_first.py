@@ -54,7 +54,7 @@ class ClassFirst(declared.ByClass, budgets.Budget):
 
         The true class has e^first times the weight of any other.
         """
-        true = self.classes.of[words.ids]
+        true = self.classes.rows[words.ids]
         count = len(self.classes.names)
         integers = bits.integers(0)
         # With probability c / (e^first + c - 1) any class, each equally likely: else

@@ -61,7 +61,7 @@ class Classes:
     """
 
     names: tuple[str, ...]
-    of: Ints
+    rows: Ints
     content: Mapping[str, str]
 
     def epsilons(self, by_name: Mapping[str, float]) -> Eps:
@@ -161,9 +161,9 @@ class Params(ClassParams):
 
     def prepare(self, lexicon: Lexicon) -> Declared:
         """Look the epsilon of each word of the vocabulary up."""
-        of_words = classes(lexicon, self.by, self.table)
-        epsilons = of_words.epsilons(self.epsilons)[of_words.of]
-        return Declared(of_words, epsilons, self.used())
+        classes_ = classes(lexicon, self.by, self.table)
+        epsilons = classes_.epsilons(self.epsilons)[classes_.rows]
+        return Declared(classes_, epsilons, self.used())
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ class Params(declared.ClassParams):
     def prepare(self, lexicon: Lexicon) -> ReleasedPast:
         """Look the class of each word of the vocabulary up."""
         classes = declared.classes(lexicon, self.by, self.table)
-        after = classes.epsilons(self.epsilons)[classes.of]
+        after = classes.epsilons(self.epsilons)[classes.rows]
         return ReleasedPast(classes, self, after)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 TYPED = "dptext.typed"
 # Arguments that name one file.
 _ONE = ("original", "private", "file")
-# Options that are about the files of a plan, not about its public text.
+# Options that are about the files of a run, not about its public text.
 _OF_FILES = ("drop", "pseudonym")
 
 
@@ -44,15 +44,17 @@ def check(values: Mapping[str, Any], typed: Sequence[str]) -> None:
     """
     from dptext import formats
 
-    concerned = [name for name in typed if name in formats.REQUIREMENTS]
-    # Without a format, fields are those of public text; files have what changes.
-    is_public = "format" not in values
-    of_files = [name for name in concerned if name in _OF_FILES] if is_public else []
-    others = [name for name in concerned if name not in of_files]
-    for options, is_of_public in ((of_files, False), (others, is_public)):
-        layouts = list(_formats(values, is_public=is_of_public)) if options else []
-        if layouts and None not in layouts:
-            formats.check_options(options, [each for each in layouts if each])
+    # Fields are those of public text where no other text is read.
+    is_plan = values.get("plan") and not values.get("files")
+    is_public = is_plan or "format" not in values
+    concerned = [
+        name
+        for name in typed
+        if name in formats.REQUIREMENTS and not (is_public and name in _OF_FILES)
+    ]
+    layouts = list(_formats(values, is_public=is_public)) if concerned else []
+    if layouts and None not in layouts:
+        formats.check_options(concerned, [each for each in layouts if each])
 
 
 def _formats(values: Mapping[str, Any], *, is_public: bool) -> Iterator[Format | None]:

@@ -41,12 +41,11 @@ BY_FILE: Mapping[str, frozenset[str]] = {
     | {"ledger", "subject", "limit", "limit_delta", "bayes_risk", "sidecar"}
     | {"drop", "pseudonym", "fail_on"}
     | {"batch_size", "jobs"},
-    "plan": _RECIPE | {"jobs", "bayes_risk", "drop", "pseudonym"},
     "explain": _RECIPE,
     "calibrate": frozenset({"profile", "mechanism", "lexicon", "set_", "field"}),
     "compare": _LAYOUT | {"profile"},
     "evaluate": _LAYOUT | {"id"},
-    "embed": _RECORDS,
+    "embed": _RECORDS | {"fail_on"},
 }
 # Keys of the section sanitize.
 _KEYS = tuple(sorted(name.rstrip("_") for name in BY_FILE["sanitize"]))

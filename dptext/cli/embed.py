@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dptext.cli import applying, options, outputs, screen
+from dptext.cli import applying, options, outputs, screen, stopping
 from dptext.cli.options import HIDDEN, Number, Text, one_of
 from dptext.errors import UsageError
 
@@ -58,6 +58,7 @@ def command(
         "File to write: .npy (vectors alone), .npz or .parquet. Its report goes beside "
         "it.",
     ] = None,
+    fail_on: options.FailOn = None,
     reported: options.Reported,
     work: options.Work,
 ) -> None:
@@ -66,6 +67,7 @@ def command(
     Example: dptext embed tickets.jsonl -f text --epsilon 8 -o tickets.npy
     """
     from dptext.report import build, document, signatures
+    from dptext.report.contents import OF_VECTORS
     from dptext.streams.outputs import Release
     from dptext.vectors import columns, job, release
 
@@ -85,7 +87,7 @@ def command(
     key = keys.key()
     with Release() as opened:
         # All is opened before anything is read, the data first: they appear last.
-        sink = opened.open(output)
+        sink = opened.open(output, held=fail_on is not None)
         beside = reports.beside(task)
         sidecar = None if beside is None else opened.open(str(beside))
         write = outputs.internal(reports, opened)
@@ -97,10 +99,12 @@ def command(
             writer, counts = job.run(
                 task, ready, key, sink, aside, progress=bar, warn=answer.warn
             )
+        if (inspect := stopping.inspection(fail_on, context)) is not None:
+            inspect.look_at_vectors(task, sink)
         result = answer.with_warnings(
             build.finished_vectors(ready, key.origin, task, counts, writer, sink),
             counts.identifying,
-            "name records by another field (--id)",
+            OF_VECTORS,
         )
         if sidecar is not None:
             encoded = document.encode(document.public(result))

@@ -28,6 +28,8 @@ _USUAL = "20%"
 _RECORDS = 3  # in the preview
 _HEAD = (
     "# Settings of dptext, written by dptext init. docs/configuration.md says more.\n"
+)
+_FORMS = (
     "# Dates, times, amounts, codes, URLs, e-mail addresses, phone numbers, tags and\n"
     "# the like become others of the same layout, which is shown (tokens.forms,\n"
     "# docs/files.md).\n"
@@ -45,6 +47,27 @@ class Use(StrEnum):
     KEEP = "keep"
 
 
+class Audience(StrEnum):
+    """Who will read the output."""
+
+    PEOPLE = "people"
+    PROGRAMS = "programs"
+    STATISTICS = "statistics"
+
+
+# The profiles for those that are no question of risk.
+_PROFILES = {Audience.PEOPLE: "readable", Audience.STATISTICS: "topics"}
+_WHO = """
+Who will read the output?
+  people      common words stay, names and places become others (profile readable);
+              who can be recognised by the common words is recognised
+  programs    every word is replaced, for programs that learn from words (balanced)
+  statistics  nobody: a public topic takes the place of each text (topics)
+"""
+_OF_TOPICS = (
+    "statistics need topics: dptext topics build PUBLIC_TEXT --name topics makes them "
+    "of public texts, and dptext topics estimate OUTPUT reads them"
+)
 # By the names of fields.
 Uses = Mapping[str, Use]
 _REST = "rest"
@@ -64,12 +87,14 @@ def command(
     layout: options.LayoutOptions,
     fields: options.FieldOptions,
     keep: options.Texts = None,
+    audience: Annotated[options.Text, options.one_of(*Audience)] = None,
 ) -> None:
-    """Inspect a file, preview three risks, and write settings to .dptext.yaml.
+    """Inspect a file, preview settings for its readers, and write .dptext.yaml.
 
-    It asks what becomes of each field, and suggests to leave out what looks as if it
-    identified people. Without a terminal, init asks nothing and prints the settings
-    with its suggestions: such a field is copied only if --keep names it.
+    It asks who will read the output and what becomes of each field, and suggests to
+    leave out what looks as if it identified people. Without a terminal, init asks
+    nothing and prints the settings with its suggestions: for programs unless
+    --audience says otherwise, and such a field is copied only if --keep names it.
 
     Example: dptext init tickets.jsonl
     """
@@ -95,10 +120,11 @@ def command(
     }
     uses = _suggested(columns, _by_name(columns, given))
     if all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
-        _ask(file, job, columns, uses, layout)
+        _ask(file, job, columns, uses, layout, audience)
     else:
         job = _chosen(job, columns, uses)
-        typer.echo(_settings(job, columns, uses, layout, _USUAL), nl=False)
+        recipe = _recipe(Audience(audience or Audience.PROGRAMS), _USUAL)
+        typer.echo(_settings(job, columns, uses, layout, recipe), nl=False)
 
 
 def _by_name(
@@ -144,6 +170,7 @@ def _ask(
     columns: Sequence[FieldSummary],
     uses: Uses,
     layout: options.LayoutOptions,
+    audience: str | None,
 ) -> None:
     """Show fields and previews, ask for choices, and write the file."""
     from dptext.settings import share
@@ -152,6 +179,11 @@ def _ask(
         share(text, "risk")
         return text.strip()
 
+    if audience is None:
+        _note(_WHO)
+        reader = _prompt("Who will read it", str(Audience.PROGRAMS), _audience_of)
+    else:
+        reader = Audience(audience)
     if columns:
         _show(columns)
         _note(_QUESTION)
@@ -162,10 +194,15 @@ def _ask(
             break
         except UsageError as error:
             _note(f"Error: {error}")
-    _preview(chosen)
-    question = "Risk, how often the best guess of a word may be right"
-    risk = _prompt(question, _USUAL, risk_of)
-    text = _settings(chosen, columns, uses, layout, risk)
+    risk = _USUAL
+    if reader is Audience.STATISTICS:
+        _note(f"\n{_OF_TOPICS}")
+    else:
+        _preview(chosen, reader)
+    if reader is Audience.PROGRAMS:
+        question = "Risk, how often the best guess of a word may be right"
+        risk = _prompt(question, _USUAL, risk_of)
+    text = _settings(chosen, columns, uses, layout, _recipe(reader, risk))
     path = Path(configuration.NAME)
     _note(f"\n{text}")
     there = path.exists()
@@ -201,6 +238,15 @@ def _asked(columns: Sequence[FieldSummary], uses: Uses) -> dict[str, Use]:
         rest = use is None
         answers[each.name] = use or uses[each.name]
     return answers
+
+
+def _audience_of(answer: str) -> Audience:
+    """Return who reads the output; the first letters of a word are enough."""
+    text = answer.strip().lower()
+    found = [each for each in Audience if text and each.startswith(text)]
+    if len(found) != 1:
+        raise UsageError(f"{text}: give people, programs or statistics")
+    return found[0]
 
 
 def _use_of(answer: str, field: FieldSummary) -> Use | None:
@@ -264,19 +310,25 @@ def _chosen(job: Job, columns: Sequence[FieldSummary], uses: Uses) -> Job:
     return survey.with_missing(replace(job, selection=selection))
 
 
-def _preview(job: Job) -> None:
-    """Show what becomes of some records at several risks."""
+def _preview(job: Job, audience: Audience) -> None:
+    """Show what becomes of some records at several risks, or with one profile."""
     from dptext import lexicons, pipeline, profile, progress
     from dptext.engine import source, survey
     from dptext.randomness import RunKey
 
     lexicon = lexicons.find(profile.load(profile.DEFAULT).lexicon)
+    if audience is Audience.PROGRAMS:
+        recipes = {
+            f"risk {risk}": profile.load(profile.DEFAULT, options.overrides(risk=risk))
+            for risk in _RISKS
+        }
+    else:
+        recipes = {_PROFILES[audience]: profile.load(_PROFILES[audience])}
     pipelines = {}
-    for risk in _RISKS:
-        recipe = profile.load(profile.DEFAULT, options.overrides(risk=risk))
-        with progress.step(f"making settings ready for a risk of {risk}"):
-            pipelines[f"risk {risk}"] = pipeline.build(recipe, lexicon)
-    ready = pipelines[f"risk {_USUAL}"]
+    for name, recipe in recipes.items():
+        with progress.step(f"making settings ready: {name}"):
+            pipelines[name] = pipeline.build(recipe, lexicon)
+    ready = pipelines.get(f"risk {_USUAL}") or next(iter(pipelines.values()))
     batch = source.first_records(job, survey.SAMPLE)
     texts = survey.Language(ready.tokenizer, lexicon.name, _note)
     texts.look(batch)
@@ -284,12 +336,28 @@ def _preview(job: Job) -> None:
     screen.preview(batch[:_RECORDS], pipelines, RunKey.fresh())
 
 
+def _recipe(audience: Audience, risk: str) -> tuple[JsonObject, JsonObject]:
+    """Return what settings say of the profile, and what the policy asks of it."""
+    from dptext import profile
+    from dptext.guarantees import claims
+
+    if audience is Audience.PROGRAMS:
+        return {"risk": risk}, {"max_risk": risk, "allow": ["punctuation", "forms"]}
+    recipe = profile.load(_PROFILES[audience])
+    shown = claims.unprotected(recipe.tokens, recipe.strategy)
+    epsilon = recipe.settings()["budget"]["epsilon"]
+    check: JsonObject = {"max_epsilon": epsilon, "allow": [*map(str, shown)]}
+    if audience is Audience.STATISTICS:
+        return {"topics": "topics"}, check
+    return {"profile": recipe.name}, check
+
+
 def _settings(
     job: Job,
     columns: Sequence[FieldSummary],
     uses: Uses,
     layout: options.LayoutOptions,
-    risk: str,
+    recipe: tuple[JsonObject, JsonObject],
 ) -> str:
     """Return the content of the file: what becomes of each field, and the policy."""
     import yaml
@@ -305,8 +373,8 @@ def _settings(
         sanitize["pseudonym"] = list(selection.pseudonyms)
     if selection.missing != "fail":
         sanitize["missing"] = selection.missing
-    sanitize["risk"] = risk
-    check: JsonObject = {"max_risk": risk, "allow": ["punctuation", "forms"]}
+    settings, check = recipe
+    sanitize |= settings
     if columns:
         check["fields"] = list(selection.fields)
         check["copy"] = list(_named(uses, Use.KEEP))
@@ -317,11 +385,12 @@ def _settings(
             if each.identifies is not None and uses[each.name] is Use.KEEP
         ]
         if kept:  # asked about by name
-            check["allow"] = ["punctuation", "forms", {"identifying": kept}]
+            check["allow"] = [*check["allow"], {"identifying": kept}]
     text = yaml.safe_dump(
         {"sanitize": sanitize, "check": check}, sort_keys=False, allow_unicode=True
     )
-    return f"{_HEAD}{_notes(columns, uses)}{text}"
+    formed = _FORMS if "forms" in check["allow"] else ""
+    return f"{_HEAD}{formed}{_notes(columns, uses)}{text}"
 
 
 def _notes(columns: Sequence[FieldSummary], uses: Uses) -> str:

@@ -1,12 +1,11 @@
-"""`dptext ledger`: what is charged to whom, and whether the record is sound."""
+"""`dptext ledger`: how much each person lost, and whether the ledger is valid."""
 
 from __future__ import annotations
 
-import itertools
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -20,7 +19,7 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 File = Annotated[Path, "The ledger."]
-_SHOWN = 10
+_ROWS_SHOWN = 10
 
 
 def show(
@@ -33,44 +32,41 @@ def show(
 ) -> None:
     """Show all releases and the largest losses, or the loss of one subject (--value).
 
-    Subjects appear as keyed hashes, never by name.
+    Subjects appear as keyed hashes, never by name. An edited ledger is shown with a
+    warning.
     """
-    from dptext import ledger as ledgers
-    from dptext.formats import _fields as subjects
-    from dptext.ledger import store
-    from dptext.report.blocks import Column, Paragraph, Table
-    from dptext.report.figures import count
+    from dptext.formats._fields import normalize
+    from dptext.ledger import open_ledger, totals
+    from dptext.report.blocks import Paragraph
 
-    with ledgers.opened(ledger) as opened:
+    with open_ledger(ledger) as opened:
+        problem = opened.problem()
+        entries = totals.entries(opened)
         if value:
-            named = map(subjects.normalize, value)
-            spent = [store.spent_by(opened, each) for each in named]
+            subjects = [totals.spent_by(opened, normalize(each)) for each in value]
         else:
-            spent = list(itertools.islice(store.subjects(opened), _SHOWN))
-        entries = [] if value else store.entries(opened)
+            subjects = list(totals.subjects(opened))
         name = opened.id
-    recent = [
-        (
-            *(str(each["began"])[:16].replace("T", " "), each["state"]),
-            *(each["subjects"], each["records"], each["limit"]["nats"], each["nats"]),
-        )
-        for each in entries[-_SHOWN:]
-    ]
-    charged = [
-        (
-            *(each["subject"], store.written(each["nats"], each["delta"])),
-            *(each["records"], each["entries"]),
-        )
-        for each in spent
-    ]
-    records = Column("records", count)
-    heads = [Column("began"), Column("state"), Column("subjects", count), records]
-    heads += [Column("limit", "{:g}".format), Column("nats", str)]
-    releases = [Table(heads, recent)] if recent else []
-    heads = [Column("subject"), Column("charged"), records, Column("releases", count)]
-    data = {"ledger": name, "entries": entries, "subjects": spent}
-    title = Paragraph(f"ledger {name}")
-    screen.deliver(data, as_json, title, *releases, Table(heads, charged))
+    if problem is not None:
+        line = f"{ledger}: {problem}; do not rely on these figures"
+        typer.echo(f"dptext: {screen.one_line(line)}", err=True)
+    person = _field_name(entries)
+    if value:
+        entries = []
+        sentences = [_describe_person(person, each) for each in subjects]
+    else:
+        sentences = [_describe_all(person, subjects)] if subjects else []
+        subjects = subjects[:_ROWS_SHOWN]
+    data = {
+        "ledger": name,
+        "problem": problem,
+        "entries": entries,
+        "subjects": subjects,
+    }
+    tables = [_entry_table(entries[-_ROWS_SHOWN:])] if entries else []
+    tables.append(_subject_table(subjects))
+    words = [Paragraph(sentence) for sentence in sentences]
+    screen.deliver(data, as_json, Paragraph(f"ledger {name}"), *tables, *words)
 
 
 def export(ledger: File) -> None:
@@ -80,11 +76,10 @@ def export(ledger: File) -> None:
 
     Example: dptext ledger export spent.db > spent.jsonl
     """
-    from dptext import ledger as ledgers
-    from dptext.ledger import store
+    from dptext.ledger import open_ledger, totals
 
-    with ledgers.opened(ledger) as opened:
-        for charge in store.charges(opened):
+    with open_ledger(ledger) as opened:
+        for charge in totals.charges(opened):
             typer.echo(json.dumps(charge))
 
 
@@ -100,37 +95,133 @@ def verify(
     of the ledger is found with its key; if the key is an older copy, too, name the last
     released files to find it.
     """
-    from dptext import ledger as ledgers
-    from dptext.ledger import store
+    from dptext.ledger import open_ledger, totals
 
-    with ledgers.opened(ledger) as opened:
-        tokens = _tokens(files or (), opened.id)
-        findings = list(store.findings(opened, tokens))
-        count = len(store.entries(opened))
+    with open_ledger(ledger) as opened:
+        tokens = _recorded_tokens(files or (), opened.id)
+        findings = list(totals.findings(opened, tokens))
+        count = 0 if findings else len(totals.entries(opened))
     for line in findings:
         typer.echo(f"{ledger}: {screen.one_line(line)}")
     if findings:
         raise typer.Exit(1)
-    typer.echo(f"{ledger}: sound; releases recorded: {count}", err=True)
+    typer.echo(f"{ledger}: valid; releases recorded: {count}", err=True)
 
 
-def _tokens(files: Sequence[Path], ledger: str) -> list[tuple[str, str]]:
-    """Return the entries that the reports of released files name."""
+def _field_name(entries: Iterable[Mapping[str, Any]]) -> str:
+    """Return the name of the field of subjects, "value" if releases had several."""
+    names = {entry["field"] for entry in entries}
+    return names.pop() if len(names) == 1 else "value"
+
+
+def _describe_person(field: str, subject: Mapping[str, Any]) -> str:
+    """Say in words how much a subject lost in all, and what that means for a person."""
+    if not subject["records"]:
+        return f"This {field}: no release is recorded."
+    records = _numbered(subject["records"], "record")
+    releases = _numbered(subject["entries"], "release")
+    loss = _rounded_loss(subject)
+    protection = "protected" if _is_protected(subject) else "no protection"
+    return f"This {field}: {records} in {releases}, {loss}: {protection} as a person."
+
+
+def _describe_all(field: str, subjects: Sequence[Mapping[str, Any]]) -> str:
+    """Say in words how many subjects are still protected as persons."""
+    from dptext.guarantees.claims import MAX_MEANINGFUL_TEXT_LOSS
+
+    beyond = sum(not _is_protected(subject) for subject in subjects)
+    most = max(subjects, key=lambda subject: float(subject["nats"]))
+    return (
+        f"Different values of {field}: {len(subjects):,}. No protection as a person "
+        f"(more than {MAX_MEANINGFUL_TEXT_LOSS:g} nats): {beyond:,}. The most: "
+        f"{_numbered(most['records'], 'record')}, {_rounded_loss(most)}."
+    )
+
+
+def _is_protected(subject: Mapping[str, Any]) -> bool:
+    """Tell whether the loss still protects all records of a subject together."""
+    from dptext.guarantees.claims import MAX_MEANINGFUL_TEXT_LOSS
+
+    return bool(subject["nats"] <= MAX_MEANINGFUL_TEXT_LOSS)
+
+
+def _rounded_loss(subject: Mapping[str, Any]) -> str:
+    from dptext.report.figures import bound
+
+    shown = f"{bound(subject['nats'])} nats"
+    return f"{shown} (delta {subject['delta']:.2g})" if subject["delta"] else shown
+
+
+def _numbered(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def _entry_table(entries: Iterable[Mapping[str, Any]]) -> Any:
+    from dptext.report.blocks import Column, Table
+    from dptext.report.figures import count
+
+    columns = [
+        Column("began"),
+        Column("state"),
+        Column("subjects", count),
+        Column("records", count),
+        Column("limit", "{:g}".format),
+        Column("nats", str),
+    ]
+    rows = [
+        [
+            str(entry["began"])[:16].replace("T", " "),
+            entry["state"],
+            entry["subjects"],
+            entry["records"],
+            entry["limit"]["nats"],
+            entry["nats"],
+        ]
+        for entry in entries
+    ]
+    return Table(columns, rows)
+
+
+def _subject_table(subjects: Iterable[Mapping[str, Any]]) -> Any:
+    from dptext.ledger.amounts import format_loss
+    from dptext.report.blocks import Column, Table
+    from dptext.report.figures import count
+
+    columns = [
+        Column("subject"),
+        Column("charged"),
+        Column("records", count),
+        Column("releases", count),
+    ]
+    rows = [
+        [
+            subject["subject"],
+            format_loss(subject["nats"], subject["delta"]),
+            subject["records"],
+            subject["entries"],
+        ]
+        for subject in subjects
+    ]
+    return Table(columns, rows)
+
+
+def _recorded_tokens(files: Sequence[Path], ledger: str) -> list[tuple[str, str]]:
+    """Return the names of released files with the entries that their reports name."""
     from dptext import streams
     from dptext.report import document, exports
 
     tokens = []
     for path in files:
-        beside = exports.beside(path)
+        report = exports.beside(path)
         try:
-            data = streams.read_small(beside, "report")
+            data = streams.read_small(report, "report")
         except FileNotFoundError:
-            missing = beside if path.exists() else path
+            missing = report if path.exists() else path
             raise UsageError(
                 f"{missing}: no such file; name released files with their reports "
                 f"({exports.SIDECAR}) beside them, or none to verify the ledger alone"
             ) from None
-        recorded = document.decode(data, str(beside)).run.recorded
+        recorded = document.decode(data, str(report)).run.recorded
         if recorded is None or recorded.ledger != ledger or recorded.entry is None:
             raise UsageError(f"{path}: its report does not name this ledger")
         tokens.append((str(path), recorded.entry))

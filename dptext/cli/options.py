@@ -46,6 +46,7 @@ DAILY = {
         "format": "jsonl, json, csv, tsv, xlsx, parquet, text. Default: by name, "
         "content.",
         "keep": "Field to copy unchanged even if it looks identifying; repeatable.",
+        "audience": "Who will read the output: people, programs or statistics.",
         "sample": "Number of texts to sample, the same ones each time.",
     },
     "Guarantee": {
@@ -78,7 +79,8 @@ DAILY = {
         "csv": "Write the table as CSV.",
         "html": "Write a web page; - is standard output.",
         "as_json": "Print JSON.",
-        "preview": "Show this many records on the terminal and write nothing.",
+        "plan": "Show what a run will promise; read no text.",
+        "preview": "Show this many records and write nothing.",
         "jobs": "Number of processes, or auto for one per core.",
         "quiet": "Show errors only.",
         "verbose": "Show the whole report instead of the short answer.",
@@ -139,8 +141,8 @@ RARE = {
         "masked_model": "Folder of a masked language model to attack with.",
         "reader": "Add an attack by this reader: endpoint. It sends new draws of the "
         "originals to the server of the decoder endpoint.",
-        "public": "Public texts, one per line, to measure sentence vectors on. "
-        "Default: frequent words.",
+        "public": "Public texts, one per line: the directions that privunit keeps, and "
+        "measures of sentence vectors. Default: frequent words.",
         "readers": "Attack new draws of the originals with readers of whole texts, or "
         "leave that out.",
     },
@@ -150,6 +152,8 @@ RARE = {
         "resume": "With --out-dir and --key-file: skip finished files, to continue an "
         "interrupted run.",
         "line_buffered": "Write each record immediately.",
+        "shuffle": "Write records in random order, drawn by the key of the run. All "
+        "are held in memory.",
         "fail_on": "identifying: write nothing, and end with exit code 5, where an "
         "unchanged column looks as if it identified people. Columns that the policy "
         "allows by name may.",
@@ -325,6 +329,7 @@ PublicFiles = Annotated[list[str], "Public texts: JSONL, CSV, text."]
 Format = Annotated[Text, known_format]
 Epsilon = Annotated[float | None, Number(float, 0, above=True)]
 Jobs = Annotated[int, Number(int, 1, MOST_JOBS, auto=True)]
+FailOn = Annotated[Text, one_of("identifying")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,12 +101,15 @@ def check_named(
     inputs = map(params.get, ("file", "original", "private"))
     if "" in (*files, *inputs, *writes.values()):
         raise UsageError("the name of a file is empty (a variable that is not set?)")
-    # What a run writes without --output, and --json, are on standard output, too.
-    alone = "out_dir" in params and not any(
-        params[name] for name in ("output", "out_dir", "in_place")
+    # What a run writes without --output, and --json, are on standard output, too; a
+    # plan is there, as JSON or not, unless it is a page.
+    is_plan = bool(params.get("plan"))
+    alone = "out_dir" in params and not (
+        is_plan or any(params[name] for name in ("output", "out_dir", "in_place"))
     )
+    as_json = params.get("as_json") or (is_plan and params.get("json"))
     names = [str(each) for each in writes.values()]
-    if names.count("-") + alone + bool(params.get("as_json")) > 1:
+    if names.count("-") + alone + bool(as_json) > 1:
         raise UsageError(
             "standard output carries one thing only: name files for the others, as in "
             "--html FILE"

@@ -42,7 +42,7 @@ _YES, _NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 _EITHER = (
     *("key_file seed", "quiet verbose", "quiet json", "verbose json", "out_dir output"),
     *("out_dir public_report", "in_place output", "in_place out_dir"),
-    *("in_place resume", "in_place public_report"),
+    *("in_place resume", "in_place public_report", "plan preview", "plan seed"),
 )
 _LOCAL = "use --engine local"
 _CONFLICTS = {
@@ -50,6 +50,13 @@ _CONFLICTS = {
         pair: f"give --{pair.replace(' ', ' or --')}, not both".replace("_", "-")
         for pair in _EITHER
     },
+    "shuffle line_buffered": "--shuffle: no record leaves before all are read; leave "
+    "--line-buffered out",
+    "shuffle resume": "--shuffle: what is written is not noted by the manifest of "
+    "--resume; leave one of them out",
+    "shuffle in_place": "--shuffle: --in-place keeps the place of each record; write "
+    "to another file with -o",
+    "engine shuffle": f"--shuffle: one process orders the records; {_LOCAL}",
     "in_place sidecar": "--in-place needs the report beside a file, which marks the "
     "file as private",
     "line_buffered jobs": "--line-buffered writes every record at once: leave --jobs "
@@ -78,6 +85,7 @@ _NEEDS = {
         "--ledger, --subject and --limit go together: give all",
     ),
     "trust_key_file key_file": "--trust-key-file is about --key-file: give both",
+    "public_text plan": "--public-text is about --plan: give both",
     "master engine": "--master needs --engine spark: give both",
     **dict.fromkeys(
         ("engine files", "engine out_dir"),

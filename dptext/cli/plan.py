@@ -1,78 +1,69 @@
-"""`dptext plan`: what a profile promises and costs, before any text is read."""
+"""`dptext sanitize --plan`: what a run promises and costs, before any text is read."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from dptext.cli import options, outputs, screen
+from dptext import streams
+from dptext.cli import outputs, screen
+from dptext.evaluation.readers import PublicText, read_by_halves
+from dptext.report import plan
 
 if TYPE_CHECKING:
+    from dptext.guarantees.statement import Statement
+    from dptext.pipeline import Pipeline
     from dptext.report.plan import Size
 
 
-def command(
-    files: Annotated[
-        options.Texts, "Files or folders; only their sizes are read."
-    ] = None,
+def show(
+    pipeline: Pipeline,
+    promise: Statement,
+    size: Size | None,
+    public: PublicText | None,
     *,
-    profile: str = "balanced",
-    changes: options.Changes,
-    jobs: options.Jobs = 1,
-    bayes_risk: bool = True,
-    fields: options.FieldOptions,
-    public_text: options.Text = None,
-    field: options.Texts = None,
-    as_json: bool = False,
-    html: options.File = None,
-    quiet: bool = False,
+    dropped: Sequence[str] = (),
+    pseudonyms: Sequence[str] = (),
+    jobs: int,
+    bayes_risk: bool,
+    as_json: bool,
+    html: Path | None,
 ) -> None:
-    """Before a run, show its guarantee, how much it will change and how long it takes.
+    """Print a plan, with the statement of its run.
 
-    No private text is read and no budget is spent. The examples are public sentences.
-    With --public-text, a reader counts one half of the file and reads the other half.
-
-    Example: dptext plan tickets.jsonl --risk 10%
+    size is that of all inputs, None where it is not known. With a public text, a reader
+    counts one half of it and reads the other half.
     """
-    from dptext import api, progress
-    from dptext.evaluation.readers import PublicText, read_by_halves
-    from dptext.report import plan
+    from dptext import progress
 
-    progress.enable(not quiet)
-    options.check_public_text(public_text, field)
-    total = _of_files(outputs.files_of(files)) if files else None
-    pipeline = api.open_pipeline(changes.profile(profile), changes.overrides())
-    kind = PublicText.named(public_text, field)
     with progress.step("planning"):
-        found = None if kind is None else read_by_halves(pipeline, kind)
+        found = None if public is None else read_by_halves(pipeline, public)
         result = plan.plan(
             pipeline,
-            total,
+            size,
+            promise=promise,
             jobs=jobs,
             bayes_risk=bayes_risk,
             read=() if found is None else (found.readers,),
             written=() if found is None or not found.written else (found.written,),
         )
-    result = replace(
-        result,
-        dropped=tuple(fields.drop or ()),
-        pseudonyms=tuple(fields.pseudonym or ()),
-    )
+    result = replace(result, dropped=tuple(dropped), pseudonyms=tuple(pseudonyms))
     screen.deliver(result, as_json, plan.view(result), html=html)
 
 
-def _of_files(files: Sequence[str]) -> Size:
-    """Return the size of files together."""
-    from dptext import streams
-    from dptext.report.plan import Size
-
+def size_of(
+    names: Sequence[str], format: str | None, chosen: outputs.Chosen
+) -> Size | None:
+    """Return the size of files and folders together; None with standard input."""
+    if not names or any(map(streams.is_standard, names)):
+        return None
     total = packed = 0
-    for name in files:
+    for name in outputs.files_of(names, format, chosen):
         size = Path(name).stat().st_size
         total += size
         # Columns of Parquet are compressed in the file, whatever its name.
         if streams.compression(name) or Path(name).suffix.lower() == ".parquet":
             packed += size
-    return Size(total, packed)
+    return plan.Size(total, packed)

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext.cli import applying, options, outputs, parser, screen
-from dptext.cli.options import Number, one_of
+from dptext.cli import applying, options, outputs, screen, stopping
+from dptext.cli.options import HIDDEN, Number, one_of
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
     from dptext.engine.job import Job
-    from dptext.engine.run import Account, Inspect
+    from dptext.engine.run import Account
+    from dptext.guarantees.statement import Statement
     from dptext.pipeline import Pipeline
     from dptext.randomness import RunKey
 
@@ -31,25 +32,15 @@ class Outputs:
     in_place: bool = False
     resume: bool = False
     line_buffered: bool = False
+    shuffle: bool = False
     include: options.Texts = None
     exclude: options.Texts = None
-    fail_on: Annotated[str | None, one_of("identifying")] = None
+    fail_on: options.FailOn = None
 
     @property
     def chosen(self) -> outputs.Chosen:
         """Return which files of folders are meant."""
         return outputs.Chosen(tuple(self.include or ()), tuple(self.exclude or ()))
-
-    def inspection(self, context: typer.Context, subject: str | None) -> Inspect | None:
-        """Return what looks at outputs before they leave, None where nothing does."""
-        if self.fail_on is None:
-            return None
-        from dptext.guarantees import policy
-        from dptext.report.contents import StopAtIdentifying
-
-        configured = parser.of_run(context)
-        accepted = policy.of(configured.policy, configured.shown)
-        return StopAtIdentifying(accepted.identifying, subject)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +58,26 @@ class LedgerOptions:
         if self.ledger is None or self.subject is None or self.limit is None:
             yield None
             return
-        from dptext import ledger as ledgers
         from dptext.engine.run import Account
-        from dptext.ledger import Limit
+        from dptext.ledger import Limit, open_ledger
 
-        with ledgers.opened(self.ledger, create=True) as opened:
+        with open_ledger(self.ledger, create=True) as ledger:
             limit = Limit(self.limit, self.limit_delta or 0.0)
-            yield Account(opened, self.subject, limit)
+            yield Account(ledger, self.subject, limit)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What shows a run before it is one."""
+
+    plan: bool = False
+    public_text: Annotated[
+        options.Text,
+        HIDDEN,
+        "Public text of the same kind, for one more reader, of --plan. Its fields are "
+        "those of --field.",
+    ] = None
+    preview: Annotated[int | None, Number(int, 1, 1000)] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +100,7 @@ def command(
     budget: LedgerOptions,
     outs: Outputs,
     reported: options.Reported,
-    preview: Annotated[int | None, Number(int, 1, 1000)] = None,
+    trial: Trial,
     bayes_risk: bool = True,
     work: options.Work,
     cluster: Cluster,
@@ -114,6 +118,25 @@ def command(
     over = changes.overrides()
     answer = screen.Answer(work, context)
     warn = answer.warn
+    if trial.plan:
+        from dptext.cli import plan
+        from dptext.evaluation.readers import PublicText
+
+        recipe = profiles.load(changes.profile(profile), over)
+        ready = pipeline.build(recipe, lexicons.find(recipe.lexicon, warn=warn))
+        plan.show(
+            ready,
+            _promised(ready, records, fields, keys, budget),
+            plan.size_of(files or (), records.format, outs.chosen),
+            PublicText.named(trial.public_text, records.field),
+            dropped=fields.drop or (),
+            pseudonyms=fields.pseudonym or (),
+            jobs=work.jobs,
+            bayes_risk=bayes_risk,
+            as_json=work.json,
+            html=reported.html,
+        )
+        return
     if cluster.engine == "spark":
         from dptext import spark
 
@@ -127,6 +150,7 @@ def command(
         resume=outs.resume,
         batch_size=size,
         typed=context.meta[applying.TYPED],
+        shuffle=outs.shuffle,
     )
     reports = reported.reports(keys.key_file)
     recipe = profiles.load(changes.profile(profile), over)
@@ -141,13 +165,10 @@ def command(
     key = keys.key()
     if job.selection.pseudonyms:
         pseudonyms.check(key)
-    if preview is not None:
-        if not sys.stderr.isatty():
-            raise UsageError(
-                "--preview shows original text: standard error must be a terminal"
-            )
+    if trial.preview is not None:
+        _check_terminal()
         ready = pipeline.build(recipe, lexicons.find(recipe.lexicon, warn=warn))
-        _preview(job, ready, key, preview, warn)
+        _preview(job, ready, key, trial.preview, warn)
         warn("a preview: nothing was written, sent, or recorded in a ledger")
         return
     if not planned:
@@ -158,7 +179,7 @@ def command(
     several = outs.in_place or outs.out_dir is not None
     with budget.account() as account, Release() as release:
         # All is opened before anything is read, the data first: they appear last.
-        inspect = outs.inspection(context, budget.subject)
+        inspect = stopping.inspection(outs.fail_on, context, budget.subject)
         held = account is not None or inspect is not None
         opened = None if several else Opened.of(job, reports, release, held=held)
         write = outputs.internal(reports, release)
@@ -197,6 +218,39 @@ def command(
     most = 0 if exact or run.tally.records <= survey.SAMPLE else survey.SAMPLE
     released = outputs.released(planned, reports, run.tally.copied, most)
     answer.show(result, released)
+
+
+def _promised(
+    ready: Pipeline,
+    records: options.Records,
+    fields: options.FieldOptions,
+    keys: options.Keys,
+    budget: LedgerOptions,
+) -> Statement:
+    """Return what a run with these options will promise."""
+    from dptext.guarantees.claims import SubjectLimit
+    from dptext.report import build
+
+    limits = None
+    if budget.subject is not None and budget.limit is not None:
+        limits = SubjectLimit(budget.subject, budget.limit, budget.limit_delta or 0.0)
+    return build.promised(
+        ready,
+        "system" if keys.key_file is None else "key-file",
+        identified=records.id is not None,
+        fields=tuple(records.field) if records.field else None,
+        subjects=limits,
+        dropped=tuple(fields.drop or ()),
+        pseudonyms=tuple(fields.pseudonym or ()),
+    )
+
+
+def _check_terminal() -> None:
+    """Raise UsageError unless a preview is for the eyes of somebody alone."""
+    if not sys.stderr.isatty():
+        raise UsageError(
+            "--preview shows original text: standard error must be a terminal"
+        )
 
 
 def _preview(

@@ -31,11 +31,19 @@ from dptext.types import Ids, Lexicon, Released, Rows, Singles, Vectors
 
 # Words that are weighed at once.
 _BLOCK = 512
+# Tables of closeness that are held at once: one for all that may be shown of a draw.
+_TABLES = 32
 # Steps of a closeness of 1.
 _STEPS = 127
 # Of the candidates of a word so many are read with their neighbours: those that weigh
 # most by the draw and by what the text is about.
 _READ = 16
+# A drawn word of news that is less near (cosine) to what the rest of its text is about
+# is written as a neutral word (docs/presentable.md).
+_STRAY = 0.05
+# Where common words are copied: what one weighs beside a word that may have been
+# replaced, among those that may be written.
+_COMMON = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +96,8 @@ class Params(decoders.Params):
         """Open the model; raises LexiconError and UsageError where it does not fit."""
         model = ngrams.find_model(self.model, channel)
         weights = self.candidates, self.weight, self.topic
-        reader = PairReader(channel, model, *weights, kept=_READ)
+        common = _COMMON if channel.policy.common else 0.0
+        reader = PairReader(channel, model, *weights, kept=_READ, common=common)
         return Ngram(self, reader, model.digest)
 
 
@@ -98,8 +107,8 @@ class Ngram(decoders.Decoder):
     def __init__(self, params: Params, reader: PairReader, digest: str) -> None:
         self._params, self._reader, self._digest = params, reader, digest
         vectors = reader.channel.lexicon.vectors
-        self._closeness = lru_cache(maxsize=8)(
-            lambda epsilon: _Closeness(reader.table(epsilon).rows, vectors)
+        self._closeness = lru_cache(maxsize=_TABLES)(
+            lambda shown: _Closeness(reader.table(shown).rows, vectors)
         )
 
     @property
@@ -114,6 +123,25 @@ class Ngram(decoders.Decoder):
 
     def decode(self, released: Released) -> Ids:
         """Return the words to write: (n,)."""
+        written = self._chosen(released)
+        return self._without_strays(released, written)
+
+    def _without_strays(self, released: Released, written: Ids) -> Ids:
+        """Write neutral words for words of news that stand alone in their texts.
+
+        A text about other things has them from the floor: words that were drawn
+        whatever stood there. A function of the draws, so that it is post-processing.
+        """
+        neutral = self._reader.channel.neutral[written]
+        positions = np.flatnonzero(neutral != written)
+        near = self._reader.nearness(released, positions)
+        if near is None:
+            return written
+        strays = np.zeros(len(written), bool)
+        strays[positions] = near < _STRAY
+        return np.where(strays, neutral, written)
+
+    def _chosen(self, released: Released) -> Ids:
         mode, reader = self._params.mode, self._reader
         if mode == "viterbi":
             return reader.best_path(released)
@@ -137,8 +165,8 @@ class Ngram(decoders.Decoder):
         if (library := kernel.library) is not None:
             columns, weights = by_word(weighed.columns), by_word(likely)
             sums = np.empty(weights.shape, np.float32)
-            for epsilon, positions in self._reader.channel.groups(released.eps):
-                closeness = self._closeness(epsilon)
+            for shown, positions in self._reader.channel.groups(released):
+                closeness = self._closeness(shown)
                 closeness.compute(released.drawn[positions])
                 library.expected_closeness(
                     *(len(positions), positions, released.drawn),
@@ -147,8 +175,8 @@ class Ngram(decoders.Decoder):
                 )
             return sums.T
         expected = np.empty_like(likely)
-        for epsilon, positions in self._reader.channel.groups(released.eps):
-            closeness = self._closeness(epsilon)
+        for shown, positions in self._reader.channel.groups(released):
+            closeness = self._closeness(shown)
             for begin in range(0, len(positions), _BLOCK):
                 part = positions[begin : begin + _BLOCK]
                 near = closeness.of(released.drawn[part], weighed.columns[:, part])

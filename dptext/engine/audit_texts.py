@@ -43,7 +43,7 @@ class PublicDraws(WordMechanism):
 
 def scripted(pipeline: Pipeline) -> Pipeline:
     """Return the pipeline with draws that do not follow from the text."""
-    bits = pipeline.randomness(RunKey.from_seed(SEED)).of(
+    bits = pipeline.randomness(RunKey.from_seed(SEED)).bits(
         [bytes(16)], np.zeros(64, np.int64)
     )
     rows = np.linspace(0, len(pipeline.lexicon.words) - 1, 64).astype(np.int32)
@@ -100,7 +100,7 @@ def alike(pipeline: Pipeline, turn: int) -> list[list[str]]:
     groups = np.zeros(len(words) + 1, np.int64)
     drawn_class = pipeline.budget.description.kind is BudgetKind.CLASS
     if drawn_class and isinstance(budget, ByClass):
-        groups = budget.classes.of
+        groups = budget.classes.rows
     frequent, rare = rows[: len(rows) // 4 + 1], rows[-(len(rows) // 4 + 1) :]
     first = rng.choice(frequent, count)
     choices = [[words[row] for row in first.tolist()]]

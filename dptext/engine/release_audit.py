@@ -139,7 +139,7 @@ def _guessed(pipeline: Pipeline, counts: Floats, replaced: Ints, risk: float) ->
     ids = rng.choice(replaced, _GUESSES, p=shares).astype(np.int32)
     epsilon = pipeline.budget.description.high
     streams = pipeline.randomness(RunKey.from_seed(SEED))
-    bits = streams.of([bytes(16)], np.zeros(len(ids), np.int64))
+    bits = streams.bits([bytes(16)], np.zeros(len(ids), np.int64))
     drawn = pipeline.draw(ids, np.full(len(ids), epsilon), bits)
     prior = np.append(pipeline.channel.prior, 0.0)
     guess = pipeline.channel.candidates(epsilon, 1, prior).rows[drawn, 0]
@@ -224,7 +224,7 @@ def check_nonces(pipeline: Pipeline, count: int = NONCES) -> ReleaseCheck:
     length = min(map(len, nonces))
     if length < _NONCE_BITS // 8:
         return checked(f"a nonce has {8 * length} bits")
-    watched.of(nonces, np.arange(len(nonces))).integers(0)
+    watched.bits(nonces, np.arange(len(nonces))).integers(0)
     for name, each in (("nonces", nonces), ("counter blocks", asked)):
         equal = len(each) - len(set(each))
         if equal:

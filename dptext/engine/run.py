@@ -18,7 +18,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import msgspec
 
@@ -34,6 +34,7 @@ from dptext.engine.job import (
     Written,
     token_of,
 )
+from dptext.engine.shuffled import Shuffled
 from dptext.engine.source import Source, location, subject_of
 from dptext.engine.survey import Fields, HeldBack, Language
 from dptext.engine.tally import BEGIN, Start, Tally
@@ -169,9 +170,9 @@ class Charging:
         from dptext.ledger import Amount
 
         total, each = self.bound.total, self.bound.each
-        of_text = None if total is None else Amount.of(total).nats
-        of_word = None if each is None else Amount.of(each).nats
-        delta, lost = Amount.of(0.0, self.delta).delta, Amount(0, 0)
+        of_text = None if total is None else Amount.rounded_up(total).nats
+        of_word = None if each is None else Amount.rounded_up(each).nats
+        delta, lost = Amount.rounded_up(0.0, self.delta).delta, Amount(0, 0)
         for words in map(int, replaced):
             bounds = [] if of_text is None else [of_text * bool(words)]
             bounds += [] if of_word is None else [of_word * words]
@@ -371,7 +372,7 @@ class Run:
         if account is None:
             yield Charging()
             return
-        from dptext import ledger as ledgers
+        from dptext import ledger
 
         promise = build.promised(pipeline, self.key.origin)
         if promise.notion is Notion.NONE:
@@ -392,12 +393,12 @@ class Run:
         # What is sent has left, whatever becomes of the output.
         sent = pipeline.decoder.used is not None
         repeatable = self.key.origin == "key-file"
-        with ledgers.begin(
+        with ledger.begin(
             account.ledger,
             account.limit,
-            account.subject,
-            pipeline.identity,
-            [] if part is None or sent else [part],
+            field=account.subject,
+            settings=pipeline.identity,
+            parts=[] if part is None or sent else [part],
         ) as entry:
             self._token = entry.token
             yield Charging(
@@ -428,16 +429,16 @@ class Run:
             waits = may_be_absent and not output.can_be_discarded
             held = HeldBack(output.stream, fields) if waits else None
             stream = held or output.stream
-            token = token_of(selection, self.key)
-            writer = module.writer(stream, selection, token)  # type: ignore[arg-type]
+            writer = self._writer(job, module, stream)  # type: ignore[arg-type]
             tokenizer = None if job.any_language else pipeline.tokenizer
             language = Language(
                 tokenizer, pipeline.lexicon.name, self._warn, self._public
             )
-            # A ledger is charged by records, which others would have read.
-            parts = job.jobs > 1 and charging.entry is None
+            # A ledger is charged by records, and these are shuffled one by one.
+            parts = job.jobs > 1 and charging.entry is None and not job.shuffle
             tasks = self._looked_at(source.tasks(parts=parts), language, charging)
-            results, first = self._done(tasks, job.jobs, stack), tally.records
+            results = self._done(tasks, job.jobs, stack, self._key_for(job))
+            first = tally.records
             shown = stack.enter_context(self._progress())
             for task, done in results:
                 if before is None:
@@ -477,6 +478,14 @@ class Run:
             module.name, output.size, output.digest or "", source.copied, used
         )
 
+    def _writer(
+        self, job: Job, module: formats.Format, stream: BinaryIO
+    ) -> formats.Writer:
+        """Return what writes the records of a job."""
+        token = token_of(job.selection, self.key)
+        writer = module.writer(stream, job.selection, token)
+        return Shuffled(writer, self.pipeline, self.key) if job.shuffle else writer
+
     def _looked_at(
         self, tasks: Iterable[Task], language: Language, charging: Charging
     ) -> Iterator[Task]:
@@ -489,16 +498,31 @@ class Run:
                 charging.leave()
             yield task
 
+    def _key_for(self, job: Job) -> RunKey:
+        """Return the key of an output.
+
+        Ids are counted in the records of one output. Where nobody repeats draws, each
+        output has draws of its own; a key file repeats them for each id and text.
+        """
+        of_run = self.pipeline.profile.strategy is Strategy.DATA_SET
+        if self.key.origin != "system" or job.selection.id_field is None or of_run:
+            return self.key
+        return self.key.for_output(job.output or "")
+
     def _done(
-        self, tasks: Iterable[Task], jobs: int, stack: contextlib.ExitStack
+        self,
+        tasks: Iterable[Task],
+        jobs: int,
+        stack: contextlib.ExitStack,
+        key: RunKey,
     ) -> Iterator[tuple[Task, Done]]:
         """Do tasks, here or in processes that start now and end with a stack."""
-        worker = Worker(self.pipeline, self.key, self.tally.meters)
+        worker = Worker(self.pipeline, key, self.tally.meters)
         if jobs == 1:
             return ((task, worker(task)) for task in tasks)
         from dptext.engine import pool
 
-        recipe = Recipe.of(self.pipeline, self.key)
+        recipe = Recipe.of(self.pipeline, key)
         workers = stack.enter_context(pool.started(recipe.worker, jobs, worker))
         return pool.spread(workers, tasks)
 

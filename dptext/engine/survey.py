@@ -138,12 +138,12 @@ class Fields:
         ]
         if names:
             shown = ", ".join(map(repr, names))
-            left = f"columns {shown} were left unchanged and repeat"
+            left, them = f"columns {shown} were left unchanged and repeat", "them"
             if len(names) == 1:
-                left = f"column {shown} was left unchanged and repeats"
+                left, them = f"column {shown} was left unchanged and repeats", "it"
             self._warn(
-                f"{left} words of the private text; make them private too (--field), "
-                "or leave them out (--drop)"
+                f"{left} words of the private text; make {them} private too (--field), "
+                f"or leave {them} out (--drop)"
             )
 
 
@@ -266,7 +266,8 @@ class Language:
 
     @property
     def _are_unknown(self) -> bool:
-        words = self._pieces[[kinds.WORD, kinds.STOP_WORD, kinds.UNKNOWN]].sum()
+        known = [kinds.WORD, kinds.STOP_WORD, kinds.COMMON]
+        words = self._pieces[[*known, kinds.UNKNOWN]].sum()
         return bool(self._pieces[kinds.UNKNOWN] > _UNKNOWN * words)
 
     def _say(self) -> None:

@@ -15,7 +15,7 @@ from dptext.evaluation.shares import Law
 from dptext.lexicons import topics
 from dptext.report import document, exports
 from dptext.report.document import Document
-from dptext.tokens.whole_texts import TopicJoiner
+from dptext.tokens.whole_texts import SEPARATOR, TopicJoiner
 from dptext.types import Ints, Selection
 
 _LONGEST = 16 * 2**20
@@ -28,7 +28,7 @@ class ReleasedTopics:
     law: Law
     #: Each topic as its words, (K,), the commonest in public text first.
     phrases: tuple[str, ...]
-    #: Written topic of each text, (n,).
+    #: Topics written for each text, (n, k).
     drawn: Ints
     #: Values of further fields for each text: n of each.
     values: tuple[tuple[str | None, ...], ...]
@@ -66,11 +66,11 @@ def read(path: Path, fields: Sequence[str] = ()) -> ReleasedTopics:
     joiner = TopicJoiner(lexicon, ids=written != "words", words=written != "id")
     row_of = {phrase: row for row, phrase in enumerate(joiner.phrases)}
     selection = report.run.layout.selection(_LONGEST)
-    drawn, columns = _texts(path, report, selection, fields, row_of)
+    drawn, columns = _texts(path, report, selection, fields, row_of, law.together)
     return ReleasedTopics(
         law=law,
         phrases=lexicon.words,
-        drawn=np.array(drawn, np.int64),
+        drawn=np.array(drawn, np.int64).reshape(-1, law.together),
         values=columns,
         id_field=selection.id_field,
         digest=lexicon.digest,
@@ -83,18 +83,21 @@ def _texts(
     selection: Selection,
     fields: Sequence[str],
     row_of: dict[str, int],
-) -> tuple[list[int], tuple[tuple[str | None, ...], ...]]:
+    together: int,
+) -> tuple[list[list[int]], tuple[tuple[str | None, ...], ...]]:
     """Return the topic of each text, and the values of fields for each text."""
-    drawn: list[int] = []
+    drawn: list[list[int]] = []
     columns: list[list[str | None]] = [[] for _ in fields]
     found = rows.records(str(path), selection, fields, report.run.layout.format)
     for number, row in enumerate(found, 1):
         for text in row.texts:
-            if text not in row_of:
+            phrases = [text] if together == 1 else text.split(SEPARATOR)
+            rows_of_text = {row_of.get(phrase, -1) for phrase in phrases}
+            if -1 in rows_of_text or len(rows_of_text) != together:
                 raise UsageError(
                     f"{path}: record {number} holds no topic of the report"
                 )
-            drawn.append(row_of[text])
+            drawn.append(sorted(rows_of_text))
             for column, value in zip(columns, row.values, strict=True):
                 column.append(value)
     return drawn, tuple(map(tuple, columns))
@@ -109,6 +112,9 @@ def _law(report: Document, path: Path) -> Law:
         raise UsageError(
             f"{path}: not a release of topics (dptext sanitize --topics NAME)"
         )
+    if mechanism.get("name") == "subset":
+        k = int(mechanism["k"])
+        return Law(report.words.vocabulary, float(budget["epsilon"]), k)
     # Under a top group of several topics, other shares give the same file.
     is_plain = (
         mechanism.get("name") == "rank"
@@ -118,6 +124,6 @@ def _law(report: Document, path: Path) -> Law:
     if not is_plain:
         raise UsageError(
             f"{path}: shares follow from randomised response alone: weights staircase "
-            "with k 1, as the profile topics has them"
+            "with k 1, as the profile topics has them, or from the mechanism subset"
         )
     return Law(report.words.vocabulary, float(budget["epsilon"]))

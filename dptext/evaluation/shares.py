@@ -4,11 +4,14 @@ Each text has a topic, which is written by randomised response: truly with proba
 p = e^epsilon / (e^epsilon + K - 1), and each other topic with q = (1 - p) / (K - 1). Of
 N texts of which c were written as a topic, (c / N - q) / (p - q) estimates its share
 without bias. Negative estimates are not cut: cut ones, added up, are too large.
+By subset selection k topics are written: the true one with probability p = k e^epsilon
+/ (k e^epsilon + K - k), each other with q = (p (k - 1) + (1 - p) k) / (K - 1). A text
+adds 1 to the count of a topic or not, so that all else is the same.
 
 An interval holds for one of two targets. file: the share among the texts of this file,
 uncertain only since topics were drawn. people: the share among all those from whom the
 texts are a random sample; texts of one person may be alike and count as a group.
-Source: Warner 1965; Kairouz, Bonawitz and Ramage 2016.
+Source: Ye and Barg 2018; Warner 1965; Kairouz, Bonawitz and Ramage 2016.
 """
 
 from __future__ import annotations
@@ -38,20 +41,26 @@ class Target(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """Randomised response over K topics."""
+    """Randomised response over K topics, or subset selection."""
 
     topics: int
     epsilon: float
+    #: Topics that are written for a text; of several, by subset selection.
+    together: int = 1
 
     @property
     def right(self) -> float:
         """Return p, the probability of writing the topic of a text."""
-        return 1.0 / (1.0 + (self.topics - 1) * math.exp(-self.epsilon))
+        odds = (self.topics - self.together) / self.together
+        return 1.0 / (1.0 + odds * math.exp(-self.epsilon))
 
     @property
     def wrong(self) -> float:
         """Return q, the probability of writing any other topic."""
-        return math.exp(-self.epsilon) * self.right
+        if self.together == 1:
+            return math.exp(-self.epsilon) * self.right
+        held = self.right * (self.together - 1) + (1.0 - self.right) * self.together
+        return held / (self.topics - 1)
 
     def share(self, written: float) -> float:
         """Return the share of a topic that is written in a share of the texts."""
@@ -78,12 +87,13 @@ def estimates(
 ) -> list[Estimate]:
     """Estimate the share of each topic.
 
-    drawn (n,) rows of the written topics; groups (n,) which person, or which draw, each
-    text belongs to: texts of one person for the target people, texts that share one
-    draw for the target file. None: each text by itself. Of no text nothing is known.
+    drawn (n, k) rows of the topics written for each text; groups (n,) which person, or
+    which draw, each text belongs to: texts of one person for the target people, texts
+    that share one draw for the target file. None: each text by itself. Of no text
+    nothing is known.
     """
     size = len(drawn)
-    counts = np.bincount(drawn, minlength=law.topics)
+    counts = np.bincount(drawn.ravel(), minlength=law.topics)
     sizes = _sizes(groups, size)
     grouped = bool((sizes > 1).any())
     alpha = 1.0 - confidence
@@ -96,7 +106,10 @@ def estimates(
         share = law.share(count / size)
         if target is Target.PEOPLE:
             low, high = _of_people(
-                law, drawn == topic, groups if grouped else None, alpha
+                law,
+                (drawn == topic).reshape(size, -1).any(axis=1),
+                groups if grouped else None,
+                alpha,
             )
         elif not grouped and size <= _EXACT:
             low, high = _of_file_exactly(law, count, size, alpha)

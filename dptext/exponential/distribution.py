@@ -3,7 +3,7 @@
 P(y|x) ~ exp(-rate(x, epsilon) min(t(x, y), truncation(epsilon))) for all words y, where
 t is the distance or its square and rate = scale(epsilon) / (2 spread(x)).
 
-Distances to listed words are computed as they are needed, once for each row.
+Distances to listed words are computed when they are needed, once for each row.
 """
 
 from __future__ import annotations
@@ -18,16 +18,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import geometry
-from dptext.mechanisms import at_each
+from dptext.mechanisms import evaluate_each
 from dptext.spaces import Space
 from dptext.types import Eps, Floats, Ids, Ints, blocks
 
+ROWS, COLUMNS = 256, 1024  # of a tile of distances
+# Squared distances below this share of the largest square are computed directly, in
+# double and in single precision.
+_TINY, _TINY_SINGLE = 1e-6, 1e-3
+# The precision of distances, which a function keeps.
+Float = TypeVar("Float", bound=np.floating)
+# A function of epsilon.
+Curve = Callable[[float], float]
+
 
 class Lists:
-    """The nearest words of the first m rows of a space, and their distances.
-
-    listed (m, k) words; far (m,) no other word is nearer.
-    """
+    """The nearest words of the first m rows of a space, and their distances."""
 
     def __init__(
         self,
@@ -35,14 +41,17 @@ class Lists:
         listed: NDArray[np.integer],
         far: NDArray[np.floating],
     ) -> None:
-        self._space, self.listed = space, listed
+        self._space = space
+        #: The words: (m, k).
+        self.listed = listed
+        #: No word that is not listed is nearer than this: (m,).
         self.far = np.asarray(far, np.float64)
         # np.empty takes no memory before it is written to.
         self._distances, self._known = np.empty(listed.shape), np.zeros(len(far), bool)
 
     @classmethod
-    def of_all(cls, space: Space) -> Lists:
-        """Take the nearest words of every input of a space."""
+    def from_space(cls, space: Space) -> Lists:
+        """Take the nearest words of all inputs of a space."""
         return cls(space, *space.neighbours)
 
     def __len__(self) -> int:
@@ -54,22 +63,14 @@ class Lists:
         new = np.unique(rows[~self._known[rows]])
         listed = self.listed[new]
         pairs = new.repeat(listed.shape[1]), listed.ravel()
-        distances = geometry.of_rows(self._space, *pairs)
+        distances = geometry.distances_by_row(self._space, *pairs)
         self._distances[new] = distances.reshape(listed.shape)
         self._known[new] = True
         return self._distances[rows]
 
 
-ROWS, COLUMNS = 256, 1024
-# Squared distances below this share of the largest square are computed directly.
-_TINY, _TINY_SINGLE = 1e-6, 1e-3
-
-
-class Product:
-    """Distances of words to some outputs, the squares of which are one product.
-
-    outputs (n,), None: all words. The vectors are taken in a precision.
-    """
+class DistanceProduct:
+    """Distances of words to outputs (n,), or to all words, by one matrix product."""
 
     def __init__(
         self, space: Space, outputs: Ints | None = None, kind: type = np.float64
@@ -94,24 +95,26 @@ class Product:
         if tile.min(initial=np.inf) >= self._tiny:
             np.sqrt(tile, out=tile)
             return tile
-        # Small distances are lost in the sums of squares: those by direct differences.
+        # Small distances cancel out in the product: those by direct differences.
         rows, words = np.nonzero(tile < self._tiny)
         np.maximum(tile, 0.0, out=tile)
         np.sqrt(tile, out=tile)
         outputs = self._outputs[part][words]
-        tile[rows, words] = geometry.of_rows(self._space, inputs[rows], outputs)
+        tile[rows, words] = geometry.distances_by_row(
+            self._space, inputs[rows], outputs
+        )
         return tile
 
 
-def of_pairs(
+def distances_of_pairs(
     space: Space, kind: type = np.float64
 ) -> Iterator[tuple[slice, slice, NDArray[np.floating]]]:
-    """Yield rows, columns and the distances between: every pair of words once.
+    """Yield rows, columns and the distances between them: tiles of all pairs of words.
 
-    Square tiles, where rows and columns are the same, hold their pairs twice.
+    A pair is in one tile, and twice in a square one, of the same rows and columns.
     """
     size = space.size
-    product = Product(space, kind=kind)
+    product = DistanceProduct(space, kind=kind)
     for rows in blocks(size, ROWS):
         inputs = np.arange(rows.start, rows.stop)
         yield rows, rows, product.distances(inputs, rows)
@@ -119,27 +122,20 @@ def of_pairs(
             yield rows, columns, product.distances(inputs, columns)
 
 
-# The precision of distances, kept.
-Float = TypeVar("Float", bound=np.floating)
-# A function of epsilon.
-Curve = Callable[[float], float]
-
-
 @dataclass(frozen=True, eq=False)
 class DistanceDistribution:
-    """The distributions of all inputs at any epsilon.
-
-    lists are those of every input; spread (V + 1,) divides the rate of each row, whose
-    distribution is uniform where it is 0 (None: 1 for all).
-    """
+    """The distributions of all inputs at any epsilon."""
 
     space: Space
+    #: Of all inputs.
     lists: Lists
     scale: Curve = field(default=lambda epsilon: epsilon)
     truncation: Curve = field(default=lambda epsilon: math.inf)
+    #: Divides the rate of each row, (V + 1,): 0 gives a uniform distribution. None: 1.
     spread: Floats | None = None
+    #: Whether t is the square of the distance.
     squared: bool = False
-    # The last sums of weights and what followed from them (`sums`, `best_guesses`).
+    #: The last sums of weights and their best guesses, by epsilon.
     kept: dict[tuple[object, ...], Floats] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -157,7 +153,7 @@ class DistanceDistribution:
 
     def rates(self, rows: NDArray[np.integer], eps: Eps) -> Floats:
         """Return the rate of each row at its epsilon: (n,)."""
-        scales = at_each(self.scale, eps)
+        scales = evaluate_each(self.scale, eps)
         if self.spread is not None:
             spread, flat = self.spread[rows], np.zeros(len(rows))
             scales = np.divide(scales, spread, out=flat, where=spread > 0.0)
@@ -165,7 +161,7 @@ class DistanceDistribution:
 
     def truncations(self, eps: Eps) -> Floats:
         """Return the truncation at each epsilon: (n,)."""
-        return at_each(self.truncation, eps)
+        return evaluate_each(self.truncation, eps)
 
     def measure(
         self, distances: NDArray[Float], truncation: Floats | float
@@ -180,7 +176,7 @@ class DistanceDistribution:
     def log_weights(self, ids: Ids, eps: Eps) -> Floats:
         """Return ln P(y|x) up to a constant for each word: (n, V)."""
         rows = ids.astype(np.int64)
-        logs = geometry.to_words(self.space, rows, 0, self.space.size)
+        logs = geometry.distances_to_words(self.space, rows, 0, self.space.size)
         self.measure(logs, self.truncations(eps)[:, None])
         logs *= -self.rates(rows, eps)[:, None]
         return logs
@@ -192,12 +188,13 @@ class DistanceDistribution:
         return Weights(self, epsilon, rate, self.truncation(epsilon))
 
     def numerical_slack(self, loss: float) -> float:
-        """Return how far 52-bit uniforms may take a loss above its bound, in nats.
+        """Bound by how much 52-bit uniforms may raise a loss above its bound, in nats.
 
-        loss is the bound at the diameter; the rarest output has probability at least
-        exp(-loss / 2) / V, the borders between outputs are exact to the length of the
-        longest list times 2^-52 (rounded sums), and a loss has two sides.
+        loss is the bound at the diameter.
         """
+        # The rarest output has probability at least exp(-loss / 2) / V. The borders
+        # between outputs are rounded sums, exact to the length of the longest list
+        # times 2^-52. A loss is a ratio of two probabilities: twice that.
         rounded = (self.frequent.listed.shape[1] + 8) * 2.0**-51
         return float(rounded * self.space.size * np.exp(min(loss, 600.0) / 2.0))
 
@@ -218,15 +215,17 @@ class Weights:
 
     @property
     def symmetric(self) -> bool:
-        """Tell whether all words have one rate."""
+        """Tell whether all words have the same rate."""
         return self.distribution.spread is None
 
     def measure(self, distances: NDArray[Float]) -> NDArray[Float]:
         """Return min(t, truncation) of distances, in place."""
         return self.distribution.measure(distances, self.truncation)
 
-    def of_pairs(self, inputs: Ints, outputs: Ints) -> Floats:
+    def pairs(self, inputs: Ints, outputs: Ints) -> Floats:
         """Return the weights of pairs: (n,)."""
-        logs = self.measure(geometry.of_rows(self.distribution.space, inputs, outputs))
+        logs = self.measure(
+            geometry.distances_by_row(self.distribution.space, inputs, outputs)
+        )
         logs *= -self.rate[inputs]
         return np.exp(logs, out=logs)

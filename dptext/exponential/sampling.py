@@ -12,9 +12,9 @@ A refused proposal starts the draw anew, so that words follow w / sum(w) exactly
 relative accuracy also for rare words, for any epsilon per word, without a row over V
 per word. Distances and weights are float64.
 
-A table holds pairs of a row and an epsilon. Where a batch has one epsilon, the usual
-case, its table holds every row, each filled in when its word occurs for the first time,
-and serves the next batches, too.
+A table holds pairs of a row and an epsilon. If a batch has one epsilon, the usual case,
+its table has all rows, and the next batches use it, too; a row is filled in when its
+word occurs for the first time.
 """
 
 from __future__ import annotations
@@ -28,33 +28,33 @@ from dptext.mechanisms import count_at_most
 from dptext.randomness import RandomBits
 from dptext.types import Eps, Floats, Ids, Ints
 
-# Rows that are filled in together.
-_ROWS = 2048
+_ROWS = 2048  # filled in together
+# Attempts made together, and at most so many of one word.
+_CHUNK = 1024
+_TRIES = 64
 
 
 class WeightTable:
-    """Pairs of a row and an epsilon, rows (m,) and eps (m,); no weight is computed yet.
-
-    rate, truncation (m,) of min(t, truncation); ceiling (m,) ln c; cumulative (m, k)
-    weights of the listed words in excess of c, over the largest weight of the pair;
-    inside (m,) their sum, and total (m,) with the floor.
-    """
+    """Weights of the listed words for m pairs of a row and an epsilon."""
 
     def __init__(
         self, distribution: DistanceDistribution, lists: Lists, rows: Ints, eps: Eps
     ) -> None:
+        """Take the pairs, rows (m,) and eps (m,); `fill` computes their weights."""
         self._distribution, self._lists, self._rows = distribution, lists, rows
         self._rate = distribution.rates(rows, eps)
         self._truncation = distribution.truncations(eps)
+        # Sums of max(w - c, 0) over the listed words, as shares of the largest weight.
         # np.empty takes no memory before it is written to.
         self._cumulative = np.empty((len(rows), lists.listed.shape[1]))
+        # ln c; the last of these sums; and that with the floor min(w, c) of all words.
         self._ceiling, self._inside, self._total = np.empty((3, len(rows)))
 
     def fill(self, filled: Ints, distances: Floats) -> None:
         """Compute the weights of some pairs, (j,), from their distances (j, k)."""
         size, measure = self._distribution.space.size, self._distribution.measure
         rate, truncation = self._rate[filled], self._truncation[filled]
-        # With all of V listed any c serves; infinity is no distance.
+        # If all of V is listed, far is infinite, and any c will do.
         far = np.minimum(self._lists.far[self._rows[filled]], distances.max(axis=1))
         ceiling = measure(far, truncation)
         ceiling *= -rate
@@ -76,7 +76,7 @@ class WeightTable:
     def attempt(self, kind: Ints, integers: NDArray[np.uint64]) -> Ints:
         """Make one attempt for each row of bits (n, 4): a word, or -1 if refused.
 
-        kind (n,) says by which pair.
+        kind (n,) is the pair of each.
         """
         target = RandomBits.unit(integers[:, 0])
         target *= self._total[kind]
@@ -102,6 +102,8 @@ class WeightTable:
         """
         space, squares = self._distribution.space, self._distribution.squares
         rows = self._rows[kind]
+        # A nearer word is likelier to be accepted: the least possible distance refuses
+        # for certain, the largest accepts for certain.
         squared = geometry.squared_single(space, rows, words)
         error = space.vectors.shape[1] * 2.0**-21 * (squares[rows] + squares[words])
         error += 1e-12
@@ -111,7 +113,7 @@ class WeightTable:
         farthest = np.sqrt(squared[perhaps] + error[perhaps])
         surely = uniform[perhaps] < self._chance(kind[perhaps], farthest)
         doubt = perhaps[~surely]
-        exact = geometry.of_rows(space, rows[doubt], words[doubt])
+        exact = geometry.distances_by_row(space, rows[doubt], words[doubt])
         accepted[doubt] = uniform[doubt] < self._chance(kind[doubt], exact)
         return accepted
 
@@ -125,7 +127,7 @@ class WeightTable:
 
 
 class WeightTables:
-    """The tables of lists: that of the last single epsilon is kept."""
+    """Makes the tables of lists, and keeps the one of the last common epsilon."""
 
     def __init__(self, distribution: DistanceDistribution, lists: Lists) -> None:
         self._distribution, self._lists = distribution, lists
@@ -133,10 +135,10 @@ class WeightTables:
         self._table: WeightTable | None = None
         self._filled = np.zeros(0, bool)
 
-    def of(self, rows: Ints, eps: Eps) -> tuple[WeightTable, Ints]:
-        """Return a table of words, rows (n,) at eps (n,), and which pair is of each."""
+    def select(self, rows: Ints, eps: Eps) -> tuple[WeightTable, Ints]:
+        """Return a table for rows (n,) at eps (n,), and the pair of each: (n,)."""
         if (eps == eps[:1]).all():
-            return self._of_one(rows, float(eps[0])), rows
+            return self._fill_common(rows, float(eps[0])), rows
         # The distinct pairs of a row and an epsilon, and the pair of each word.
         inputs = self._distribution.space.size + 1
         values, code = np.unique(eps, return_inverse=True)
@@ -147,7 +149,7 @@ class WeightTables:
         table.fill(np.arange(len(distinct)), self._lists.rows(distinct))
         return table, kind
 
-    def _of_one(self, rows: Ints, epsilon: float) -> WeightTable:
+    def _fill_common(self, rows: Ints, epsilon: float) -> WeightTable:
         if self._table is None or self._epsilon != epsilon:
             every = np.arange(len(self._lists))
             eps = np.full(len(every), epsilon)
@@ -162,12 +164,8 @@ class WeightTables:
         return self._table
 
 
-_CHUNK = 1024
-_TRIES = 64
-
-
 class Sampler:
-    """Draws from a distribution, with the tables of what was drawn before."""
+    """Draws from a distribution; tables of earlier draws are used again."""
 
     def __init__(self, distribution: DistanceDistribution) -> None:
         self._inputs = distribution.space.size + 1
@@ -180,8 +178,8 @@ class Sampler:
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
         """Draw a word for each word: ids (n,), eps (n,) -> (n,) ids.
 
-        Which list serves a word depends on the lexicon alone, so that draws do not
-        depend on the batch.
+        The lexicon alone determines which list a word uses, so that draws do not depend
+        on the batch.
         """
         rows = ids.astype(np.int64) % self._inputs
         drawn = np.empty(len(ids), np.int32)
@@ -189,30 +187,30 @@ class Sampler:
         for tables, are_served in zip(self._tables, (frequent, ~frequent), strict=True):
             positions = np.flatnonzero(are_served)
             if len(positions):
-                table, kind = tables.of(rows[positions], eps[positions])
+                table, kind = tables.select(rows[positions], eps[positions])
                 drawn[positions] = _draw(table, kind, bits.take(positions))
         return drawn
 
 
 def _draw(table: WeightTable, kind: Ints, bits: RandomBits) -> Ints:
-    """Attempt until every word is drawn: (n,); kind (n,) its pair in the table."""
+    """Attempt until all words are drawn: (n,); kind (n,) is the pair of each."""
     drawn = np.full(len(bits), -1)
-    left = np.arange(len(bits))
+    waiting = np.arange(len(bits))
     lane = 0
-    while len(left):
-        # Few words left: several attempts of each at once; the first accepted counts,
-        # so the draw does not depend on how many are made together.
-        tries = int(np.clip(_CHUNK // len(left), 1, _TRIES))
+    while len(waiting):
+        # Several attempts at once when few words are waiting. The first accepted one
+        # counts, so that the draw does not depend on how many are made together.
+        tries = int(np.clip(_CHUNK // len(waiting), 1, _TRIES))
         integers = bits.integers(lane, 2 * tries).reshape(-1, 4)
         if tries == 1:
             words = table.attempt(kind, integers)
         else:
             words = table.attempt(np.repeat(kind, tries), integers)
-            words = words.reshape(len(left), tries)
+            words = words.reshape(len(waiting), tries)
             first = (words >= 0).argmax(axis=1)
-            words = words[np.arange(len(left)), first]
-        drawn[left] = words
+            words = words[np.arange(len(waiting)), first]
+        drawn[waiting] = words
         refused = np.flatnonzero(words < 0)
-        left, kind, bits = left[refused], kind[refused], bits.take(refused)
+        waiting, kind, bits = waiting[refused], kind[refused], bits.take(refused)
         lane += 2 * tries
     return drawn

@@ -257,7 +257,8 @@ def nearest(name: str, names: Iterable[str], option: str = "--field") -> str:
     """
     every = list(names)
     parts = [part.strip() for part in name.split(",")]
-    if len(parts) > 1 and set(parts) & set(every):
+    are_names = all(_IDENTIFIER.fullmatch(part) for part in parts)
+    if len(parts) > 1 and (are_names or set(parts) & set(every)):
         each = " ".join(f"{option} {part}" for part in parts)
         return f"; {option} is repeated, once for each: {each}"
     by_case = {each.lower(): each for each in reversed(every)}

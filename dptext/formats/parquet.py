@@ -123,7 +123,7 @@ class Writer(formats.Writer):
 
         if self._page is not None and self._kept:
             batch = self._page.batch
-            if len(self._kept) < batch.num_rows:
+            if self._kept != list(range(batch.num_rows)):  # faults, another order
                 batch = batch.take(pa.array(self._kept, pa.int32()))
             self._batches.append(batch)
             self._kept = []

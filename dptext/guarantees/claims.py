@@ -108,6 +108,8 @@ class RunTerms:
     dropped: tuple[str, ...] = ()
     #: Fields whose values are keyed tokens.
     pseudonyms: tuple[str, ...] = ()
+    #: Whether records leave in random order.
+    shuffled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,12 +118,15 @@ class TopicTerms:
 
     #: Number of topics.
     size: int
-    #: Probability of writing the topic that is nearest to a text.
+    #: Probability of writing the topic that is nearest to a text, alone or in a set.
     nearest: float
-    #: The largest probability of any topic under any text.
+    #: The largest probability of any topic under any text; of a set times the number
+    #: of sets over that of topics.
     largest: float
     #: The public texts that topics were made of, by name and digest.
     source: str
+    #: Topics that are written for a text, as a set.
+    together: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -533,6 +538,7 @@ class Unprotected(StrEnum):
     """What settings may leave unprotected; EQUAL_WORDS: which words are equal."""
 
     PUNCTUATION = "punctuation"
+    COMMON_WORDS = "common-words"
     STOP_WORD = "stop_word"
     NUMBER = "number"
     UNKNOWN = "unknown"
@@ -541,12 +547,15 @@ class Unprotected(StrEnum):
     KEEP_LIST = "keep-list"
     MASK_LIST = "mask-list"
     FORMS = "forms"
+    CLASSES = "classes"
+    GRAMMAR = "grammar"
 
 
 def unprotected(policy: Policy, strategy: Strategy) -> tuple[Unprotected, ...]:
     """Return what the output shows of the text."""
     shown = {
         Unprotected.PUNCTUATION: policy.punctuation != "drop",
+        Unprotected.COMMON_WORDS: policy.common > 0,
         Unprotected.STOP_WORD: policy.stop_word != "perturb",
         Unprotected.NUMBER: policy.number != "perturb",
         Unprotected.UNKNOWN: policy.unknown != "perturb",
@@ -555,5 +564,7 @@ def unprotected(policy: Policy, strategy: Strategy) -> tuple[Unprotected, ...]:
         Unprotected.KEEP_LIST: bool(policy.keep),
         Unprotected.MASK_LIST: bool(policy.mask),
         Unprotected.FORMS: bool(policy.forms),
+        Unprotected.CLASSES: bool(policy.classes),
+        Unprotected.GRAMMAR: policy.grammar == "show",
     }
     return tuple(name for name, is_shown in shown.items() if is_shown)

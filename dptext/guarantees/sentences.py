@@ -94,14 +94,18 @@ ORIGINALS = 1000
 def _of_topics(claim: Claim, topics: TopicTerms) -> tuple[str, str]:
     """Return the sentence for texts that become topics, and what its figures mean."""
     epsilon = claim.epsilon
+    kind = "" if topics.together == 1 else "_sets"
+    together = f"{topics.together:,}"
     sentence = said(
-        "topics.sentence",
+        f"topics.sentence{kind}",
+        together=together,
         epsilon=number(epsilon),
         factor=factor(epsilon),
         size=f"{topics.size:,}",
     )
     text = said(
-        "topics.text",
+        f"topics.text{kind}",
+        together=together,
         epsilon=number(epsilon),
         nearest=nearest_percent(topics.nearest),
         large=said("phrase.large") if epsilon > MAX_MEANINGFUL_TEXT_LOSS else "",
@@ -318,11 +322,14 @@ def adjacency(terms: Terms) -> tuple[str, ...]:
     parts = [said("in_common.words")]
     if "pattern" in strategy:
         parts.append(strategy["pattern"])
+    if policy.common:
+        parts.append(said("in_common.common"))
     parts += _by_setting("in_common", policy)
     parts += [said(f"in_common.{n}_list") for n in _LISTS if getattr(policy, n)]
+    if policy.classes:
+        parts.append(said("in_common.classes", named=_classes(policy)))
     if policy.forms:
-        named = series(tuple(_short_name(form) for form in _in_order(policy)))
-        parts.append(said("in_common.forms", named=named))
+        parts.append(said("in_common.forms"))
     if terms.run.finder:
         parts.append(said("in_common.spans", finder=terms.run.finder))
     return tuple(parts)
@@ -331,12 +338,14 @@ def adjacency(terms: Terms) -> tuple[str, ...]:
 def covered(policy: Policy) -> tuple[str, ...]:
     """Return the classes of token that the mechanism replaces."""
     names = ["words" if policy.stop_word == "perturb" else "but_stop_words"]
+    if policy.common:
+        names = ["but_common"]
     if policy.unknown == "perturb":
         names += ["unknown", "identifiers"]
     if policy.number == "perturb":
         names.append("number")
     parts = [said(f"covered.{name}") for name in names]
-    if policy.listed:
+    if policy.listed or policy.classes:
         parts[-1] += said("covered.but_listed")
     return tuple(parts)
 
@@ -344,9 +353,15 @@ def covered(policy: Policy) -> tuple[str, ...]:
 def shown(policy: Policy) -> tuple[str, ...]:
     """Return one sentence for each thing that the output shows of the text."""
     lines = [said("shown.tokens"), *_by_setting("shown", policy)]
+    if policy.common:
+        articles = said("shown.articles") * (policy.agreement != "none")
+        count = f"{policy.common:,}"
+        lines.insert(0, said("shown.common", count=count, articles=articles))
     for name in _LISTS:
         if listed := getattr(policy, name):
             lines.append(said(f"shown.{name}_list", size=_size(listed)))
+    if policy.classes:
+        lines.append(said("shown.classes", named=_classes(policy)))
     return (*lines, *_shown_of_forms(policy))
 
 
@@ -360,26 +375,47 @@ def _short_name(form: Form) -> str:
     return RULES[form].named.partition(" (")[0]
 
 
+_COPIED_FORMS = (Form.FIXED, Form.MARKUP)
+
+
+def _new_forms(policy: Policy) -> list[Form]:
+    """Return the forms of which pieces are made new."""
+    return [form for form in _in_order(policy) if form not in _COPIED_FORMS]
+
+
 def _shown_of_forms(policy: Policy) -> Iterator[str]:
     """Yield what the output shows of pieces that are known by their form."""
-    copied = (Form.FIXED, Form.MARKUP)
-    new = [form for form in _in_order(policy) if form not in copied]
-    if new:
-        yield said(
-            "shown.forms", named=series(tuple(RULES[each].named for each in new))
-        )
-    for form in new:
-        if layout := RULES[form].said:
-            yield said("shown.layout", named=_short_name(form), layout=layout)
-    if bare := tuple(_short_name(form) for form in new if not RULES[form].said):
-        yield said("shown.no_layout", named=series(bare))
-    for form in copied:
+    if new := _new_forms(policy):
+        yield said("shown.forms", named=series(tuple(map(_short_name, new))))
+    for form in _COPIED_FORMS:
         if form in policy.forms:
-            rule, key = RULES[form], str(form)
+            key = str(form)
             if form is Form.MARKUP and policy.punctuation == "drop":
                 key = "markup_dropped"
-            named = rule.named[:1].upper() + rule.named[1:]
-            yield said(f"shown.{key}", Named=named, layout=rule.said)
+            yield said(f"shown.{key}", Named=_capital(_short_name(form)))
+
+
+def form_layouts(policy: Policy) -> tuple[str, ...]:
+    """Say which pieces have the forms of a policy, and what their layouts show."""
+    new = _new_forms(policy)
+    lines = [
+        said("shown.layout", named=RULES[form].named, layout=layout)
+        for form in new
+        if (layout := RULES[form].said)
+    ]
+    if bare := tuple(RULES[form].named for form in new if not RULES[form].said):
+        lines.append(said("shown.no_layout", named=series(bare)))
+    if Form.FIXED in policy.forms:
+        lines.append(said("shown.fixed", Named=_capital(RULES[Form.FIXED].named)))
+    if Form.MARKUP in policy.forms and policy.punctuation != "drop":
+        markup = RULES[Form.MARKUP]
+        named, layout = _capital(markup.named), markup.said
+        lines.append(said("shown.markup_layout", Named=named, layout=layout))
+    return tuple(lines)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def original_row(total: float | None) -> str:
@@ -411,8 +447,8 @@ def uncovered(notion: Notion, terms: Terms) -> Iterator[str]:
     policy, ways = terms.policy, TEMPLATES["written"]
     # Classes of token that count as one word, and ways to write one replacement.
     names = [n for n in ("unknown", "number") if getattr(policy, n) == "perturb"]
-    same = [said(f"equal.{name}") for name in names]
-    shared = said("equal.classes", classes=", and all ".join(same)) if same else ""
+    same = [said(f"equal.{name}") for name in (*names, "names")]
+    shared = said("equal.classes", classes=", and all ".join(same))
     keys = ["decoder"] * (terms.decoder != "none")
     keys += [f"case {policy.case}", f"agreement {policy.agreement}", "number"]
     named = series(tuple(ways[key] for key in keys if key in ways))
@@ -421,9 +457,14 @@ def uncovered(notion: Notion, terms: Terms) -> Iterator[str]:
     if terms.strategy is Strategy.DATA_SET:
         of_key = terms.run.key == "key-file"
         yield said("always.data_set_of_key" if of_key else "always.data_set")
-    yield said("always.records")
+    yield said(f"always.records{_order(terms)}")
     if notion is Notion.METRIC:
         yield said("always.far")
+
+
+def _order(terms: Terms) -> str:
+    """Return the end of the names of sentences about records in random order."""
+    return "_shuffled" if terms.run.shuffled else ""
 
 
 def _uncovered_by_topics(terms: Terms) -> Iterator[str]:
@@ -433,7 +474,7 @@ def _uncovered_by_topics(terms: Terms) -> Iterator[str]:
     yield said("topics.disclosed", factor=factor(terms.epsilon))
     for name in ("words", "missing"):
         yield said(f"topics.{name}")
-    yield said("always.topic_records")
+    yield said(f"always.topic_records{_order(terms)}")
 
 
 def _named(fields: tuple[str, ...]) -> str:
@@ -449,6 +490,11 @@ def _by_setting(table: str, policy: Policy) -> Iterator[str]:
         if isinstance(by_value, Mapping) and value in by_value:
             name = f"{table}.{setting}.{value}"
             yield said(name, articles=articles, but_formed=formed)
+
+
+def _classes(policy: Policy) -> str:
+    """Name the classes whose words are drawn afresh."""
+    return series(tuple(said(f"class.{each}") for each in policy.classes))
 
 
 def _size(listed: Listed) -> str:

@@ -17,7 +17,7 @@ from dptext.guarantees import claims, sentences
 from dptext.guarantees.claims import Nats, RunTerms, Terms, TextLoss, number
 from dptext.guarantees.sentences import said
 from dptext.lexicons import topics
-from dptext.mechanisms import Mechanism
+from dptext.mechanisms import Mechanism, SetMechanism
 from dptext.profile import Profile
 from dptext.types import (
     ONE,
@@ -34,14 +34,16 @@ from dptext.types import (
 def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
     """Return the conditions of a claim."""
     run, sent = terms.run, terms.third_party is not None
+    # Of a whole data set equal words are drawn alike, whatever the ids.
+    identified = run.identified and terms.strategy is not Strategy.DATA_SET
     used = {
         "topics": terms.topics is not None,
         "lexicon": run.lexicon_is_custom and not run.adapted and not terms.topics,
         "adapted": bool(run.adapted),
-        "lists": terms.policy.listed,
         "model": terms.brings_model,
         "third_party": sent,
-        "identified": run.identified,
+        "identified": identified and run.key != "key-file",
+        "identified_by_key": identified and run.key == "key-file",
         "ledger": run.subjects is not None,
     }
     source = run.adapted if terms.topics is None else terms.topics.source
@@ -60,7 +62,8 @@ def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
     if terms.numerical_slack is not None:
         nats = claims.above(max(terms.numerical_slack, 1e-12), 2)
         exact = said("condition.finite_bits", nats=nats, each=each)
-    return (key, said("condition.settings"), *rests, exact, *promise.gaps)
+    settings = said(f"condition.{'lists' if terms.policy.listed else 'settings'}")
+    return (key, settings, *rests, exact, *promise.gaps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +111,9 @@ class Statement:
     covered: tuple[str, ...] = ()
     source: str = ""
     subjects: str = ""
+    #: What the layout of each declared form shows; a public report leaves it out, since
+    #: it follows from the settings.
+    form_layouts: tuple[str, ...] = ()
 
 
 def build(promise: Guarantee, terms: Terms) -> Statement:
@@ -152,13 +158,14 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
         conditions=() if nothing else conditions(promise, terms),
         not_covered=(
             *(() if terms.topics else sentences.shown(terms.policy)),
-            said("topics.original")
+            said(f"topics.original{'_shuffled' if terms.run.shuffled else ''}")
             if terms.topics
             else sentences.original_row(claim.text_loss.total),
             *sentences.uncovered(promise.notion if nothing else claim.notion, terms),
         ),
         source=promise.source,
         subjects=subjects,
+        form_layouts=() if terms.topics else sentences.form_layouts(terms.policy),
     )
 
 
@@ -248,14 +255,25 @@ def topics_of(
     if meta is None:
         return None
     size = int(meta["size"])
-    rows = np.arange(-1, size, dtype=np.int32)
-    law = mechanism.probs(rows, budget.high)
     sources = [
         f"{each['name']} (sha256 {each['sha256'][:12]})" for each in meta["public"]
     ]
+    source = sentences.series(tuple(sources))
+    if isinstance(mechanism, SetMechanism):
+        held = mechanism.held(budget.high)
+        return claims.TopicTerms(
+            size=size,
+            nearest=held,
+            # Of C(K, k) sets C(K - 1, k - 1) hold a topic, a share k / K.
+            largest=held / mechanism.together,
+            source=source,
+            together=mechanism.together,
+        )
+    rows = np.arange(-1, size, dtype=np.int32)
+    law = mechanism.probs(rows, budget.high)
     return claims.TopicTerms(
         size=size,
         nearest=float(law[1:].diagonal().min()),
         largest=float(law.max()),
-        source=sentences.series(tuple(sources)),
+        source=source,
     )

@@ -127,7 +127,7 @@ class PrivateVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             randomness.nonce(Record(number, (row.tobytes().hex(),), None))
             for number, row in enumerate(rows)
         ]
-        bits = randomness.of(nonces, np.arange(len(rows)))
+        bits = randomness.bits(nonces, np.arange(len(rows)))
         blocks = []
         for part in np.split(np.arange(len(rows)), range(_ROWS, len(rows), _ROWS)):
             at = mechanism.position(shortened(rows[part], self.clip))

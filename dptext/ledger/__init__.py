@@ -1,9 +1,9 @@
-"""Budgets that last: a file that records what was released about each subject.
+"""Ledgers: files that record how much was released about each person, over all runs.
 
 A release is recorded before it leaves: its charges are reserved while the output is
-still hidden, each in a transaction that is on the disk when it returns. What a run
-reserved and did not release is given back, by itself or, where it was killed, by the
-next one that opens the ledger; what may have left stays charged.
+still hidden, each in a transaction that is on the disk when it returns. A run gives
+back the charges that it reserved and did not release; if it was killed, the next run
+that opens the ledger does. Charges of an output that may have left stay.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 import secrets
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,159 +20,161 @@ from typing import NamedTuple
 
 from dptext.errors import OutputError, RefusedError, UsageError
 from dptext.ledger import store
-from dptext.ledger.store import Amount, Ledger, Limit, hold, opened
+from dptext.ledger.amounts import Amount, Limit
+from dptext.ledger.locks import fcntl, lock_run
+from dptext.ledger.store import Ledger, open_ledger
 
-__all__ = ["Amount", "Charge", "Entry", "Ledger", "Limit", "begin", "opened"]
+__all__ = ["Amount", "Charge", "Entry", "Ledger", "Limit", "begin", "open_ledger"]
 
 
 class Charge(NamedTuple):
-    """What one record costs its subject.
+    """The cost of one record for its subject."""
 
-    record is where it stands in the input, for messages; nonce what its draws follow
-    from, where a key file makes the run repeatable, else None.
-    """
-
+    #: The place of the record in the input, from 0, for messages.
     record: int
+    #: The subject, as readers of records spell it.
     subject: str
     amount: Amount
+    #: Determines the draws of the record if a key file makes the run repeatable.
     nonce: bytes | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A release that is being recorded; token names it in its report."""
+    """A release that is being recorded."""
 
     ledger: Ledger
+    #: The number of its first event.
     number: int
+    #: Random; names the entry in the report of the release.
     token: str
+    #: For each subject, over all releases.
     limit: Limit
-    called: str
+    #: The name of the field of subjects, for messages.
+    field: str
 
     def reserve(self, charges: Iterable[Charge]) -> None:
         """Charge records, on the disk when this returns, or none of them.
 
-        What was released before from the same draws costs nothing. Raises RefusedError
-        where a subject would lose more than the limit.
+        Draws that were released before cost nothing. Raises RefusedError if a subject
+        would lose more than the limit.
         """
         ledger, key = self.ledger, self.ledger.key
-        # Draws that were released, or are charged to this entry, already.
-        known = (
-            "SELECT 1 FROM charges JOIN entries ON entry = number "
-            "WHERE item = ? AND (entry = ? OR state = ?)"
-        )
-        spent = (
-            "SELECT COALESCE(SUM(nats), 0), COALESCE(SUM(delta), 0) FROM charges "
-            "WHERE subject = ?"
-        )
-        sums: dict[bytes, Amount] = {}
-        with ledger.transaction() as data:
+        totals: dict[bytes, Amount] = {}
+        # Charges of this call, by subject and draws: one event for each of them.
+        records: Counter[tuple[bytes, bytes]] = Counter()
+        amounts: dict[tuple[bytes, bytes], Amount] = {}
+        with ledger.transaction() as writer:
             for charge in charges:
-                subject, nonce = key.subject(charge.subject), charge.nonce
-                item = key.record(
-                    subject, self.token.encode() if nonce is None else nonce
-                )
-                values = (item, self.number, store.RELEASED)
-                if nonce is not None and data.execute(known, values).fetchone():
-                    continue
-                if subject not in sums:
-                    sums[subject] = Amount(*data.execute(spent, (subject,)).fetchone())
-                before = sums[subject]
-                sums[subject] = after = before.plus(charge.amount)
-                if not self.limit.admits(after):
-                    raise RefusedError(
-                        f"record {charge.record + 1}: the value of its field "
-                        f"{self.called!r} would lose {after} in all, {before} of them "
-                        f"charged before, and the limit is {self.limit.amount}; this "
-                        f"output is not written (dptext ledger show {ledger.path})"
-                    )
-                data.execute(
-                    "INSERT INTO charges VALUES (?, ?, ?, 1, ?, ?) ON CONFLICT (entry, "
-                    "item) DO UPDATE SET records = records + 1, nats = nats + "
-                    "excluded.nats, delta = delta + excluded.delta",
-                    (self.number, item, subject, *charge.amount),
+                subject, draws = key.subject(charge.subject), b""
+                if charge.nonce is not None:
+                    draws = key.draws(subject, charge.nonce)
+                    is_repeated = (subject, draws) in records
+                    if is_repeated or ledger.is_paid(self.number, draws):
+                        continue
+                if subject not in totals:
+                    totals[subject] = ledger.spent(subject)
+                before = totals[subject]
+                totals[subject] = before.plus(charge.amount)
+                self._check_limit(charge, before=before, after=totals[subject])
+                place = subject, draws
+                records[place] += 1
+                amounts[place] = amounts.get(place, Amount(0, 0)).plus(charge.amount)
+            # Sorted: the order of the input would tell which released records are of
+            # one subject, without the key.
+            for subject, draws in sorted(records):
+                writer.charge(
+                    self.number,
+                    subject=subject,
+                    draws=draws or None,
+                    records=records[subject, draws],
+                    amount=amounts[subject, draws],
                 )
 
     def leave(self) -> None:
-        """Say that the output may be anywhere from now on."""
-        with self.ledger.transaction():
-            _set_state(self.ledger, self.number, store.LEAVING)
+        """Record that the output may be anywhere from now on.
+
+        When this returns no older copy of the ledger is accepted any more, so that the
+        charges up to here cannot be taken back.
+        """
+        with self.ledger.transaction() as writer:
+            state, _ = self.ledger.state(self.number)
+            if state == store.OPEN:
+                writer.change(self.number, store.LEAVING)
         self.ledger.mark()
+
+    def _check_limit(self, charge: Charge, *, before: Amount, after: Amount) -> None:
+        if not self.limit.admits(after):
+            raise RefusedError(
+                f"record {charge.record + 1}: the value of its field "
+                f"{self.field!r} would lose {after} in all, {before} of them "
+                f"charged before, and the limit is {self.limit.amount}; this "
+                f"output is not written (dptext ledger show {self.ledger.path})"
+            )
 
 
 @contextlib.contextmanager
 def begin(
-    ledger: Ledger, limit: Limit, called: str, settings: str, parts: Sequence[Path]
+    ledger: Ledger, limit: Limit, *, field: str, settings: str, parts: Sequence[Path]
 ) -> Iterator[Entry]:
-    """Record a release for a block; what it does not release is given back.
+    """Record a release for a block; charges that it does not release are given back.
 
-    called names the field of subjects; settings is a digest for the record; parts are
-    the hidden files that hold the output until it leaves, none where it leaves by a
-    pipe.
+    field is the name of the field of subjects, settings a digest of the settings. parts
+    are the hidden files that hold the output until it leaves, empty for a pipe.
     """
     _recover(ledger)
-    began = datetime.now(UTC).isoformat(timespec="seconds")
     token = secrets.token_hex(16)
-    hidden = json.dumps(list(map(str, parts)))
-    with ledger.transaction() as data:
-        number = data.execute(
-            "INSERT INTO entries (token, state, began, settings, nats, delta, parts) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (token, store.OPEN, began, settings, *limit.amount, hidden),
-        ).lastrowid
-        assert number is not None
-        life = hold(ledger.path, number)
+    note = {
+        "token": token,
+        "began": datetime.now(UTC).isoformat(timespec="seconds"),
+        "settings": settings,
+        "field": field,
+        "parts": [str(part) for part in parts],
+    }
+    with ledger.transaction() as writer:
+        number = writer.begin(limit.amount, json.dumps(note))
+        # Before the commit, so that no other run takes this one for dead.
+        lock = lock_run(ledger.path, number)
     try:
-        yield Entry(ledger, number, token, limit, called)
+        yield Entry(ledger=ledger, number=number, token=token, limit=limit, field=field)
     finally:
-        # What fails here is done by the next run: until then all stays charged.
+        # If this fails the next run does it; until then all charges stay.
         with contextlib.suppress(OutputError, UsageError):
-            _end(ledger, number)
-        if life is not None:
-            life.close()
+            _finish(ledger, number)
+        if lock is not None:
+            lock.close()
 
 
 def _recover(ledger: Ledger) -> None:
-    """Finish what killed runs left: give back what cannot have been released."""
-    if store.fcntl is None:  # nothing shows that a run ended: it is taken to go on
+    """Finish the entries of runs that were killed."""
+    if fcntl is None:  # no sign that a run has ended: it is taken to go on
         return
-    sql = "SELECT number FROM entries WHERE state NOT IN (?, ?)"
-    for (number,) in ledger.data.execute(sql, store.FINISHED).fetchall():
-        # Held meanwhile, so that of several runs one does it.
-        if life := hold(ledger.path, number):
-            with life:
-                _end(ledger, number)
+    ledger.verify()
+    for number in ledger.unfinished():
+        # Of several runs that try this, the one that gets the lock does it.
+        if lock := lock_run(ledger.path, number):
+            with lock:
+                _finish(ledger, number)
 
 
-def _end(ledger: Ledger, number: int) -> None:
-    """Finish an entry by what has become of its output."""
-    with ledger.transaction() as data:
-        sql = "SELECT state, parts FROM entries WHERE number = ?"
-        state, written = data.execute(sql, (number,)).fetchone()
+def _finish(ledger: Ledger, number: int) -> None:
+    """Finish an entry: released if its output may have left, else given back."""
+    with ledger.transaction() as writer:
+        state, note = ledger.state(number)
         if state in store.FINISHED:
             return
-        parts = [Path(part) for part in json.loads(written)]
-        hidden = bool(parts) and all(part.exists() for part in parts)
-        if state == store.LEAVING and not hidden:
-            # What another released meanwhile is charged there.
-            data.execute(
-                "DELETE FROM charges WHERE entry = ?1 AND item IN (SELECT item FROM "
-                "charges JOIN entries ON entry = number WHERE state = ?2 AND entry <> "
-                "?1)",
-                (number, store.RELEASED),
-            )
-            _set_state(ledger, number, store.RELEASED)
+        parts = [Path(part) for part in json.loads(note)["parts"]]
+        is_hidden = bool(parts) and all(part.exists() for part in parts)
+        if state == store.LEAVING and not is_hidden:
+            for draws in ledger.released_elsewhere(number):
+                writer.change(number, store.WAIVED, draws)
+            writer.change(number, store.RELEASED)
             return
-        # From here on no other run takes it for released, whatever is still there.
-        _set_state(ledger, number, store.RETURNING)
+        if state != store.RETURNING:
+            # From here on no run takes it for released, though its parts disappear.
+            writer.change(number, store.RETURNING)
     for part in parts:
         with contextlib.suppress(OSError):
             part.unlink()
-    with ledger.transaction() as data:
-        data.execute("DELETE FROM charges WHERE entry = ?", (number,))
-        _set_state(ledger, number, store.RETURNED)
-
-
-def _set_state(ledger: Ledger, number: int, state: str) -> None:
-    ledger.data.execute(
-        "UPDATE entries SET state = ? WHERE number = ?", (state, number)
-    )
+    with ledger.transaction() as writer:
+        writer.change(number, store.RETURNED)

@@ -1,71 +1,85 @@
-"""The secret of a ledger: keyed hashes of subjects and records, and seals.
+"""The key file of a ledger: its secret, and a checkpoint of its chain.
 
 It lies beside the ledger, FILE.key, for its owner only. The ledger alone does not allow
-trying out names; ledger and key together do. The key file also counts the transactions
-of its ledger up to the last release, which shows that a ledger is an older copy.
+trying out names; ledger and key together do.
 
-Edits without the key are found by the seal. Every row has a keyed hash, and the seal
-keeps their sum, hidden and authenticated. A transaction verifies the seal, takes away
-the hashes of old rows and adds those of new ones, at a cost that does not grow with the
-ledger. What other programs do to rows is never added, which the sum over all rows then
-shows (AdHash of Bellare and Micciancio, EUROCRYPT 1997, with a keyed hash; the sum is
-encrypted as in SIV, RFC 5297).
+    bytes 0 to 31    the secret, random
+    bytes 32 to 39   the number of events at the checkpoint, big-endian
+    bytes 40 to 71   the value of the chain there
+
+The checkpoint is moved forward when a release leaves, after its events are on the disk.
+A ledger that does not pass through it is an older copy. A run that is killed between
+the two files leaves a checkpoint that is older than the ledger, which is valid.
 """
 
 from __future__ import annotations
 
-import hashlib
+import contextlib
 import hmac
 import os
 import stat
 from pathlib import Path
-from typing import NamedTuple
 
 from dptext.errors import UsageError
+from dptext.ledger.chain import VALUE_BYTES, Chain, Position
+from dptext.ledger.locks import locked
 
-_BYTES, _COUNT = 32, 8
-SIZE = 16  # bytes of a hash
+_SECRET_BYTES, _COUNT_BYTES = 32, 8
+_FILE_BYTES = _SECRET_BYTES + _COUNT_BYTES + VALUE_BYTES
+HASH_BYTES = 16  # of subjects and draws
+_LABEL = b"dptext ledger: "
+_PURPOSES = ("check", "subject", "draws", "chain", "head")
 
 
 class LedgerKey:
-    """The secret of one ledger."""
+    """The secret of one ledger, used only to derive a key for each purpose."""
 
     def __init__(self, secret: bytes) -> None:
-        self._secret = secret
+        self._keys = {
+            purpose: hmac.digest(secret, _LABEL + purpose.encode(), "sha256")
+            for purpose in _PURPOSES
+        }
 
     def __repr__(self) -> str:
         """Show nothing of the secret."""
         return "LedgerKey()"
 
-    def hash(self, purpose: bytes, data: bytes, size: int = SIZE) -> bytes:
-        """Return the keyed hash of data, for one purpose."""
-        return hashlib.blake2b(
-            data, digest_size=size, key=self._secret, person=purpose
-        ).digest()
-
     def check(self) -> bytes:
-        """Return what the ledger knows its key by."""
-        return self.hash(b"check", b"")
+        """Return the public value by which the ledger recognises its key."""
+        return self._keys["check"]
 
     def subject(self, value: str) -> bytes:
-        """Return the hash of a subject, as readers of records spell it."""
-        return self.hash(b"subject", value.encode("utf-8", "surrogatepass"))
+        """Return the keyed hash of a subject, as readers of records spell it."""
+        return self._hash("subject", value.encode("utf-8", "surrogatepass"))
 
-    def record(self, subject: bytes, nonce: bytes) -> bytes:
-        """Return the hash of a record of a subject whose draws follow from a nonce."""
-        return self.hash(b"record", subject + nonce)
+    def draws(self, subject: bytes, nonce: bytes) -> bytes:
+        """Return the keyed hash of the draws that follow from a nonce, for a subject.
+
+        subject is the hash of the subject, of a fixed length.
+        """
+        return self._hash("draws", subject + nonce)
+
+    def chain(self, ledger: str) -> Chain:
+        """Return the chain of a ledger by its id."""
+        return Chain(self._keys["chain"], self._keys["head"], ledger)
+
+    def _hash(self, purpose: str, data: bytes) -> bytes:
+        return hmac.digest(self._keys[purpose], data, "sha256")[:HASH_BYTES]
 
 
-def path_of(ledger: Path) -> Path:
-    """Return where the key of a ledger lies."""
+def key_path(ledger: Path) -> Path:
+    """Return the path of the key of a ledger."""
     return ledger.parent / f"{ledger.name}.key"
 
 
-def read(path: Path) -> LedgerKey:
-    """Read a key. Raises UsageError where others may read it, or it is none."""
+def read_key(path: Path) -> LedgerKey:
+    """Read a key file.
+
+    Raises UsageError if it is missing, not the key of a ledger, or open to other users.
+    """
     try:
         with path.open("rb") as file:
-            data = file.read(_BYTES + _COUNT + 1)
+            data = file.read(_FILE_BYTES + 1)
             mode = os.fstat(file.fileno()).st_mode
     except FileNotFoundError:
         raise UsageError(
@@ -76,79 +90,60 @@ def read(path: Path) -> LedgerKey:
         raise UsageError(f"{path}: {error.strerror}") from None
     if os.name != "nt" and mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise UsageError(f"{path}: other users may read it; run: chmod 600 {path}")
-    if len(data) != _BYTES + _COUNT:
+    if len(data) != _FILE_BYTES:
         raise UsageError(f"{path}: not the key of a ledger; put the right one back")
-    return LedgerKey(data[:_BYTES])
+    return LedgerKey(data[:_SECRET_BYTES])
 
 
-def count(path: Path) -> int:
-    """Return how many transactions the ledger had at its last release."""
-    return int.from_bytes(path.read_bytes()[_BYTES:])
+def read_checkpoint(path: Path) -> Position:
+    """Return the checkpoint; the lock keeps out a writer halfway through."""
+    with path.open("rb") as file, locked(file, exclusive=False):
+        data = file.read()[_SECRET_BYTES:]
+    return Position(int.from_bytes(data[:_COUNT_BYTES]), data[_COUNT_BYTES:])
 
 
-def remember(path: Path, transactions: int) -> None:
-    """Write how many transactions the ledger has; the secret is not touched."""
-    with path.open("r+b", buffering=0) as file:
-        file.seek(_BYTES)
-        file.write(transactions.to_bytes(_COUNT))
+def advance_checkpoint(path: Path, position: Position) -> None:
+    """Move the checkpoint forward, on the disk when this returns; never back.
+
+    position is already on the disk in the ledger. Another run may have come further in
+    the meantime: then its checkpoint stays.
+    """
+    with path.open("r+b", buffering=0) as file, locked(file, exclusive=True):
+        file.seek(_SECRET_BYTES)
+        if int.from_bytes(file.read(_COUNT_BYTES)) >= position.events:
+            return
+        file.seek(_SECRET_BYTES)
+        # One write within one sector: it is on the disk whole or not at all.
+        file.write(_pack(position))
+        os.fsync(file.fileno())
 
 
-def create(path: Path) -> LedgerKey:
-    """Write a fresh key under a name for the time until its ledger is there."""
+def create_key(path: Path, ledger: str) -> LedgerKey:
+    """Write a new key for the id of a ledger, under a temporary name.
+
+    It gets its name by `publish_key` when the ledger that knows it is on the disk.
+    """
+    secret = os.urandom(_SECRET_BYTES)
+    key = LedgerKey(secret)
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
-    with open(os.open(_new(path), flags, 0o600), "wb") as file:
-        file.write(os.urandom(_BYTES) + bytes(_COUNT))
+    with open(os.open(_temporary(path), flags, 0o600), "wb") as file:
+        file.write(secret + _pack(key.chain(ledger).start))
         file.flush()
         os.fsync(file.fileno())
-    return read(_new(path))
+    return key
 
 
-def keep(path: Path) -> None:
-    """Give a fresh key its name, once the ledger that knows it is on the disk."""
-    if not path.exists() and _new(path).exists():
-        os.replace(_new(path), path)
+def publish_key(path: Path) -> None:
+    """Give a new key its name; the next run does it where the first was killed."""
+    # Of two runs that open a new ledger at once the other may be faster.
+    with contextlib.suppress(FileNotFoundError):
+        if not path.exists():
+            os.replace(_temporary(path), path)
 
 
-def _new(path: Path) -> Path:
+def _pack(position: Position) -> bytes:
+    return position.events.to_bytes(_COUNT_BYTES) + position.value
+
+
+def _temporary(path: Path) -> Path:
     return path.with_name(path.name + ".new")
-
-
-_MODULUS = 1 << 256
-_SUM = 32  # bytes
-
-
-class Seal(NamedTuple):
-    """The number of transactions of a ledger, and the sum of the hashes of its rows."""
-
-    transactions: int
-    total: int
-
-    def moved(self, by: int) -> Seal:
-        """Return the seal after a transaction that changed the sum by so much."""
-        return Seal(self.transactions + 1, (self.total + by) % _MODULUS)
-
-    def packed(self, key: LedgerKey, ledger: bytes) -> bytes:
-        """Write the seal of a ledger, by its id."""
-        count = self.transactions.to_bytes(_COUNT)
-        proof = key.hash(b"seal", ledger + count + self.total.to_bytes(_SUM), _SUM)
-        return count + proof + _masked(self.total, proof, key).to_bytes(_SUM)
-
-
-def unpacked(data: bytes, key: LedgerKey, ledger: bytes) -> Seal | None:
-    """Read a seal; None where it is not one of this key and ledger."""
-    count, proof, hidden = data[:_COUNT], data[_COUNT:-_SUM], data[-_SUM:]
-    total = _masked(int.from_bytes(hidden), proof, key)
-    seal = key.hash(b"seal", ledger + count + total.to_bytes(_SUM), _SUM)
-    if not hmac.compare_digest(seal, proof):
-        return None
-    return Seal(int.from_bytes(count), total)
-
-
-def hashed(key: LedgerKey, *row: object) -> int:
-    """Return the hash of a row: its table and its values."""
-    return int.from_bytes(key.hash(b"row", ascii(row).encode(), _SUM))
-
-
-def _masked(total: int, proof: bytes, key: LedgerKey) -> int:
-    """Hide a sum, or show a hidden one."""
-    return total ^ int.from_bytes(key.hash(b"mask", proof, _SUM))

@@ -1,273 +1,352 @@
-"""The file of a ledger: SQLite in WAL mode, exact amounts, one transaction at a time.
+"""The file of a ledger: a table of events in SQLite, authenticated by a chain.
 
-Its table of entries has one row for each release: its state, its limit, a digest of its
-settings. Its table of charges says what each release costs each subject: one row for
-each record where a key file makes the run repeatable, else one for each subject.
+Events are only ever appended. A release begins (OPEN) and charges records; its output
+may have left (LEAVING), did leave (RELEASED), or its charges are being given back
+(RETURNING, RETURNED). Entries that were returned, and charges that were WAIVED, count
+for nothing; the views `entries` and `charges` below say so in one place.
 
-Every transaction verifies the seal before it writes. The rows are held against it
-before the first transaction of a run, and again when another program changed the file.
-While other runs write the seal alone is verified; an edit at such a time is found by
-the next run at the latest.
-
-Losses are integers, so that sums are exact: a bound is never rounded down. A run holds
-a lock on a file of its own beside the ledger, FILE.run-N, as long as it goes on. The
-operating system takes the lock back when the process ends, however it ends.
+Every transaction verifies the events that it has not seen, appends, and writes a new
+seal of the chain. The first of a run verifies all events while other runs can write. If
+another program changes the file without a new seal, all events are verified again. An
+edit of an old event at the very time at which another run appends is found by the next
+run, since this one verifies the appended events only.
 """
 
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 import secrets
 import sqlite3
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from dptext.errors import OutputError, UsageError
-from dptext.ledger import keys
-from dptext.ledger.keys import LedgerKey, Seal
-
-# States of an entry: reserving; leaving, its output may be anywhere; done. RETURNING:
-# what a killed run left is removed, then its charges are.
-OPEN, LEAVING, RELEASED = "open", "leaving", "released"
-RETURNING, RETURNED = "returning", "returned"
-FINISHED = (RELEASED, RETURNED)
-_VERSION = 2
-_APPLICATION = 0x64707478  # "dptx", in the file's header
-_PATIENCE = 60.0  # seconds that a transaction waits for another
-_SCHEMA = (
-    "CREATE TABLE facts (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
-    """CREATE TABLE entries (
-        number INTEGER PRIMARY KEY AUTOINCREMENT, token TEXT NOT NULL UNIQUE,
-        state TEXT NOT NULL, began TEXT NOT NULL, settings TEXT NOT NULL,
-        nats INTEGER NOT NULL, delta INTEGER NOT NULL, parts TEXT NOT NULL)""",
-    """CREATE TABLE charges (
-        entry INTEGER NOT NULL REFERENCES entries, item BLOB NOT NULL,
-        subject BLOB NOT NULL, records INTEGER NOT NULL,
-        nats INTEGER NOT NULL, delta INTEGER NOT NULL,
-        PRIMARY KEY (entry, item)) WITHOUT ROWID""",
-    "CREATE INDEX of_subject ON charges (subject, nats, delta)",
-    "CREATE INDEX of_item ON charges (item)",
+from dptext.ledger.amounts import Amount
+from dptext.ledger.chain import TEXT_ERRORS, Event, Position, is_equal
+from dptext.ledger.keys import (
+    LedgerKey,
+    advance_checkpoint,
+    create_key,
+    key_path,
+    publish_key,
+    read_checkpoint,
+    read_key,
 )
 
-_COLUMNS = {
-    "entries": "number token state began settings nats delta parts".split(),
-    "charges": "entry item subject records nats delta".split(),
+# Kinds of events. The first five are the states of an entry, in the order in which they
+# follow each other: RELEASED and RETURNED are final, RETURNED follows RETURNING.
+OPEN, LEAVING, RELEASED = "open", "leaving", "released"
+RETURNING, RETURNED = "returning", "returned"
+CHARGE = "charge"
+# A charge of draws that another entry has released: paid for once.
+WAIVED = "waived"
+FINISHED = (RELEASED, RETURNED)
+
+_VERSION = 3
+_APPLICATION = 0x64707478  # "dptx", in the file's header
+_SECONDS_TO_WAIT = 60.0  # for a transaction of another run
+_LEAST_NUMBER = -(2**63)  # of a row of SQLite
+# Only charges have a subject, so that the indexes of all other events stay small. These
+# objects alone may be in the file: a foreign trigger or view could change what is read.
+_SCHEMA = (
+    "CREATE TABLE facts (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
+    """CREATE TABLE events (
+        number INTEGER PRIMARY KEY, entry INTEGER NOT NULL, kind TEXT NOT NULL,
+        subject BLOB, draws BLOB, records INTEGER NOT NULL, nats INTEGER NOT NULL,
+        delta INTEGER NOT NULL, note TEXT NOT NULL, value BLOB NOT NULL)""",
+    "CREATE INDEX charges_by_subject ON events (subject) WHERE subject IS NOT NULL",
+    "CREATE INDEX by_draws ON events (draws) WHERE draws IS NOT NULL",
+    "CREATE INDEX draws_by_entry ON events (entry) WHERE draws IS NOT NULL",
+    "CREATE INDEX states_by_entry ON events (entry) WHERE subject IS NULL",
+    "CREATE INDEX states_by_kind ON events (kind, entry, draws) WHERE subject IS NULL",
+)
+# Seen by this connection alone; they are not in the file.
+_VIEWS = (
+    """CREATE TEMP VIEW entries AS
+        SELECT number, note, nats AS limit_nats, delta AS limit_delta, (
+            SELECT kind FROM events AS change
+            WHERE change.entry = begun.number AND change.subject IS NULL
+                AND change.kind <> 'waived' ORDER BY change.number DESC LIMIT 1
+        ) AS state
+        FROM events AS begun WHERE kind = 'open' AND subject IS NULL""",
+    """CREATE TEMP VIEW charges AS
+        SELECT entry, subject, draws, records, nats, delta FROM events AS charge
+        WHERE subject IS NOT NULL AND NOT EXISTS (
+            SELECT 1 FROM events AS change
+            WHERE change.subject IS NULL AND change.kind = 'returned'
+                AND change.entry = charge.entry
+        ) AND NOT EXISTS (
+            SELECT 1 FROM events AS change
+            WHERE change.subject IS NULL AND change.kind = 'waived'
+                AND change.entry = charge.entry AND change.draws = charge.draws
+        )""",
+)
+# The fields of an Event in their order, and its value in the chain.
+_INSERT = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_FROM_NUMBER = (
+    "SELECT number, entry, kind, subject, draws, records, nats, delta, note, value "
+    "FROM events WHERE number >= ? ORDER BY number"
+)
+_EDITED = "the ledger was edited"
+_REASONS = {
+    "SQLITE_BUSY": "other runs hold it; try again when they are done",
+    "SQLITE_FULL": "no space left on the disk",
+    "SQLITE_IOERR_SHMSIZE": "no space left on the disk",
+    "SQLITE_READONLY": "it cannot be written",
+    "SQLITE_CANTOPEN": "it cannot be opened (also to read it, its folder must be "
+    "writable)",
 }
-_ROWS = {"entries": "SELECT * FROM entries", "charges": "SELECT * FROM charges"}
-# What rows a change takes away from the sum of hashes, and which it adds.
-_CHANGES = {
-    "INSERT": (("+1", "NEW"),),
-    "UPDATE": (("-1", "OLD"), ("+1", "NEW")),
-    "DELETE": (("-1", "OLD"),),
-}
+
+
+class _Snapshot(NamedTuple):
+    """The file when it was verified, to recognise changes by other programs."""
+
+    #: SQLite's count of commits by others (PRAGMA data_version).
+    version: int
+    #: The seal in the file.
+    seal: bytes
+
+
+class Writer:
+    """Appends events in a transaction."""
+
+    def __init__(self, ledger: Ledger, position: Position) -> None:
+        self._ledger = ledger
+        #: The place in the chain after the last event.
+        self.position = position
+
+    def begin(self, limit: Amount, note: str) -> int:
+        """Append the event that begins a release; return the number of the entry."""
+        number = self.position.events + 1
+        event = Event(
+            number=number,
+            entry=number,
+            kind=OPEN,
+            nats=limit.nats,
+            delta=limit.delta,
+            note=note,
+        )
+        self._append(event)
+        return number
+
+    def charge(
+        self,
+        entry: int,
+        *,
+        subject: bytes,
+        draws: bytes | None,
+        records: int,
+        amount: Amount,
+    ) -> None:
+        """Append a charge of one or several records of a subject."""
+        event = Event(
+            number=self.position.events + 1,
+            entry=entry,
+            kind=CHARGE,
+            subject=subject,
+            draws=draws,
+            records=records,
+            nats=amount.nats,
+            delta=amount.delta,
+        )
+        self._append(event)
+
+    def change(self, entry: int, kind: str, draws: bytes | None = None) -> None:
+        """Append a change of the state of an entry, or of one of its charges."""
+        self._append(Event(self.position.events + 1, entry, kind, draws=draws))
+
+    def _append(self, event: Event) -> None:
+        self.position = self._ledger.chain.after(self.position, event)
+        self._ledger.data.execute(_INSERT, (*event, self.position.value))
 
 
 class Ledger:
-    """An opened ledger; id names it in reports and says nothing else."""
+    """An opened ledger."""
 
     def __init__(self, path: Path, data: sqlite3.Connection, key: LedgerKey) -> None:
-        self.path, self.data, self.key = path, data, key
-        self.id = _fact(data, "id").decode()
-        self._moved = 0  # by how much a transaction has changed the sum of hashes
-        # The file as it was verified last: SQLite's count of other programs' changes,
-        # and the seal.
-        self._verified: tuple[int, bytes] | None = None
+        self.path = path
+        self.data = data
+        self.key = key
+        #: Random; names the ledger in reports.
+        self.id = _fact(data, "id").decode("utf-8", "replace")
+        self.chain = key.chain(self.id)
+        # All events up to here were verified.
+        self._position = self.chain.start
+        self._snapshot: _Snapshot | None = None
 
     @contextlib.contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Do all of a block, on the disk when it ends, or nothing of it.
+    def transaction(self) -> Iterator[Writer]:
+        """Append all events of a block, on the disk when it ends, or none of them.
 
-        Raises UsageError where the ledger was edited, or is an older copy.
+        Raises UsageError if the ledger was edited or is an older copy.
         """
-        released = self._released()
-        if self._verified is None:
-            self._watch()
-            # All rows are read; other runs can write meanwhile.
-            with _transaction(self.data, self.path, "DEFERRED"):
-                self._verify(released)
-        with _transaction(self.data, self.path):
-            seal = self._verify(released)
-            self._moved = 0
-            yield self.data
-            packed = seal.moved(self._moved).packed(self.key, self.id.encode())
+        if self._snapshot is None:
+            self.verify()
+        with _transaction(self.data, self.path, "IMMEDIATE"):
+            self._verify()
+            writer = Writer(self, self._position)
+            yield writer
+            seal = self.chain.seal(writer.position)
             sql = "UPDATE facts SET value = ? WHERE name = 'seal'"
-            self.data.execute(sql, (packed,))
-            verified = _number(self.data, "data_version"), packed
-        self._verified = verified
+            self.data.execute(sql, (seal,))
+            snapshot = _Snapshot(_number(self.data, "data_version"), seal)
+        # Not before the commit: what failed is not in the chain.
+        self._position, self._snapshot = writer.position, snapshot
 
-    def mark(self) -> None:
-        """Write to the key that a release leaves: no older copy takes its place."""
-        with _transaction(self.data, self.path):
-            seal = self._seal()
-            if seal is not None:
-                keys.remember(keys.path_of(self.path), seal.transactions)
+    def verify(self) -> None:
+        """Verify all events that were not seen, while other runs can write.
+
+        Raises UsageError if the ledger was edited or is an older copy.
+        """
+        with _transaction(self.data, self.path, "DEFERRED"):
+            self._verify()
 
     def problem(self) -> str | None:
-        """Compare all rows with the seal; name the fault of the ledger, if any."""
-        released = self._released()
+        """Verify all events; describe the fault of the ledger, None without one."""
+        self._position, self._snapshot = self.chain.start, None
         with _transaction(self.data, self.path, "DEFERRED"):
-            return self._problem(released)
+            return self._problem()
 
-    def _released(self) -> int:
-        """Return the transactions that there must be; read before the ledger is."""
+    def mark(self) -> None:
+        """Move the checkpoint of the key to here: no older copy is accepted any more.
+
+        Not in a transaction: the events must be on the disk before the checkpoint is.
+        """
         with reported(self.path):
-            return keys.count(keys.path_of(self.path))
+            advance_checkpoint(key_path(self.path), self._position)
 
-    def _verify(self, released: int) -> Seal:
-        """Return the seal of a sound ledger; read its rows where they may be edited."""
-        version, packed = _number(self.data, "data_version"), _fact(self.data, "seal")
-        known = self._verified
-        # Whatever other runs write has another seal, which needs the key.
-        rows = known is None or (known[0] != version and known[1] == packed)
-        seal, problem = self._seal(), self._problem(released, rows=rows)
-        if seal is None or problem is not None:
+    def spent(self, subject: bytes) -> Amount:
+        """Return the sum of the charges of a subject."""
+        sql = (
+            "SELECT COALESCE(SUM(nats), 0), COALESCE(SUM(delta), 0) FROM charges "
+            "WHERE subject = ?"
+        )
+        return Amount(*self.data.execute(sql, (subject,)).fetchone())
+
+    def is_paid(self, entry: int, draws: bytes) -> bool:
+        """Tell whether draws were released, or are charged to this entry."""
+        sql = (
+            "SELECT 1 FROM events AS charge WHERE draws = ? AND subject IS NOT NULL "
+            "AND (entry = ? OR EXISTS (SELECT 1 FROM events AS change WHERE "
+            "change.subject IS NULL AND change.kind = ? AND "
+            "change.entry = charge.entry))"
+        )
+        parameters = (draws, entry, RELEASED)
+        return self.data.execute(sql, parameters).fetchone() is not None
+
+    def state(self, entry: int) -> tuple[str, str]:
+        """Return the state of an entry and its note."""
+        sql = "SELECT state, note FROM entries WHERE number = ?"
+        state, note = self.data.execute(sql, (entry,)).fetchone()
+        return state, note
+
+    def unfinished(self) -> list[int]:
+        """Return the entries that still reserve charges: of runs that go on or died."""
+        sql = "SELECT number FROM entries WHERE state NOT IN (?, ?)"
+        return [number for (number,) in self.data.execute(sql, FINISHED)]
+
+    def released_elsewhere(self, entry: int) -> list[bytes]:
+        """Return the draws of an entry that other entries have released meanwhile."""
+        sql = (
+            "SELECT DISTINCT own.draws FROM events AS own JOIN events AS other "
+            "ON other.draws = own.draws AND other.subject IS NOT NULL "
+            "JOIN events AS change ON change.entry = other.entry "
+            "AND change.subject IS NULL AND change.kind = ? "
+            "WHERE own.entry = ? AND own.draws IS NOT NULL AND other.entry <> own.entry"
+        )
+        return [draws for (draws,) in self.data.execute(sql, (RELEASED, entry))]
+
+    def _verify(self) -> None:
+        problem = self._problem()
+        if problem is not None:
             raise UsageError(f"{self.path}: {problem}; put the latest copy back")
-        self._verified = version, packed
-        return seal
 
-    def _problem(self, released: int, *, rows: bool = True) -> str | None:
-        seal, total = self._seal(), 0
-        if seal is None:
-            return _EDITED
-        if rows:
-            for table, sql in _ROWS.items():
-                for row in self.data.execute(sql):
-                    total += keys.hashed(self.key, table, *row)
-            sql = "SELECT 1 FROM sqlite_master WHERE type IN ('trigger', 'view')"
-            if self.data.execute(sql).fetchone() or seal.moved(-total).total:
-                return _EDITED
-        older = "an older copy of the ledger, without its last releases"
-        return older if seal.transactions < released else None
+    def _problem(self) -> str | None:
+        """Verify the events that were not seen; describe the fault, None without one.
 
-    def _seal(self) -> Seal | None:
-        packed, name = _fact(self.data, "seal"), _fact(self.data, "id")
-        return keys.unpacked(packed, self.key, name)
+        Called within a transaction, which holds the file still.
+        """
+        # First, since runs append to the ledger before they move the checkpoint.
+        checkpoint = read_checkpoint(key_path(self.path))
+        if _objects(self.data) != sorted(_SCHEMA):
+            return f"{_EDITED}: its tables are not those of a ledger"
+        if _fact(self.data, "id") != self.id.encode():
+            return f"{_EDITED}: it has another id"
+        version, seal = _number(self.data, "data_version"), _fact(self.data, "seal")
+        known = self._snapshot
+        if known is None or (known.version != version and known.seal == seal):
+            # Nothing was verified yet, or somebody wrote without appending, as no run
+            # does. Queries read indexes, which an editor can set against the events.
+            self._position = self.chain.start
+            if not _is_consistent(self.data):
+                return f"{_EDITED}, or its file is damaged"
+        problem = self._follow_chain()
+        if problem is not None:
+            return problem
+        if not is_equal(seal, self.chain.seal(self._position)):
+            return f"{_EDITED}: its last events are missing"
+        if not self._passes(checkpoint):
+            return "an older copy of the ledger, without its last releases"
+        self._snapshot = _Snapshot(version, seal)
+        return None
 
-    def _watch(self) -> None:
-        """Have every change of a row by this connection counted in the sum."""
+    def _follow_chain(self) -> str | None:
+        """Verify events from the position on, which moves; describe the first fault."""
+        # From the beginning also rows with numbers below 1, which are no events.
+        first = self._position.events + 1 if self._position.events else _LEAST_NUMBER
+        for *event, value in self.data.execute(_FROM_NUMBER, (first,)):
+            following = self.chain.after(self._position, Event(*event))
+            if not is_equal(value, following.value):
+                number = following.events
+                return f"{_EDITED}: its event {number} is not as it was written"
+            self._position = following
+        return None
 
-        def note(sign: int, *row: object) -> None:
-            self._moved += sign * keys.hashed(self.key, *row)
-
-        with reported(self.path):
-            self.data.create_function("note", -1, note)
-            for table, columns in _COLUMNS.items():
-                for change, rows in _CHANGES.items():
-                    notes = ""
-                    for sign, row in rows:
-                        values = ", ".join(f"{row}.{column}" for column in columns)
-                        notes += f"SELECT note({sign}, '{table}', {values}); "
-                    self.data.execute(
-                        f"CREATE TEMP TRIGGER IF NOT EXISTS {table}_{change} "
-                        f"AFTER {change} ON main.{table} BEGIN {notes} END"
-                    )
+    def _passes(self, checkpoint: Position) -> bool:
+        """Tell whether the verified chain has this value at this place."""
+        if checkpoint.events == 0:
+            return is_equal(checkpoint.value, self.chain.start.value)
+        sql = "SELECT value FROM events WHERE number = ?"
+        row = self.data.execute(sql, (checkpoint.events,)).fetchone()
+        return row is not None and is_equal(row[0], checkpoint.value)
 
 
 @contextlib.contextmanager
-def opened(path: Path, *, create: bool = False) -> Iterator[Ledger]:
-    """Open a ledger for a block; a new one where it may be created.
+def open_ledger(path: Path, *, create: bool = False) -> Iterator[Ledger]:
+    """Open a ledger for a block; with create, begin a new one if there is none.
 
-    Raises UsageError where there is none or it is another file, OutputError where the
-    system refuses.
+    Raises UsageError if it is missing, another file, or without its key, OutputError if
+    the operating system refuses.
     """
     path = Path(os.path.realpath(path))
-    key_path, is_new = keys.path_of(path), not path.exists()
+    key_file, is_new = key_path(path), not path.exists()
     if not is_new and not path.is_file():
         raise UsageError(f"{path}: not a ledger, since it is not a regular file")
     if is_new and not create:
         raise UsageError(f"{path}: there is no such ledger")
-    if key_path.exists() and (is_new or not path.stat().st_size):
+    if key_file.exists() and (is_new or not path.stat().st_size):
         raise UsageError(
             f"{path}: the ledger is gone but its key is there: put the ledger back, or "
-            f"remove {key_path} to begin a new one without earlier releases"
+            f"remove {key_file} to begin a new one without earlier releases"
         )
     with reported(path):
         if is_new:
             # For its owner only, as are the files that SQLite keeps beside it.
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        data = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
+        data = sqlite3.connect(path, timeout=_SECONDS_TO_WAIT, isolation_level=None)
     try:
         with reported(path):
-            key = _prepared(path, data, create)
+            key = _prepare(path, data, create=create)
         yield Ledger(path, data, key)
     finally:
         data.close()
 
 
-def _prepared(path: Path, data: sqlite3.Connection, create: bool) -> LedgerKey:
-    """Return the key of a ledger; make tables and key where there are none.
-
-    The file of another program is left as it is.
-    """
-    for setting in ("synchronous = FULL", "foreign_keys = ON", "temp_store = MEMORY"):
-        data.execute(f"PRAGMA {setting}")
-    if create and not _number(data, "user_version"):
-        with _transaction(data, path):
-            if not _number(data, "user_version"):
-                _make(path, data)
-    if _number(data, "application_id") != _APPLICATION:
-        raise UsageError(f"{path}: not a ledger of dptext; name another file")
-    if (version := _number(data, "user_version")) != _VERSION:
-        raise UsageError(
-            f"{path}: a ledger of version {version}, and this dptext reads version "
-            f"{_VERSION}; use the dptext that made it, or begin a new ledger"
-        )
-    data.execute("PRAGMA journal_mode = WAL")
-    key_path = keys.path_of(path)
-    keys.keep(key_path)
-    key = keys.read(key_path)
-    if _fact(data, "key") != key.check():
-        raise UsageError(
-            f"{key_path}: the key of another ledger; put the right one back"
-        )
-    return key
-
-
-def _make(path: Path, data: sqlite3.Connection) -> None:
-    if data.execute("SELECT 1 FROM sqlite_master").fetchone():
-        raise UsageError(f"{path}: not a ledger of dptext; name another file")
-    key = keys.create(keys.path_of(path))
-    for statement in _SCHEMA:
-        data.execute(statement)
-    name = secrets.token_hex(8).encode()
-    seal = Seal(0, 0).packed(key, name)
-    facts = {"id": name, "key": key.check(), "seal": seal}
-    data.executemany("INSERT INTO facts VALUES (?, ?)", facts.items())
-    data.execute(f"PRAGMA application_id = {_APPLICATION}")
-    data.execute(f"PRAGMA user_version = {_VERSION}")
-
-
-def _number(data: sqlite3.Connection, pragma: str) -> int:
-    return int(data.execute(f"PRAGMA {pragma}").fetchone()[0])
-
-
-def _fact(data: sqlite3.Connection, name: str) -> bytes:
-    row = data.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
-    return b"" if row is None else bytes(row[0])
-
-
-@contextlib.contextmanager
-def _transaction(
-    data: sqlite3.Connection, path: Path, kind: str = "IMMEDIATE"
-) -> Iterator[None]:
-    with reported(path):
-        data.execute(f"BEGIN {kind}")
-        try:
-            yield
-            data.execute("COMMIT")
-        finally:
-            if data.in_transaction:
-                data.execute("ROLLBACK")
-
-
 @contextlib.contextmanager
 def reported(path: Path) -> Iterator[None]:
-    """Turn what SQLite and the operating system refuse into one line."""
+    """Turn refusals of SQLite and the operating system into one line."""
     try:
         yield
     except sqlite3.DatabaseError as error:
@@ -276,7 +355,7 @@ def reported(path: Path) -> Iterator[None]:
             raise UsageError(
                 f"{path}: not a ledger of dptext, or damaged; put a copy back"
             ) from None
-        # What SQLite says of itself holds no data.
+        # The messages of SQLite hold no data.
         raise OutputError(f"ledger {path}: {_REASONS.get(name, error)}") from None
     except OSError as error:
         if isinstance(error, OutputError):
@@ -284,174 +363,90 @@ def reported(path: Path) -> Iterator[None]:
         raise OutputError(f"ledger {path}: {error.strerror}") from None
 
 
-_EDITED = "the ledger was edited: its rows are not those of its seal"
-_REASONS = {
-    "SQLITE_BUSY": "other runs hold it; try again when they are done",
-    **dict.fromkeys(
-        ("SQLITE_FULL", "SQLITE_IOERR_SHMSIZE"), "no space left on the disk"
-    ),
-    "SQLITE_READONLY": "it cannot be written",
-    "SQLITE_CANTOPEN": "it cannot be opened (also to read it, its folder must be "
-    "writable)",
-}
+def _prepare(path: Path, data: sqlite3.Connection, *, create: bool) -> LedgerKey:
+    """Return the key of a ledger; make tables and key if the file is empty.
 
-
-# Units of one nat, and of a delta of one.
-_NAT = 10**9
-_DELTA = 10**18
-# What no sum of a ledger reaches: integers of its file have 64 bits.
-LARGEST_NATS = 1e9
-
-
-class Amount(NamedTuple):
-    """A loss, in units of 10^-9 nats, and its delta, in units of 10^-18."""
-
-    nats: int
-    delta: int
-
-    @classmethod
-    def of(
-        cls, nats: float, delta: float = 0.0, rounding: str = ROUND_CEILING
-    ) -> Amount:
-        """Round a loss to whole units, up by default, as it is written in decimals."""
-        units = ((nats, LARGEST_NATS, _NAT), (delta, 1.0, _DELTA))
-        return cls(*(_units(*each, rounding) for each in units))
-
-    def plus(self, other: Amount) -> Amount:
-        """Return what both lose together."""
-        return Amount(self.nats + other.nats, min(self.delta + other.delta, _DELTA))
-
-    def __str__(self) -> str:
-        return written(self.nats / _NAT, self.delta / _DELTA)
-
-
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """What all recorded releases about one subject may lose together."""
-
-    nats: float
-    delta: float = 0.0
-
-    @property
-    def amount(self) -> Amount:
-        """Return the limit, rounded down to whole units."""
-        return Amount.of(self.nats, self.delta, ROUND_FLOOR)
-
-    def admits(self, sum_: Amount) -> bool:
-        """Tell whether a sum is within the limit."""
-        return sum_.nats <= self.amount.nats and sum_.delta <= self.amount.delta
-
-
-def written(nats: float, delta: float) -> str:
-    """Write a loss for people."""
-    shown = f"{nats:.9f}".rstrip("0").rstrip(".") + " nats"
-    return f"{shown}, delta {delta:.6g}" if delta else shown
-
-
-def _units(value: float, most: float, unit: int, rounding: str) -> int:
-    capped = min(value, most) if math.isfinite(value) else most
-    return int((Decimal(repr(capped)) * unit).to_integral_value(rounding))
-
-
-fcntl: Any
-try:
-    import fcntl
-except ImportError:  # no such locks on this system
-    fcntl = None
-
-
-def hold(ledger: Path, number: int) -> contextlib.ExitStack | None:
-    """Take the lock of a run by its number; None where another process holds it.
-
-    It is held until the stack that is returned is closed, or the process ends.
+    Files of other programs stay unchanged.
     """
-    path = ledger.with_name(f"{ledger.name}.run-{number}")
-    file = open(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "rb+", buffering=0)
-    if fcntl is not None:
+    # Text that an editor made of bytes is read without loss, to be found in the chain.
+    data.text_factory = _decode
+    for setting in ("synchronous = FULL", "temp_store = MEMORY"):
+        data.execute(f"PRAGMA {setting}")
+    if create and not _number(data, "user_version"):
+        with _transaction(data, path, "IMMEDIATE"):
+            # Another run may have made them while this one waited.
+            if not _number(data, "user_version"):
+                _create_tables(path, data)
+    if _number(data, "application_id") != _APPLICATION:
+        raise UsageError(f"{path}: not a ledger of dptext; name another file")
+    if (version := _number(data, "user_version")) != _VERSION:
+        raise UsageError(
+            f"{path}: a ledger of version {version}, and this dptext reads version "
+            f"{_VERSION}; use the dptext that made it, or begin a new ledger"
+        )
+    data.execute("PRAGMA journal_mode = WAL")
+    publish_key(key_path(path))
+    key = read_key(key_path(path))
+    if _fact(data, "key") != key.check():
+        raise UsageError(
+            f"{key_path(path)}: the key of another ledger; put the right one back"
+        )
+    for view in _VIEWS:
+        data.execute(view)
+    return key
+
+
+def _create_tables(path: Path, data: sqlite3.Connection) -> None:
+    if _objects(data):
+        raise UsageError(f"{path}: not a ledger of dptext; name another file")
+    for statement in _SCHEMA:
+        data.execute(statement)
+    name = secrets.token_hex(8)
+    key = create_key(key_path(path), name)
+    chain = key.chain(name)
+    facts = {
+        "id": name.encode(),
+        "key": key.check(),
+        "seal": chain.seal(chain.start),
+    }
+    data.executemany("INSERT INTO facts VALUES (?, ?)", facts.items())
+    data.execute(f"PRAGMA application_id = {_APPLICATION}")
+    data.execute(f"PRAGMA user_version = {_VERSION}")
+
+
+def _decode(text: bytes) -> str:
+    return text.decode("utf-8", TEXT_ERRORS)
+
+
+def _objects(data: sqlite3.Connection) -> list[str]:
+    """Return the statements that made the tables, indexes and so on of a file."""
+    sql = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY sql"
+    return [statement for (statement,) in data.execute(sql)]
+
+
+def _is_consistent(data: sqlite3.Connection) -> bool:
+    (answer,) = data.execute("PRAGMA integrity_check(1)").fetchone()
+    return bool(answer == "ok")
+
+
+def _number(data: sqlite3.Connection, pragma: str) -> int:
+    return int(data.execute(f"PRAGMA {pragma}").fetchone()[0])
+
+
+def _fact(data: sqlite3.Connection, name: str) -> bytes:
+    """Return a fact, empty if it is missing or of another type: neither is valid."""
+    sql = "SELECT value FROM facts WHERE name = ?"
+    row = data.execute(sql, (name,)).fetchone()
+    return row[0] if row is not None and isinstance(row[0], bytes) else b""
+
+
+@contextlib.contextmanager
+def _transaction(data: sqlite3.Connection, path: Path, kind: str) -> Iterator[None]:
+    with reported(path):
+        data.execute(f"BEGIN {kind}")
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            file.close()
-            return None
-    lock = contextlib.ExitStack()
-    lock.callback(file.close)
-    lock.enter_context(contextlib.suppress(OSError))
-    lock.callback(path.unlink)
-    return lock
-
-
-_OF_SUBJECTS = (
-    "SELECT lower(hex(subject)) AS subject, SUM(nats) / 1e9 AS nats, "
-    "SUM(delta) / 1e18 AS delta, SUM(records) AS records, "
-    "COUNT(DISTINCT entry) AS entries "
-    "FROM charges GROUP BY 1 ORDER BY 2 DESC, 1"
-)
-_OF_ENTRIES = (
-    "SELECT token AS entry, state, began, settings, entries.nats / 1e9 AS limit_nats, "
-    "entries.delta / 1e18 AS limit_delta, COUNT(DISTINCT subject) AS subjects, "
-    "COALESCE(SUM(records), 0) AS records, "
-    "COALESCE(SUM(charges.nats), 0) / 1e9 AS nats "
-    "FROM entries LEFT JOIN charges ON entry = number GROUP BY number ORDER BY number"
-)
-_OF_CHARGES = (
-    "SELECT token AS entry, state, began, lower(hex(subject)) AS subject, "
-    "SUM(records) AS records, SUM(charges.nats) / 1e9 AS nats, "
-    "SUM(charges.delta) / 1e18 AS delta FROM charges JOIN entries ON entry = number "
-    "GROUP BY number, 4 ORDER BY number, 4"
-)
-
-
-def _rows(ledger: Ledger, sql: str) -> Iterator[dict[str, Any]]:
-    """Yield rows by the names of their columns."""
-    with reported(ledger.path):
-        cursor = ledger.data.execute(sql)
-        names = [name for name, *_ in cursor.description]
-        for row in cursor:
-            yield dict(zip(names, row, strict=True))
-
-
-def subjects(ledger: Ledger) -> Iterator[dict[str, Any]]:
-    """Yield what each subject, by its hash, is charged in all, the most first."""
-    return _rows(ledger, _OF_SUBJECTS)
-
-
-def spent_by(ledger: Ledger, value: str) -> dict[str, Any]:
-    """Return what the subject of a value is charged."""
-    name = ledger.key.subject(value).hex()
-    nothing = {"subject": name, "nats": 0.0, "delta": 0.0, "records": 0, "entries": 0}
-    known = (each for each in subjects(ledger) if each["subject"] == name)
-    return next(known, nothing)
-
-
-def entries(ledger: Ledger) -> list[dict[str, Any]]:
-    """Return all entries in order."""
-    listed = []
-    for row in _rows(ledger, _OF_ENTRIES):
-        limit = {"nats": row.pop("limit_nats"), "delta": row.pop("limit_delta")}
-        listed.append({**row, "limit": limit})
-    return listed
-
-
-def charges(ledger: Ledger) -> Iterator[dict[str, Any]]:
-    """Yield what each entry costs each subject."""
-    return _rows(ledger, _OF_CHARGES)
-
-
-def findings(ledger: Ledger, tokens: Sequence[tuple[str, str]] = ()) -> Iterator[str]:
-    """Yield the faults of a ledger, in one line each.
-
-    tokens are names of outputs and the entries that their reports name: one that is
-    not there as released shows that the ledger is an older copy.
-    """
-    with reported(ledger.path):
-        (sound,) = ledger.data.execute("PRAGMA integrity_check(1)").fetchone()
-        if sound != "ok":
-            yield "its file is damaged; put a copy back"
-            return
-        problem = ledger.problem()
-        if problem is not None:
-            yield problem
-        states = {row["entry"]: row["state"] for row in entries(ledger)}
-    for name, token in tokens:
-        if states.get(token) not in (RELEASED, LEAVING):
-            yield f"{name}: its release is not recorded; the ledger is an older copy"
+            yield
+            data.execute("COMMIT")
+        finally:
+            if data.in_transaction:
+                data.execute("ROLLBACK")

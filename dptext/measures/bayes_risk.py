@@ -20,7 +20,7 @@ from dptext.errors import UsageError
 from dptext.measures import sampled_risk
 from dptext.measures.sampled_risk import BAND_NAMES, bands_of
 from dptext.mechanisms import Mechanism
-from dptext.tokens import language_data, numbers
+from dptext.tokens import common, language_data, numbers
 from dptext.tokens.lists import Spans
 from dptext.tokens.policy import Policy
 from dptext.tokens.regex import key_of
@@ -31,10 +31,9 @@ Share = Annotated[float, Meta(ge=0.0, le=1.0 + 1e-9)]
 # Inputs by which kept best guesses are looked at.
 _LOOKED = 300
 LIMITS = (
-    "The attacker of one draw has the public word frequencies and one drawn word, but "
-    "no context and no decoded words. With these, a language model, several releases "
-    "or knowledge of the text, an attacker can do better. A scale for comparison, not "
-    "a guarantee."
+    "The attacker of one draw knows public word frequencies and one drawn word. With "
+    "context, written words, several releases or knowledge of the text, an attacker "
+    "can do better. A scale for comparison, not a guarantee."
 )
 
 
@@ -220,14 +219,19 @@ def _words_of_a_form(lexicon: Lexicon, policy: Policy) -> list[int]:
 def prior_of_replaced(lexicon: Lexicon, policy: Policy) -> Floats:
     """Return the unigram prior over V given that a word is replaced: (V,), sums to 1.
 
-    Stop words, numbers and words of lists that are copied, masked or left out are no
-    secret, so an attacker knows that a replaced word is none of them. Unknown words are
-    left out: all of them are drawn from one and the same output distribution.
+    Stop words, common words, words of classes, numbers and words of lists that are
+    copied, masked, left out or drawn afresh are no secret, so an attacker knows that a
+    replaced word is none of them. Unknown words are left out: all of them are drawn
+    from one and the same output distribution.
     """
     prior = np.array(lexicon.counts, np.float64)
     if policy.stop_word != "perturb":
         kept = language_data.stop_words(lexicon.language)
         prior[[row for row, w in enumerate(lexicon.words) if key_of(w) in kept]] = 0.0
+    if policy.common:
+        prior[common.common_words(lexicon, policy.common).rows(lexicon)] = 0.0
+    if policy.classes:
+        prior[common.kinds_of_rows(lexicon, policy.classes) > 0] = 0.0
     if policy.number != "perturb":
         prior[numbers.rows(lexicon)] = 0.0
     if policy.listed:

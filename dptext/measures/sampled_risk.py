@@ -153,7 +153,7 @@ def sampled_games(prior: Floats, count: int, name: str) -> SampledGames:
 
     def public_bits(purpose: str) -> RandomBits:
         public = Randomness(RunKey.from_seed(0), f"ruler/{name}/{purpose}")
-        return public.of([bytes(16)], alone)
+        return public.bits([bytes(16)], alone)
 
     steps = np.cumsum(prior)
     target = public_bits("words").uniform(0)[:, 0] * steps[-1]

@@ -29,28 +29,27 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from dptext import mechanisms, noise
-from dptext.mechanisms import Aim, Family, NoiseMechanism, at_each
-from dptext.noise import mu_of
+from dptext.mechanisms import Aim, Family, NoiseMechanism, evaluate_each
+from dptext.noise import largest_mu
 from dptext.randomness import RandomBits
-from dptext.spaces import Geometry, Space, geometry_of
+from dptext.spaces import Geometry, Space, cached_geometry
 from dptext.types import Constant, Eps, Floats, Guarantee, Ids, Inputs, Ints, Notion
 
 
 @dataclass(frozen=True, slots=True)
 class ClippedParams(mechanisms.Params):
-    """clip: C.
-
-    sensitivity: the largest distance of clipped vectors, exact over the "vocabulary"
-    or, whatever the vocabulary, the "worst" case 2 C.
-    """
+    """Settings of noise on clipped vectors."""
 
     family: ClassVar[Family] = Family.NOISE
 
+    #: C, the largest length of a vector.
     clip: Annotated[float, Meta(ge=1e-9, le=1e9)] = 1.0
+    #: The largest distance of clipped vectors: exact over the vocabulary, or the worst
+    #: case 2 C, which holds for any vectors.
     sensitivity: Literal["vocabulary", "worst"] = "vocabulary"
 
     def clipped(self, space: Space) -> NDArray[np.float32]:
-        """Return c of every row: (V + 1, d)."""
+        """Return the clipped vectors: (V + 1, d)."""
         return clip(space.vectors.astype(np.float64), self.clip).astype(np.float32)
 
 
@@ -63,12 +62,10 @@ def clip(vectors: Floats, longest: float) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Clipped(NoiseMechanism):
-    """Noise that hides the largest distance of clipped vectors.
-
-    clipped (V + 1, d) float32: c of every row.
-    """
+    """Noise that hides the largest distance of clipped vectors."""
 
     params: ClippedParams
+    #: (V + 1, d) float32.
     clipped: NDArray[np.float32] = field(repr=False)
 
     @property
@@ -78,30 +75,31 @@ class Clipped(NoiseMechanism):
 
     @property
     def output_vectors(self) -> NDArray[np.float32]:
-        """Return the clipped vectors: means of them are no farther apart."""
+        """Return the clipped vectors, whose means are no farther apart than they."""
         return self.clipped
 
     def position(self, vectors: Floats) -> Floats:
-        """Return c of vectors: (n, d)."""
+        """Clip vectors: (n, d)."""
         return clip(vectors, self.params.clip)
 
     @cached_property
     def geometry(self) -> Geometry:
         """Return the public distances over V of the clipped vectors."""
-        return geometry_of(
+        return cached_geometry(
             self.space, lambda: self.clipped, "gaussian", float(self.params.clip)
         )
 
     @cached_property
     def _largest(self) -> Constant:
-        """Return the largest distance; within a hull it is that of two corners."""
+        """Return the largest distance of inputs, with the inputs for which it holds."""
         if self.params.sensitivity == "worst":
-            # Clipped vectors are rounded to float32.
-            most = 2.0 * self.params.clip * (1.0 + 2.0**-22)
-            return Constant(most, Inputs.VECTORS)
-        # Where all vectors coincide there is nothing to hide, and no step of 0.
-        most = self.geometry.diameter or self.params.clip
-        return Constant(most * (1.0 + 1e-12), Inputs.MEANS)
+            # Rounding to float32 may lengthen clipped vectors.
+            distance = 2.0 * self.params.clip * (1.0 + 2.0**-22)
+            return Constant(distance, Inputs.VECTORS)
+        # If all vectors coincide there is nothing to hide, but a step of 0 is no grid.
+        distance = self.geometry.diameter or self.params.clip
+        # Of means, too: two points of a convex hull are no farther apart than corners.
+        return Constant(distance * (1.0 + 1e-12), Inputs.MEANS)
 
     @property
     def sensitivity(self) -> float:
@@ -109,7 +107,7 @@ class Clipped(NoiseMechanism):
         return self._largest.over(Inputs.WORDS)
 
     def guarantee_over(self, inputs: Inputs, epsilon: float) -> Guarantee:
-        """Return the guarantee of words where the noise hides other inputs, too."""
+        """Return the guarantee of words. Raises UnprovenError for other inputs."""
         self._largest.over(inputs)
         return self.guarantee(epsilon)
 
@@ -121,10 +119,10 @@ class Clipped(NoiseMechanism):
         return float(np.abs(self.clipped).max())
 
     def unrounded(self, step: float) -> float:
-        """Return what quotients in double precision add to the distance of two vectors.
+        """Bound the error of a coordinate in steps, in double precision.
 
-        In each coordinate. 0 up to 2^22 steps: these are within 1e-9 of a step, which
-        is taken off where a grid is chosen.
+        0 up to 2^22 steps: these errors are within 1e-9 of a step, which is subtracted
+        when a grid is chosen.
         """
         return self.longest * 2.0**-51 if self.longest > step * 2.0**22 else 0.0
 
@@ -139,35 +137,32 @@ class Discrete(Clipped):
 
     def centres(self, ids: Ids, eps: Eps) -> NDArray[np.floating]:
         """Return the clipped vectors of words on the grid: (n, d)."""
-        steps = at_each(self.step, eps)[:, None]
-        return noise.whole_steps(self.clipped[ids], steps) * steps
+        steps = evaluate_each(self.step, eps)[:, None]
+        return noise.round_to_steps(self.clipped[ids], steps) * steps
 
     def noise(self, eps: Eps, bits: RandomBits) -> Floats:
         """Return whole steps of noise: eps (n,) -> (n, d)."""
-        return self.steps(bits) * at_each(self.step, eps)[:, None]
+        return self.steps(bits) * evaluate_each(self.step, eps)[:, None]
 
     def release(
         self, positions: NDArray[np.floating], epsilon: float, bits: RandomBits
     ) -> NDArray[np.float32]:
         """Release vectors at one epsilon: (n, d) -> (n, d) float32 on the grid."""
         step = self.step(epsilon)
-        steps = noise.whole_steps(positions, step)
-        return noise.on_grid(steps + self.steps(bits), step)
+        steps = noise.round_to_steps(positions, step)
+        return noise.round_to_grid(steps + self.steps(bits), step)
 
 
 @dataclass(frozen=True, slots=True)
 class Params(ClippedParams):
-    """clip: C; delta: the chance left over, for each word.
+    """Settings of Gaussian noise."""
 
-    sensitivity: the largest distance of clipped vectors, exact over the "vocabulary"
-    or, whatever the vocabulary, the "worst" case 2 C.
-    """
-
-    # Normals of 52-bit uniforms end at 8.6 sigma: a smaller delta is not kept.
+    #: For each word. Normals made of 52-bit uniforms end at 8.6 sigma, so that smaller
+    #: deltas would not hold.
     delta: Annotated[float, Meta(ge=1e-12, lt=1)] = 1e-5
 
     def prepare(self, space: Space, aim: Aim) -> Gaussian:
-        """Clip every vector."""
+        """Clip all vectors."""
         return Gaussian(self, space, self.clipped(space))
 
 
@@ -181,16 +176,16 @@ class Gaussian(Clipped):
         """Return (epsilon, delta)-LDP over the whole vocabulary."""
         delta = self.params.delta
         promise = Guarantee.ldp("Balle and Wang 2018, theorem 8")
-        mu = mu_of(epsilon, delta)
+        mu = largest_mu(epsilon, delta)
         return replace(promise, notion=Notion.APPROXIMATE, delta=delta, mu=mu)
 
     def sigma(self, epsilon: float) -> float:
         """Return the standard deviation of the noise in each coordinate."""
-        return self.sensitivity / mu_of(epsilon, self.params.delta)
+        return self.sensitivity / largest_mu(epsilon, self.params.delta)
 
     def noise(self, eps: Eps, bits: RandomBits) -> Floats:
         """Return normal noise: eps (n,) nats -> (n, d)."""
-        return bits.normal(0, self.width) * at_each(self.sigma, eps)[:, None]
+        return bits.normal(0, self.width) * evaluate_each(self.sigma, eps)[:, None]
 
     def spread(self, epsilon: float) -> float:
         """Return sigma."""
@@ -201,15 +196,17 @@ class Gaussian(Clipped):
     ) -> tuple[Floats, Floats, float]:
         """Return unit directions and Gamma(d / 2) amounts |z|^2 / 2 sigma^2."""
         drawn = points.astype(np.float64) - self.centres(ids, eps)
-        directions, lengths = noise.directed(drawn / at_each(self.sigma, eps)[:, None])
+        directions, lengths = noise.split_directions(
+            drawn / evaluate_each(self.sigma, eps)[:, None]
+        )
         return directions, lengths**2 / 2.0, drawn.shape[1] / 2.0
 
     def log_density(
         self, observed: NDArray[np.floating], eps: Eps, words: Ids
     ) -> NDArray[np.floating]:
         """Return -|z - c(v)|^2 / (2 sigma^2) of each point at each word: (n, m)."""
-        # Those who ask have one epsilon; of several the first stands for all.
+        # All callers have one epsilon; of several the first is taken.
         centres = self.centres(words, np.repeat(eps[:1], len(words)))
         squares = noise.squared_distances(observed, centres)
         with np.errstate(divide="ignore"):
-            return noise.fallen(squares, 0.5 / at_each(self.sigma, eps) ** 2)
+            return noise.apply_rates(squares, 0.5 / evaluate_each(self.sigma, eps) ** 2)

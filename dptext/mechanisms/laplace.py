@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import mechanisms, noise
-from dptext.geometry import of_ids
+from dptext.geometry import distances_by_id
 from dptext.mechanisms import Aim, Family, NoiseMechanism
 from dptext.randomness import RandomBits
 from dptext.spaces import Geometry, Space
@@ -32,29 +32,29 @@ from dptext.types import Constant, Eps, Floats, Guarantee, Ids, Inputs, MetricKi
 
 @dataclass(frozen=True, slots=True)
 class Params(mechanisms.Params):
-    """metric: the distance that epsilon counts, the space's or the lexicon's own."""
+    """Settings of Laplace noise."""
 
     family: ClassVar[Family] = Family.NOISE
 
+    #: The distance that epsilon counts, that of the space or of the lexicon's vectors.
     metric: Literal["space", "lexicon"] = "space"
 
     def prepare(self, space: Space, aim: Aim) -> Laplace:
-        """Take the space, and its Lipschitz constant where that calibrates noise."""
+        """Take the space, and its Lipschitz constant if that calibrates the noise."""
         if self.metric == "space":
             return Laplace(self, space, space, 1.0)
-        # Where all vectors coincide there is nothing to hide, and no step of 0.
+        # If all vectors coincide there is nothing to hide, but noise of 0 is none.
         stretch = space.lipschitz.over(Inputs.WORDS) or 1.0
         return Laplace(self, space, space.original, stretch)
 
 
 @dataclass(frozen=True, eq=False)
 class RadialNoise(NoiseMechanism):
-    """Noise of density exp(-eps |w(z)| / stretch), w a linear map: uniform directions.
+    """Noise z of density exp(-eps |w(z)| / stretch), w a linear map."""
 
-    measured: the space whose distance epsilon counts.
-    """
-
+    #: The space whose distance epsilon counts.
     measured: Space
+    #: By how much the noise is longer than that for the distance of the space.
     stretch: float
 
     def whitened(self, rows: NDArray[np.floating]) -> NDArray[np.floating]:
@@ -80,7 +80,7 @@ class RadialNoise(NoiseMechanism):
         """Return the noise as unit directions and Gamma(d) amounts."""
         drawn = points.astype(np.float64) - self.space.vectors[ids]
         wide = np.asarray(self.whitened(drawn), np.float64)
-        directions, lengths = noise.directed(wide / self.stretch)
+        directions, lengths = noise.split_directions(wide / self.stretch)
         return directions, eps * lengths, float(drawn.shape[1])
 
     def log_density(
@@ -91,7 +91,7 @@ class RadialNoise(NoiseMechanism):
         squares = noise.squared_distances(
             self.whitened(observed), self.whitened(centres)
         )
-        return noise.fallen(np.sqrt(squares, out=squares), eps / self.stretch)
+        return noise.apply_rates(np.sqrt(squares, out=squares), eps / self.stretch)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,13 +101,13 @@ class Laplace(RadialNoise):
     source: ClassVar[str] = "Feyisetan et al. 2020, algorithm 1"
 
     def constant(self, inputs: Inputs) -> Constant:
-        """Return what distances of inputs are multiplied by at most before noise."""
+        """Return the largest ratio of distances after and before the space."""
         if self.measured is self.space:
             return Constant(1.0, Inputs.VECTORS)
         return self.space.lipschitz
 
     def factor(self, inputs: Inputs) -> float:
-        """Return how often epsilon counts the distance of inputs."""
+        """Return the multiple of the distance of inputs that epsilon counts, from 1."""
         return max(1.0, self.constant(inputs).over(inputs) / self.stretch)
 
     def guarantee_over(self, inputs: Inputs, epsilon: float) -> Guarantee:
@@ -130,7 +130,7 @@ class Laplace(RadialNoise):
 
     def claimed_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats:
         """Return epsilon d for pairs of inputs, (n,) nats."""
-        return epsilon * of_ids(self.measured, a, b)
+        return epsilon * distances_by_id(self.measured, a, b)
 
     @property
     def geometry(self) -> Geometry:

@@ -28,7 +28,7 @@ from dptext import cache, mechanisms, noise
 from dptext.mechanisms import Aim, Family
 from dptext.mechanisms.laplace import RadialNoise
 from dptext.randomness import RandomBits
-from dptext.spaces import Geometry, Space, geometry_of, lipschitz_of
+from dptext.spaces import Geometry, Space, cached_geometry, cached_lipschitz
 from dptext.types import Constant, Eps, Floats, Guarantee, Inputs, MetricKind, blocks
 
 _BLOCK = 4096
@@ -49,29 +49,40 @@ class Params(mechanisms.Params):
         width = space.vectors.shape[1]
         spread = covariance(space.vectors[: space.size])
         trace = float(np.trace(spread))
-        # Words that all coincide spread nowhere: no direction is preferred.
+        # If all words coincide no direction is preferred.
         scaled = spread * (width / trace) if trace > 0.0 else np.eye(width)
         mixed = self.lam * scaled + (1.0 - self.lam) * np.eye(width)
         values, axes = np.linalg.eigh(mixed)
-        # The scaled covariance has a negative eigenvalue by rounding alone.
+        # Rounding may give the covariance a negative eigenvalue.
         values = np.maximum(values, 1.0 - self.lam)
         root = (axes * np.sqrt(values)) @ axes.T
         inverse = (axes / np.sqrt(values)) @ axes.T
-        return Mahalanobis(self, space, space, 1.0, root, inverse, float(values.min()))
+        return Mahalanobis(
+            params=self,
+            space=space,
+            measured=space,
+            stretch=1.0,
+            root=root,
+            inverse=inverse,
+            least=float(values.min()),
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Mahalanobis(RadialNoise):
-    """root (d, d) is M^(1/2), inverse (d, d) M^(-1/2); least M's least eigenvalue."""
+    """The mechanism, with the roots of M."""
 
     params: Params
+    #: M^(1/2): (d, d).
     root: Floats = field(repr=False)
+    #: M^(-1/2): (d, d).
     inverse: Floats = field(repr=False)
+    #: The least eigenvalue of M.
     least: float
 
     @property
     def _key(self) -> tuple[object, ...]:
-        """Return what decides the metric besides lexicon and space."""
+        """Return what determines the metric besides lexicon and space."""
         return ("mahalanobis", self.params.lam)
 
     def whitened(self, rows: NDArray[np.floating]) -> NDArray[np.floating]:
@@ -80,12 +91,12 @@ class Mahalanobis(RadialNoise):
 
     def vectors(self) -> Floats:
         """Return all vectors whitened, in float64: (V + 1, d)."""
-        return noise.product(self.space.vectors, self.inverse)
+        return noise.multiply(self.space.vectors, self.inverse)
 
     @cached_property
     def geometry(self) -> Geometry:
         """Return the public distances over V in d_RM, the diameter rounded up."""
-        measured = geometry_of(
+        measured = cached_geometry(
             self.space, lambda: self.vectors().astype(np.float32), *self._key
         )
         # Whitened vectors are measured in single precision.
@@ -94,20 +105,20 @@ class Mahalanobis(RadialNoise):
         return Geometry(measured.nearest, measured.median, measured.diameter + slack)
 
     def euclidean_factor(self, inputs: Inputs) -> Constant:
-        """Return what epsilon counts in the Euclidean distance, rounded up.
+        """Return the factor of epsilon in the Euclidean distance, rounded up.
 
-        For words the largest d_RM / d_2 over all pairs. For other inputs, and
-        vocabularies of more than 65 535 words, 1 / sqrt of M's least eigenvalue.
+        For words the largest d_RM / d_2 over all pairs. For other inputs, and for
+        vocabularies of more than 65,535 words, 1 / sqrt of M's least eigenvalue.
         """
         if inputs is not Inputs.WORDS or len(self.space.vectors) > _PAIRED:
             return Constant((1.0 + 1e-9) / math.sqrt(self.least), Inputs.VECTORS)
-        return self._of_pairs
+        return self._factor_of_words
 
     @cached_property
-    def _of_pairs(self) -> Constant:
+    def _factor_of_words(self) -> Constant:
         digest, identity = self.space.lexicon.digest, self.space.identity
         key = cache.key_of("euclidean", digest, identity, *self._key)
-        return lipschitz_of(key, "factor", self.space.vectors, self.vectors)
+        return cached_lipschitz(key, "factor", self.space.vectors, self.vectors)
 
     def guarantee_over(self, inputs: Inputs, epsilon: float) -> Guarantee:
         """Return metric DP in the Mahalanobis distance, with its Euclidean factor.
@@ -128,7 +139,7 @@ class Mahalanobis(RadialNoise):
 
     def noise(self, eps: Eps, bits: RandomBits) -> Floats:
         """Return elliptical noise: eps (n,) -> (n, d)."""
-        return noise.product(noise.radial(bits, len(self.root), eps), self.root)
+        return noise.multiply(noise.radial(bits, len(self.root), eps), self.root)
 
 
 def covariance(vectors: NDArray[np.float32]) -> Floats:

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from dptext import cache, mechanisms, noise
 from dptext.mechanisms import Aim, Family
 from dptext.mechanisms.laplace import Laplace
-from dptext.spaces import Geometry, Space, jl, lipschitz_of
+from dptext.spaces import Geometry, Space, cached_lipschitz, jl
 from dptext.types import Constant, Floats, Ids, Inputs
 
 
@@ -60,7 +60,7 @@ class Params(mechanisms.Params):
             space,
             name="projected",
             metric=f"{space.metric}, projected",
-            transformed=partial(_product, space, drawn),
+            transformed=partial(_project, space, drawn),
             params=json.dumps(settings, sort_keys=True),
             published=None,
         )
@@ -69,32 +69,39 @@ class Params(mechanisms.Params):
             "worst": lambda: spectral(drawn).over(Inputs.VECTORS),
             "published": lambda: 1.0 + self.beta,
         }[self.constant]()
-        return PrivEmb(self, projected, space, stretch or 1.0, drawn)
+        return PrivEmb(
+            params=self,
+            space=projected,
+            measured=space,
+            stretch=stretch or 1.0,
+            matrix=drawn,
+        )
 
 
-def _product(space: Space, drawn: Floats) -> NDArray[np.float32]:
-    return noise.product(space.vectors, drawn).astype(np.float32)
+def _project(space: Space, drawn: Floats) -> NDArray[np.float32]:
+    return noise.multiply(space.vectors, drawn).astype(np.float32)
 
 
 def constant(space: Space, projected: Space) -> Constant:
     """Return the largest ratio of distances over all pairs, rounded up."""
     key = cache.key_of("privemb", space.lexicon.digest, projected.identity)
-    return lipschitz_of(key, "constant", space.vectors, lambda: projected.vectors)
+    return cached_lipschitz(key, "constant", space.vectors, lambda: projected.vectors)
 
 
 def spectral(matrix: Floats) -> Constant:
-    """Return the largest factor by which any vector is made longer, rounded up."""
+    """Return the largest factor by which the matrix lengthens a vector, rounded up."""
     norm = float(np.linalg.norm(matrix, 2)) * (1.0 + 1e-9)
     return Constant(norm, Inputs.VECTORS)
 
 
 @dataclass(frozen=True, eq=False)
 class PrivEmb(Laplace):
-    """matrix (d, m): the projection."""
+    """The mechanism, with its projection."""
 
     source: ClassVar[str] = "PrivEmb, section 3"
 
     params: Params
+    #: The projection: (d, m).
     matrix: Floats = field(repr=False)
 
     @property
@@ -102,18 +109,23 @@ class PrivEmb(Laplace):
         """Return the vectors before the projection, which is linear: (V + 1, d)."""
         return self.measured.vectors
 
+    @property
+    def compared(self) -> NDArray[np.float32]:
+        """Return the vectors before the projection."""
+        return self.measured.vectors
+
     def position(self, vectors: Floats) -> Floats:
         """Project vectors: (n, d) -> (n, m)."""
-        return noise.product(vectors, self.matrix)
+        return noise.multiply(vectors, self.matrix)
 
     def constant(self, inputs: Inputs) -> Constant:
         """Return the constant of the matrix: exact for pairs of words."""
         if inputs is Inputs.WORDS and self.params.constant != "worst":
-            return self._of_pairs
+            return self._constant_of_words
         return spectral(self.matrix)
 
     @cached_property
-    def _of_pairs(self) -> Constant:
+    def _constant_of_words(self) -> Constant:
         return constant(self.measured, self.space)
 
     @property

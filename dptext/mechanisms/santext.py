@@ -38,7 +38,7 @@ class Params(mechanisms.Params):
     def prepare(self, space: Space, aim: Aim) -> SanText:
         """Take the space's nearest words."""
         scales = Scales(space) if self.recalibrate else None
-        return SanText(self, space, Lists.of_all(space), scales)
+        return SanText(self, space, Lists.from_space(space), scales)
 
 
 @dataclass(frozen=True, eq=False)

@@ -48,7 +48,7 @@ class Params(mechanisms.Params):
     def prepare(self, space: Space, aim: Aim) -> TruncatedExponential:
         """Take the space's nearest words."""
         scales = Scales(space) if self.recalibrate else None
-        return TruncatedExponential(self, space, Lists.of_all(space), scales)
+        return TruncatedExponential(self, space, Lists.from_space(space), scales)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,16 +15,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from dptext import cache, lexicons
 from dptext.errors import UsageError
-from dptext.lexicons import closed_classes, word_classes
+from dptext.lexicons import closed_classes, stand_ins, word_classes
 from dptext.mechanisms import Mechanism
-from dptext.tokens import language_data
+from dptext.tokens import grammar, kinds, language_data
+from dptext.tokens.common import common_words, kinds_of_rows
 from dptext.tokens.policy import Policy
 from dptext.types import (
     BudgetDescription,
@@ -46,6 +47,19 @@ _UNKNOWN = 0.03
 TABLES = 64
 # The name of the reader who sees one output word.
 ALONE = "alone"
+
+
+class Shown(NamedTuple):
+    """What is shown of how a word was drawn, by which a reader looks it up.
+
+    capital: it has a capital first letter inside a sentence, where capitals and common
+    words are shown: then it may be a common word as well. form: its grammatical form
+    (dptext.tokens.grammar), -1 where that is not shown.
+    """
+
+    epsilon: float
+    capital: bool = False
+    form: int = -1
 
 
 class Candidates(NamedTuple):
@@ -104,6 +118,20 @@ class Channel:
         return language_data.delicate_words(language)
 
     @property
+    def neutral(self) -> Ids:
+        """Return a neutral word for each word of news, others themselves: (V,)."""
+        return stand_ins.for_news(self.lexicon)
+
+    @property
+    def common(self) -> Mask:
+        """Tell which rows are common words other than function words: (V + 1,)."""
+        common = np.zeros(len(self.prior) + 1, bool)
+        if count := self.policy.common:
+            words = common_words(self.lexicon, count)
+            common[words.content(self.lexicon)] = True
+        return common
+
+    @property
     def inputs(self) -> Floats:
         """Return the prior over V and the unknown word: (V + 1,), sums to 1."""
         unknown = _UNKNOWN if self.policy.unknown == "perturb" else 0.0
@@ -125,8 +153,54 @@ class Channel:
             part = budget.total / np.bincount(texts)[texts]
         return np.asarray(np.clip(part, budget.low, budget.high))
 
-    def groups(self, eps: Eps) -> Iterator[tuple[float, Ints]]:
-        """Yield each epsilon to read by, with the positions of the words it is for."""
+    def inputs_of(self, shown: Shown, alone: Floats) -> Floats:
+        """Return a prior over V and the unknown word by what is shown: (V + 1,).
+
+        alone (V + 1,), a prior of all words.
+        """
+        possible = self.inputs > 0.0
+        if shown.capital:
+            possible[:-1] |= self._common_rows
+        return np.where(possible & self.has_form(shown), alone, 0.0)
+
+    def has_form(self, shown: Shown) -> Mask:
+        """Tell which words may be of the form that is shown: (V + 1,)."""
+        forms = grammar.forms_of_rows(self.lexicon)
+        return np.append((forms == shown.form) | (shown.form < 0), True)
+
+    @cached_property
+    def _never_replaced(self) -> Mask:
+        """Tell which words are written for no replaced word, common ones copied.
+
+        Function words, contractions, and words of the classes that are drawn afresh:
+        (V + 1,).
+        """
+        function = language_data.stop_words(self.lexicon.language)
+        never = [key in function or "'" in key for key in self.lexicon.row_of]
+        shown = kinds_of_rows(self.lexicon, self.policy.classes) > 0
+        return np.append(np.array(never, bool) | shown, False)
+
+    @cached_property
+    def _common_rows(self) -> Mask:
+        rows = np.zeros(len(self.prior), bool)
+        if count := self.policy.common:
+            rows[common_words(self.lexicon, count).rows(self.lexicon)] = True
+        return rows
+
+    def groups(self, released: Released) -> Iterator[tuple[Shown, Ints]]:
+        """Yield what is shown of draws, with the positions of the words it is for."""
+        capital = (released.flags[released.positions] & kinds.TITLE) != 0
+        forms = np.full(len(capital), -1)
+        if released.grammar is not None:
+            forms = released.grammar.astype(np.int64)
+        looks = 2 * forms + capital
+        for epsilon, positions in self._by_epsilon(released.eps):
+            inside = looks[positions]
+            for look in np.unique(inside).tolist():
+                shown = Shown(epsilon, bool(look % 2), look // 2)
+                yield shown, positions[inside == look]
+
+    def _by_epsilon(self, eps: Eps) -> Iterator[tuple[float, Ints]]:
         if not len(eps):
             return
         if self.budget.kind in (BudgetKind.WORD, BudgetKind.TYPE):
@@ -178,6 +252,11 @@ class Channel:
         writable = drawn[rows] & possible & (itself | ~delicate[rows])
         # What was drawn of a closed class stays, and none of its words is put anywhere.
         closed = np.append(closed_classes.written_as_drawn(self.lexicon), False)
+        if self.policy.common:
+            # No replaced word is of these, so that one that is drawn is chance.
+            never = self._never_replaced
+            writable &= ~never[rows]
+            closed &= ~never
         writable &= itself | ~(closed[rows] | closed[: len(rows), None])
         return Candidates(rows, kept["log_probs"], writable)
 
@@ -187,8 +266,14 @@ class ChannelReader:
 
     def __init__(self, channel: Channel, count: int) -> None:
         self.channel, self._count = channel, count
-        table = partial(channel.candidates, count=count)
-        self.table = lru_cache(maxsize=TABLES)(table)
+        self.table = lru_cache(maxsize=TABLES)(self._table)
+
+    def _table(self, shown: Shown) -> Candidates:
+        inputs = None
+        if shown.capital or shown.form >= 0:
+            known = self.channel.lexicon.prior * (1.0 - _UNKNOWN)
+            inputs = self.channel.inputs_of(shown, np.append(known, _UNKNOWN))
+        return self.channel.candidates(shown.epsilon, self._count, inputs)
 
     def evidence(self, released: Released) -> tuple[Ids, Floats, Mask]:
         """Return inputs (c, n), ln P(y|x) of each, -inf for none, and which to write.
@@ -198,8 +283,8 @@ class ChannelReader:
         shape = (self._count, len(released.drawn))
         rows, evidence = np.zeros(shape, np.int32), np.full(shape, -np.inf)
         writable = np.zeros(shape, bool)
-        for epsilon, positions in self.channel.groups(released.eps):
-            table, drawn = self.table(epsilon), released.drawn[positions]
+        for shown, positions in self.channel.groups(released):
+            table, drawn = self.table(shown), released.drawn[positions]
             width = table.rows.shape[1]
             rows[:width, positions] = table.rows[drawn].T
             evidence[:width, positions] = table.log_probs[drawn].T
@@ -222,7 +307,7 @@ class UnigramReader:
         """Return the likeliest word of each drawn one: (n,)."""
         guess = np.array(released.drawn)
         known = np.append(self.channel.prior, 0.0)
-        for epsilon, positions in self.channel.groups(released.eps):
-            rows = self.channel.candidates(epsilon, 1, known).rows[:, 0]
+        for shown, positions in self.channel.groups(released):
+            rows = self.channel.candidates(shown.epsilon, 1, known).rows[:, 0]
             guess[positions] = rows[released.drawn[positions]]
         return guess

@@ -189,7 +189,7 @@ class Chooser:
         """Yield public texts drawn anew, as questions with their answers."""
         words = Tokenizer(channel.lexicon, channel.policy).words(_PUBLIC)
         randomness = Randomness(RunKey.from_seed(0), "examples")
-        bits = randomness.of([bytes(16)], np.zeros(len(words.ids), np.int64))
+        bits = randomness.bits([bytes(16)], np.zeros(len(words.ids), np.int64))
         eps = np.full(len(words.ids), channel.budget.high)
         drawn = mechanism.sample(words.inputs, eps, bits)
         released = joining.released(channel.policy, words, drawn, eps)

@@ -21,7 +21,7 @@ import numpy as np
 
 from dptext.noise import unit
 from dptext.readers import kernel, posterior
-from dptext.readers.channel import TABLES, Channel
+from dptext.readers.channel import TABLES, Channel, Shown
 from dptext.readers.ngrams import Gains, Ngrams, WholeGains
 from dptext.readers.posterior import Chains, PathCandidates, WordCandidates
 from dptext.tokens import language_data
@@ -91,7 +91,7 @@ class Topic:
 
         rows (n, c) are candidates, V the unknown word.
         """
-        topics = self._topics(released)
+        topics = self._topics(released.drawn, released.texts, *self._sums(released))
         factors = np.empty(rows.shape, np.float32)
         for begin in range(0, len(rows), _BLOCK):
             part = slice(begin, begin + _BLOCK)
@@ -101,19 +101,40 @@ class Topic:
             factors[part] = self.values.take(codes + len(self.values) // 2, mode="clip")
         return factors
 
-    def _topics(self, released: Released) -> Singles:
+    def nearness(self, released: Released, positions: Ints) -> Singles:
+        """Return the cosines of some drawn words with the topics of their texts: (m,).
+
+        Nearer to 0 where few other words of the text have a direction.
+        """
+        drawn, texts = released.drawn[positions], released.texts[positions]
+        topics = self._topics(drawn, texts, *self._sums(released))
+        near = self.directions[drawn].astype(np.float32)
+        cosines: Singles = np.einsum("nd,nd->n", near, topics) / np.float32(_LENGTH**2)
+        return cosines
+
+    def _sums(self, released: Released) -> tuple[Vectors, Ints]:
+        """Return the sums of the directions of each text (texts, d), of how many."""
+        rows, of_rows = _rows_and_texts(released)
+        texts, dimensions = len(released.ends), self.directions.shape[1]
+        sums, counts = np.zeros((texts, dimensions)), np.zeros(texts, np.int64)
+        if kernel.library is not None:
+            kernel.library.topic_sums(
+                *(len(rows), dimensions, rows, of_rows),
+                *(self.directions, self.worth, sums, counts),
+            )
+            return sums, counts
+        worth = self.worth[rows]
+        np.add.at(sums, of_rows, self.directions[rows] * worth[:, None])
+        return sums, np.bincount(of_rows[worth > 0.0], minlength=texts)
+
+    def _topics(self, drawn: Ids, texts: Ints, sums: Vectors, counts: Ints) -> Singles:
         """Return the mean direction of the other draws of each word's text: (n, d)."""
-        drawn, texts = released.drawn, released.texts
-        begins = np.flatnonzero(np.diff(texts, prepend=-1))
-        of_text = np.cumsum(np.diff(texts, prepend=texts[:1]) > 0)
         worth = self.worth[drawn]
         each = self.directions[drawn] * worth[:, None]
-        sums = np.add.reduceat(each, begins, axis=0, dtype=np.float64)
-        counts = np.add.reduceat(worth > 0.0, begins, dtype=np.int64)
-        others = (counts[of_text] - (worth > 0.0)).astype(np.float32)
+        others = (counts[texts] - (worth > 0.0)).astype(np.float32)
         # So much shorter that the square of its length is exact in 32 bits.
         shares = np.float32(1.0 / 16.0) / np.maximum(others, np.float32(1.0))
-        mean = np.rint((sums.astype(np.float32)[of_text] - each) * shares[:, None])
+        mean = np.rint((sums.astype(np.float32)[texts] - each) * shares[:, None])
         length = np.sqrt(np.einsum("nd,nd->n", mean, mean))
         weight = _LENGTH * others / ((others + _FEW) * np.maximum(length, 1.0))
         topics: Singles = np.rint(mean * weight[:, None]).astype(np.float32)
@@ -121,16 +142,11 @@ class Topic:
 
     def kernel_arguments(self, released: Released) -> tuple[object, ...]:
         """Return what the kernel takes to weigh words by the topics of a batch."""
-        texts, dimensions = len(released.ends), self.directions.shape[1]
-        sums, counts = np.zeros((texts, dimensions)), np.zeros(texts, np.int64)
-        assert kernel.library is not None
-        kernel.library.topic_sums(
-            *(len(released.drawn), dimensions, released.drawn, released.texts),
-            *(self.directions, self.worth, sums, counts),
-        )
+        dimensions = self.directions.shape[1]
         scratch = np.empty(dimensions, np.float32), np.empty(dimensions, np.int16)
         factors = self.values, len(self.values), self.scale
-        return dimensions, self.directions, self.worth, sums, counts, *factors, *scratch
+        sums = self._sums(released)
+        return dimensions, self.directions, self.worth, *sums, *factors, *scratch
 
 
 _FLOAT, _SHORT = np.empty(0, np.float32), np.empty((1, 0), np.int16)
@@ -138,8 +154,23 @@ _SUMS = np.empty((1, 0)), np.empty(0, np.int64)
 # The same without a topic.
 _NO_TOPIC = 0, _SHORT, _FLOAT, *_SUMS, _FLOAT, 0, 0.0, _FLOAT, _SHORT
 
+
+def _rows_and_texts(released: Released) -> tuple[Ids, Ints]:
+    """Return the drawn words, then the copied common words, and their texts."""
+    drawn, texts = released.drawn, released.texts
+    if released.copied is None:
+        return drawn, texts
+    places = np.flatnonzero(released.copied >= 0)
+    of_places = np.searchsorted(released.ends, places, side="right")
+    rows = np.concatenate((drawn, released.copied[places])).astype(np.int32)
+    return rows, np.concatenate((texts, of_places))
+
+
 # A candidate that is so much less likely than the best one is not told from it.
 _LEAST = 1e-12
+# Of function words so many are names inside a sentence where they have a capital; they
+# are never written there.
+_FUNCTION = 0.02
 # Candidates of an attacker, who has time.
 _MANY = 40
 # What a nat of the language model counts beside a closeness of 1 in what is written.
@@ -188,7 +219,8 @@ class PairReader:
     asked about, all if not given: those that weigh most; weight, the power of the
     language model; topic, that of what the text is about, 0 to leave that out; whole,
     whether pairs of all words count: an attacker's way, for a power of 1, which chooses
-    no path.
+    no path. common, what a common word weighs beside one that may have been replaced:
+    no replaced word was one, but one may be written, since people read these best.
     """
 
     name = "ngram"
@@ -207,9 +239,14 @@ class PairReader:
         kept: int | None = None,
         *,
         whole: bool = False,
+        common: float = 0.0,
     ) -> None:
         channel.check()
+        self._common = common
         self.channel = channel
+        function = language_data.stop_words(channel.lexicon.language)
+        keys = [*channel.lexicon.row_of]
+        self._function = np.array([*(key in function for key in keys), False])
         # There are no more inputs than words and the unknown word.
         self._model, self._count = model, min(count, model.size + 1)
         self._kept, self._weight = min(kept or self._count, self._count), weight
@@ -244,6 +281,15 @@ class PairReader:
     def likely(self, weighed: Weighed) -> Singles:
         """Return the posterior probability of each candidate: (k, n)."""
         return posterior.marginals(weighed.chains, weighed.words, self._gains)
+
+    def nearness(self, released: Released, positions: Ints) -> Singles | None:
+        """Return how near drawn words are to what their texts are about: (m,).
+
+        Cosines of their directions; None where topics are left out.
+        """
+        if self._topic is None or not len(positions):
+            return None
+        return self._topic.nearness(released, positions)
 
     def evidence(self, released: Released) -> tuple[Ids, Floats, Mask]:
         """Return candidates (k, n), ln of how likely each is, and which to write."""
@@ -331,8 +377,8 @@ class PairReader:
         weights, backoff = (np.empty(shape, np.float32) for _ in range(2))
         writable = np.empty(shape, np.bool_)
         topic = self._topic and self._topic.kernel_arguments(released)
-        for epsilon, positions in self.channel.groups(released.eps):
-            table, drawn = self.table(epsilon), released.drawn[positions]
+        for shown, positions in self.channel.groups(released):
+            table, drawn = self.table(shown), released.drawn[positions]
             if drawn.min() < 0 or drawn.max() >= len(table.rows):
                 raise IndexError("a word that the mechanism does not draw")
             kernel.library.weigh(
@@ -349,8 +395,8 @@ class PairReader:
         shape = len(released.drawn), self._count
         rows, writable = np.zeros(shape, np.int32), np.zeros(shape, bool)
         weights = np.zeros(shape, np.float32)
-        for epsilon, positions in self.channel.groups(released.eps):
-            table, drawn = self.table(epsilon), released.drawn[positions]
+        for shown, positions in self.channel.groups(released):
+            table, drawn = self.table(shown), released.drawn[positions]
             rows[positions] = table.rows[drawn]
             writable[positions] = table.writable[drawn]
             weights[positions] = table.weights[drawn]
@@ -365,12 +411,21 @@ class PairReader:
         chains = posterior.chains_of(released, self.channel.lexicon)
         return Weighed(rows, columns.T, writable, words, chains)
 
-    def _table(self, epsilon: float) -> CandidateTable:
+    def _table(self, shown: Shown) -> CandidateTable:
         model, channel = self._model, self.channel
         alone = model.alone[: model.size + 1].astype(np.float64)
-        inputs = np.where(channel.inputs > 0.0, np.exp(alone), 0.0)
-        rows, log_probs, writable = channel.candidates(epsilon, self._count, inputs)
-        logs = log_probs + self._weight * alone[rows]
+        inputs = channel.inputs_of(shown, np.exp(alone))
+        weigh = np.zeros(len(inputs))
+        if shown.capital:
+            inputs[self._function] *= _FUNCTION
+            weigh[self._function] = np.log(_FUNCTION)
+        if self._common and not shown.capital:
+            common = channel.common & channel.has_form(shown)
+            inputs[common] = self._common * np.exp(alone[common])
+            weigh[common] = np.log(self._common)
+        every = shown.epsilon, self._count, inputs
+        rows, log_probs, writable = channel.candidates(*every)
+        logs = log_probs + self._weight * alone[rows] + weigh[rows]
         top = logs.max(axis=1, keepdims=True)
         weights = np.exp(logs - np.where(np.isfinite(top), top, 0.0))
         weights = np.where(np.isfinite(logs), np.maximum(weights, _LEAST), 0.0)

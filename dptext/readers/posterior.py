@@ -103,8 +103,14 @@ def chains_of(released: Released, lexicon: Lexicon) -> Chains:
     known = np.full(len(kind), -1, np.int64)
     known[kind == kinds.UNKNOWN] = unknown
     known[kind == kinds.NUMBER] = row_of[NUMBER]
-    for position in np.flatnonzero(kind == kinds.STOP_WORD).tolist():
-        known[position] = row_of.get(key_of(released.pieces[position]), unknown)
+    if released.copied is not None:
+        known = np.where(released.copied >= 0, released.copied, known)
+    copied = np.flatnonzero(
+        (kind == kinds.STOP_WORD) | ((kind == kinds.COMMON) & (known < 0))
+    )
+    pieces = [released.pieces[position] for position in copied.tolist()]
+    rows = {piece: row_of.get(key_of(piece), unknown) for piece in {*pieces}}
+    known[copied] = [rows[piece] for piece in pieces]
     edge = unknown + 1
     known[(released.flags & kinds.ENDER) != 0] = edge
     # Known pieces, between the edges of the batch.

@@ -21,6 +21,7 @@ from dptext.guarantees.claims import (
     MAX_MEANINGFUL_TEXT_LOSS,
     Loss,
     Strength,
+    Unprotected,
     above,
     first_beyond,
     judge,
@@ -57,6 +58,10 @@ _SHORTENED = (
 )
 _LONGEST = 30  # characters of the name of a field
 _LONG_PATH = 44  # characters of the path of an output
+_NOT_ANONYMOUS = (
+    "no: people who can be recognised by the common words and what they tell are "
+    "recognised; anyone with an original finds its row"
+)
 NOT_MEASURED = "not measured: no word of a rewritten text stands for another"
 _BY_SEED = "anyone who knows or guesses the seed can repeat every draw"
 _WORDS = {
@@ -99,27 +104,38 @@ def answer(document: Document, released: RunOutputs | None = None) -> list[Line]
     if released is None and output is not None:
         released = RunOutputs([output.file], public=output.file, copied=output.copied)
     released = released or RunOutputs((), copied=None)
-    lines = [_private(document, released), _copied(document, released)]
+    lines = [*not_anonymous(document.guarantee)]
+    lines += [_private(document, released), _copied(document, released)]
     layout = document.run.layout
     lines += changed_fields(layout.dropped, layout.pseudonyms)
     lines += protected(document.guarantee, document)
     if words is not None and words.topics is not None:
         seeded = document.run.key == "seed"
-        lines += of_topics(words.topics, seeded=seeded)
+        shuffled = document.run.layout.shuffled
+        lines += of_topics(words.topics, seeded=seeded, shuffled=shuffled)
         if private is not None and private.words is not None:
             changed = private.words.metrics.get("PP", {}).get("share_changed")
-            lines.append(Line("kept", *whole_texts.kept_sentence(changed)))
+            lines.append(
+                Line("kept", *whole_texts.kept_sentence(words.topics, changed))
+            )
     elif words is not None:
         lines += attacks(attackers_on(document, words))
         total = document.guarantee.text_loss.total
         lines.append(Line("original", original_row(total)))
-        lines += [] if private is None else [_kept(private)]
+        replaced = Unprotected.COMMON_WORDS in document.guarantee.unprotected
+        lines += [] if private is None else [_kept(private, replaced=replaced)]
     else:
         assert document.vectors is not None
         lines += vector_lines.of_measures(document.vectors.measures)
         lines += vector_lines.of_worth(document)
     sent = [*_third_party(document)]
     return [*lines, *sent, _send(document), _repeat(document, sent), _report(released)]
+
+
+def not_anonymous(promise: Statement) -> Iterator[Line]:
+    """Say first what texts tell whose common words are copied."""
+    if Unprotected.COMMON_WORDS in promise.unprotected:
+        yield Line("anonymous", _NOT_ANONYMOUS, {"anonymous": False})
 
 
 def warnings_of(document: Document) -> tuple[str, ...]:
@@ -158,6 +174,8 @@ def blocks(lines: Sequence[Line], warnings: Sequence[str] = ()) -> tuple[Block, 
     They make the other lines shorter, and the answer longer where that is not enough.
     """
     said = {line.name: _cut(line.sentence, 2) for line in lines}
+    if "anonymous" in said:  # it says this, too
+        said.pop("original", None)
     wanted = min(sum(map(_height, warnings)), _OF_WARNINGS)
     if sum(map(_height, said.values())) + wanted > _LINES:
         said.pop("repeat", None)
@@ -263,12 +281,24 @@ def _counted(
                 treated[words.treatment.get(name, "not stated")] += tokens
         replaced = treated.pop("replaced", 0)
         parts.append(f"{_some(replaced, 'word')}{named} replaced")
+        figures |= {"words_replaced": replaced, "other_words": {**treated}}
+        by_class = {name: words.tokens.get(name, 0) for name in kinds.OPTIONAL}
+        by_class = {name: tokens for name, tokens in by_class.items() if tokens}
+        if by_class:
+            figures["by_class"] = {**by_class}
+        common = by_class.pop("common", 0)
+        if common:
+            treated["copied"] -= common
+            parts.append(f"{_some(common, 'common word')} copied")
+        # Of those that are made new, the others have a form.
+        named = [f"{CLASSES[name]} {count(each)}" for name, each in by_class.items()]
+        which = {"made new": f" ({', '.join(named)})" if named else ""}
         parts += [
             f"{count(each)} {'made ' if name.startswith('random') else ''}{name}"
+            f"{which.get(name, '')}"
             for name, each in treated.items()
             if each
         ]
-        figures |= {"words_replaced": replaced, "other_words": {**treated}}
     elif vectors is not None:
         parts.append(f"{_some(vectors.vectors, 'vector')}{named}")
         figures |= {"vectors": vectors.vectors, "words": vectors.words}
@@ -455,28 +485,42 @@ def attackers_on(document: Document, words: WordSection) -> Attackers:
         seeded=document.run.key == "seed",
         other_language=counts is not None and counts.other_language,
         rewritten=counts is not None and counts.describes == "rewritten texts",
+        common=Unprotected.COMMON_WORDS in document.guarantee.unprotected,
+        classes=Unprotected.CLASSES in document.guarantee.unprotected,
     )
 
 
 def attacks(known: Attackers) -> list[Line]:
     """Say how many written words are the original, then what attackers find."""
+    written, attacker = written_sentence(known), attacker_sentence(known)
+    if known.common and attacker[0] == written[0]:
+        # The line above has the command; the first line of the answer needs the room.
+        attacker = attacker[0].partition(":")[0], attacker[1]
     return [
-        Line("written", *written_sentence(known)),
-        Line("attacker", *attacker_sentence(known)),
+        Line("written", *written),
+        Line("attacker", *attacker),
         Line("one draw", *draw_sentence(known)),
     ]
 
 
-def of_topics(topics: TopicFigures, *, seeded: bool) -> list[Line]:
+def of_topics(
+    topics: TopicFigures, *, seeded: bool, shuffled: bool = False
+) -> list[Line]:
     """Say how often the nearest topic is written, and who finds an original."""
     return [
         Line("written", *whole_texts.written_sentence(topics)),
-        Line("original", *whole_texts.original_sentence(topics, seeded=seeded)),
+        Line(
+            "original",
+            *whole_texts.original_sentence(topics, seeded=seeded, shuffled=shuffled),
+        ),
     ]
 
 
-def _kept(private: Private) -> Line:
-    """Say how much changed and how much of the meaning is left."""
+def _kept(private: Private, *, replaced: bool) -> Line:
+    """Say how much changed and how much of the meaning is left.
+
+    replaced: of the words that are replaced, where common ones are copied.
+    """
     assert private.words is not None
     metrics = private.words.metrics
     of_meaning = metrics.get("CS", {})
@@ -484,9 +528,11 @@ def _kept(private: Private) -> Line:
     meaning, near = of_meaning.get("share_kept"), of_meaning.get("mean_cosine")
     parts, mark = [], "private"
     if isinstance(changed, float):
-        parts.append(f"{whole(changed)} of words changed")
+        of = "replaced words" if replaced else "words"
+        parts.append(f"{whole(changed)} of {of} changed")
     if isinstance(meaning, float):
-        parts.append(f"{whole(meaning)} of meaning kept")
+        of = "their meaning" if replaced else "meaning"
+        parts.append(f"{whole(meaning)} of {of} kept")
         mark = "unrelated: 0%; private"
     elif isinstance(near, float):
         parts.append(f"similarity of meaning {near:.2f} of 1")

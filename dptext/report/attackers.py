@@ -9,7 +9,7 @@ measures it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 from msgspec import Meta
@@ -17,6 +17,7 @@ from msgspec import Meta
 from dptext.measures.bayes_risk import Risk, Share
 from dptext.measures.context_risk import (
     ALL,
+    AS_WRITTEN,
     CATEGORIES,
     CONTENT,
     RARE,
@@ -32,35 +33,36 @@ SEEDED = "not measured: with the seed, every draw can be repeated"
 _MEASURED_BY = (
     "dptext evaluate ORIGINAL OUTPUT --profile OUTPUT.dptext.json measures it"
 )
-# Classes of words by the names that a report has for them; words that say little.
-_CATEGORIES = {"any": SPECIAL_WORDS, **CATEGORIES}
+# Of fewer words a share says little.
 _FEW = 50
 # Languages of lexicons as people name them.
 _LANGUAGES = {"en": "English"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ReaderFigures:
-    """What one attacker finds in a public corpus, to four digits.
+    """What one attacker finds in public texts of a kind, to four digits.
 
     success, the share of all words, lies between low and high at 95%; content, of words
     that are no stop words, and rare, of those beyond the thousand most frequent; null
-    where there are none. kind says what texts these are; counted, of how many other
-    words of that kind the reader knows the pairs.
+    where there are none. counted: of how many other words of that kind the reader knows
+    the pairs.
     """
 
-    reader: str
-    corpus: str
-    words: Count
+    reader: str = AS_WRITTEN
+    kind: str = ""
     success: Share
     low: Share
     high: Share
     content: Share | None = None
     rare: Share | None = None
-    kind: str = ""
     counted: Count = 0
-    #: Shares of the words that tell of special categories of personal data, "any" of
-    #: all of them; only where there are 50 words and more.
+    #: Which texts were read, and how many words; not in a public report of a kind.
+    corpus: str = ""
+    words: Count = 0
+    #: Of words that tell of special categories of personal data, if 50 and more.
+    special: Share | None = None
+    #: The same of each category; not in a public report.
     categories: dict[str, Share] = field(default_factory=dict)
 
     @classmethod
@@ -73,6 +75,7 @@ class ReaderFigures:
             best = max(corpus.readings, key=lambda reading: reading.success)
             shares = {each.name: round(each.success, 4) for each in best.classes}
             (every,) = (each for each in best.classes if each.name == ALL)
+            enough = {each.name for each in best.classes if each.words >= _FEW}
             row = cls(
                 reader=best.reader,
                 corpus=corpus.corpus,
@@ -84,15 +87,24 @@ class ReaderFigures:
                 rare=shares.get(RARE),
                 kind=corpus.kind,
                 counted=corpus.counted if best.reader == SAME_KIND else 0,
+                special=shares[SPECIAL_WORDS] if SPECIAL_WORDS in enough else None,
                 categories={
-                    name: shares[each.name]
-                    for each in best.classes
-                    for name, label in _CATEGORIES.items()
-                    if each.name == label and each.words >= _FEW
+                    name: shares[label]
+                    for name, label in CATEGORIES.items()
+                    if label in enough
                 },
             )
             rows.append(row)
         return tuple(sorted(rows, key=lambda row: -row.success))
+
+    def category(self, name: str) -> float | None:
+        """Return the share of a special category, or of "any", None if not known."""
+        return self.special if name == "any" else self.categories.get(name)
+
+    def in_short(self) -> ReaderFigures:
+        """Return the row of a public report, by kind where there is one."""
+        corpus = "" if self.kind else self.corpus
+        return replace(self, corpus=corpus, words=0, categories={})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -116,6 +128,10 @@ class Attackers:
     other_language: bool = False
     #: Texts were written anew: no written word stands for an original one.
     rewritten: bool = False
+    #: Common words are copied: figures are of the other words.
+    common: bool = False
+    #: Words of some classes are drawn whatever they were: figures leave them out.
+    classes: bool = False
     #: The command that measures for these settings.
     measured_by: str = _MEASURED_BY
 
@@ -124,6 +140,14 @@ class Attackers:
         """Say that nothing was measured, and which command measures it."""
         which = "texts in this language" if self.other_language else "these settings"
         return f"not measured for {which}: {self.measured_by}"
+
+    @property
+    def words(self) -> str:
+        """Name the words that figures are of."""
+        if not self.common:
+            return "words"
+        apart = ", names and other classes apart" if self.classes else ""
+        return f"replaced words{apart}"
 
     @property
     def public_texts(self) -> str:
@@ -145,8 +169,8 @@ def written_sentence(known: Attackers) -> tuple[str, JsonObject]:
     of_rare = f", {_between(rare)} of rare ones" if rare else ""
     figures = {"found": _limits(every), "found_of_rare_words": _limits(rare)}
     sentence = (
-        f"{_between(every)} of all words stand in the output unchanged{of_rare} "
-        f"({known.public_texts})"
+        f"{_between(every)} of all {known.words} stand in the output unchanged"
+        f"{of_rare} ({known.public_texts})"
     )
     return sentence, figures
 
@@ -174,7 +198,9 @@ def attacker_sentence(known: Attackers) -> tuple[str, JsonObject]:
     texts = known.public_texts
     if known.readers_risk is not None:
         texts += f" at risk {whole(known.readers_risk)}, which protects more"
-    found = f"recovers at least {_between(every)} of all words{of_rare} ({texts})"
+    found = (
+        f"recovers at least {_between(every)} of all {known.words}{of_rare} ({texts})"
+    )
     return found, figures
 
 
@@ -184,10 +210,10 @@ def category_rows(known: Attackers) -> list[tuple[str, str, str]]:
     A share each, or those of the corpora with the least and the most.
     """
     rows = []
-    for name in _CATEGORIES:
+    for name in ("any", *CATEGORIES):
         found, shown = (
-            [each.categories[name] for each in each_way if name in each.categories]
-            for each_way in (known.readers, known.written)
+            [share for each in rows_of if (share := each.category(name)) is not None]
+            for rows_of in (known.readers, known.written)
         )
         if found or shown:
             reading = _between(found) if found else ""
@@ -207,7 +233,8 @@ def draw_sentence(known: Attackers) -> tuple[str, JsonObject]:
         return known.risk_note, figures
     most = "" if risk.low is None else "at most "
     sentence = (
-        f"the best guess from it is right for {most}{whole(risk.success)} of words, "
+        f"the best guess from it is right for {most}{whole(risk.success)} of "
+        f"{'replaced ' if known.common else ''}words, "
         f"without it for {whole(risk.baseline)}"
     )
     return sentence, {"found": risk.success, "without_output": risk.baseline}

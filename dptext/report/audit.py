@@ -36,7 +36,7 @@ def draws(pipeline: Pipeline) -> AuditDraws:
         nonlocal batches
         batches += 1
         new = (Record(next(numbers), (), None) for _ in range(times))
-        return stream.of([stream.nonce(each) for each in new], records)
+        return stream.bits([stream.nonce(each) for each in new], records)
 
     def words(ids: Ids, eps: Eps) -> Ids:
         return pipeline.draw(ids, eps, bits(randomness, np.zeros(len(ids), np.int64)))

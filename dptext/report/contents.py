@@ -35,6 +35,11 @@ if TYPE_CHECKING:
 _FIELDS = 1000
 _FURTHER = "further fields"
 _NAMES = "names of fields"
+_OF_WORDS = (
+    "make it private (--field) or a pseudonym (--pseudonym), leave it out (--drop)"
+)
+# Vectors have no other column than that of ids.
+OF_VECTORS = "name records by another field (--id)"
 _FEW = 3  # names of fields that look like those of people
 
 
@@ -46,28 +51,33 @@ class FieldFinding:
     how: Identifying
     #: How it is shown: names of fields that could be text are not.
     shown: str
-
-    @classmethod
-    def for_field(cls, name: str, how: Identifying) -> FieldFinding:
-        """Return the finding on a field of the file."""
-        return cls(name, how, f"column {exports.series([name])}")
+    #: What to do, but for accepting it.
+    advice: str
 
     def __str__(self) -> str:
         """Say what is unchanged, of what kind and how often, and what to do."""
         name = exports.series([self.name])
         return (
-            f"{self.shown} is unchanged and looks like {self.how}; make it private "
-            "(--field) or a pseudonym (--pseudonym), leave it out (--drop), or accept "
-            f"it with allow: [identifying: {name}]"
+            f"{self.shown} is unchanged and looks like {self.how}; {self.advice}, or "
+            f"accept it with allow: [identifying: {name}]"
         )
 
 
 class Contents:
     """Counts what the values of unchanged fields look like, in little memory."""
 
-    def __init__(self, subject: str | None = None, tokens: Sequence[str] = ()) -> None:
-        """Begin; subject names people, tokens are fields of pseudonyms."""
+    def __init__(
+        self,
+        subject: str | None = None,
+        tokens: Sequence[str] = (),
+        advice: str = _OF_WORDS,
+    ) -> None:
+        """Begin; subject names people, tokens are fields of pseudonyms.
+
+        advice says what to do about a field that identifies people.
+        """
         self._subject, self._tokens = subject, tuple(tokens)
+        self._advice = advice
         self._fields: dict[str, FieldValues] = {}
         self._further, self._names = FieldValues(), FieldValues()
         # Values of further fields whose names tell a kind.
@@ -118,7 +128,8 @@ class Contents:
             if name == self._subject and values.texts and how is None:
                 how = Identifying(Kind.NUMBER, values.texts, values.texts, by_name=True)
             if how is not None and not exports.is_in(name, tuple(allowed)):
-                found.append(FieldFinding.for_field(name, how))
+                shown = f"column {exports.series([name])}"
+                found.append(FieldFinding(name, how, shown, self._advice))
         return [*found, *self._in_names(allowed)]
 
     def _in_names(self, allowed: Sequence[str]) -> Iterator[FieldFinding]:
@@ -133,7 +144,8 @@ class Contents:
                 found.append((name, how))
         for name, how in found:
             if name not in allowed:
-                yield FieldFinding(name, how, f"what stands in {name}")
+                shown = f"what stands in {name}"
+                yield FieldFinding(name, how, shown, self._advice)
 
     def false_tokens(self) -> Iterator[str]:
         """Yield which fields of pseudonyms hold values that are none."""
@@ -181,6 +193,20 @@ class StopAtIdentifying:
             streams.unpacked(plain, name, selection.encoding) as stream,
         ):
             read(module, stream, selection, contents)
+        self._stop(contents, name)
+
+    def look_at_vectors(self, job: Job, output: OutputFile) -> None:
+        """Look at the ids beside complete vectors. Raises StoppedError."""
+        name, field = job.output or "", job.selection.id_field
+        if field is None or columns.suffix(name) == ".npy":  # vectors alone
+            return
+        contents = Contents(advice=OF_VECTORS)
+        with output.content() as plain:
+            for ids in columns.ids(plain, name):
+                contents.add(field, map(_plain, ids))
+        self._stop(contents, name)
+
+    def _stop(self, contents: Contents, name: str) -> None:
         found = contents.identifying(self.allowed)
         if found:
             where = f"{name}: " if name else ""
@@ -197,7 +223,8 @@ def read_export(report: Document, export: Export) -> Contents:
     """
     run, layout = report.run, report.run.layout
     subject = None if run.recorded is None else run.recorded.limits.field
-    contents = Contents(subject, layout.selection(export.size).pseudonyms)
+    advice = OF_VECTORS if report.words is None else _OF_WORDS
+    contents = Contents(subject, layout.selection(export.size).pseudonyms, advice)
     if layout.format == "text":
         return contents
     if report.words is not None:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta, ValidationError
 
+from dptext import formats
 from dptext.errors import UsageError
 from dptext.guarantees.claims import SubjectLimit
 from dptext.guarantees.statement import Statement
@@ -30,7 +31,7 @@ from dptext.report.attackers import ReaderFigures
 from dptext.report.signatures import Signature
 from dptext.report.whole_texts import TopicFigures
 from dptext.tokens import kinds, lists
-from dptext.tokens.policy import Policy
+from dptext.tokens.policy import Policy, WordClass
 from dptext.types import JsonObject, Selection
 from dptext.vectors import Measures
 
@@ -57,6 +58,8 @@ _LAID_OUT = (
     "id_field missing delimiter quoting header encoding escapes dropped pseudonyms"
 )
 _OF_SELECTION = tuple(_LAID_OUT.split())
+# Options that only some formats take.
+_OF_FORMATS = ("missing", "delimiter", "quoting", "header", "encoding", "escapes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +86,38 @@ class Layout:
     dropped: tuple[str, ...] = ()
     #: Fields whose values are keyed tokens, without differential privacy.
     pseudonyms: tuple[str, ...] = ()
+    #: Whether the output has its records in random order.
+    shuffled: bool = False
 
     @classmethod
-    def of(cls, selection: Selection, formats: Collection[str]) -> Layout:
+    def of(
+        cls, selection: Selection, names: Collection[str], *, shuffled: bool = False
+    ) -> Layout:
         """Say how the records of outputs in these formats were read."""
-        if set(formats) == {"text"}:  # without fields, whatever is named of others
+        if set(names) == {"text"}:  # without fields, whatever is named of others
             selection = replace(selection, fields=(), dropped=(), pseudonyms=())
-        return cls(
-            format=next(iter(formats)) if len(formats) == 1 else None,
+        layout = cls(
+            format=next(iter(names)) if len(names) == 1 else None,
             fields=selection.fields or None,
             **{name: getattr(selection, name) for name in _OF_SELECTION},
+            shuffled=shuffled,
         )
+        return layout.that_applies(names)
+
+    def that_applies(self, names: Collection[str]) -> Layout:
+        """Return it with the defaults of options that none of these formats takes.
+
+        The environment and a file of settings may name a delimiter for all inputs.
+        """
+        read = [formats.find(None, name) for name in names]
+        needed = {name: formats.REQUIREMENTS[name] for name in _OF_FORMATS}
+        unused = [
+            name
+            for name, each in needed.items()
+            if read and not any(map(each.is_met, read))
+        ]
+        usual = Selection()
+        return replace(self, **{name: getattr(usual, name) for name in unused})
 
     def selection(self, longest: int) -> Selection:
         """Return how to read such records, of at most so many bytes."""
@@ -150,15 +174,15 @@ class WordSection:
     at the smaller risk readers_risk (a lower limit) or, where that is null, under these
     settings. Both are of texts in `language`, that of the lexicon.
     vocabulary and dimensions are those of the lexicon, prior the source of its word
-    frequencies; decoder_files, by setting, and list_files, by path, are the digests of
-    what the decoder and the lists read.
+    frequencies ("" in a public report); decoder_files, by setting, and list_files, by
+    path, are the digests of what the decoder and the lists read.
     """
 
     risk: Risk | None
     risk_note: str
     vocabulary: Count
     dimensions: Count
-    prior: str
+    prior: str = ""
     no_risk: NoRisk | None = None
     deniability: Deniability | None = None
     readers: tuple[ReaderFigures, ...] = ()
@@ -197,8 +221,9 @@ class VectorSection:
     """What is measured of released vectors, and how they are made.
 
     measures are null where the run was seeded. epsilon_each is that of one vector, step
-    that of the public grid; table_digest is of the vectors before the noise: those of
-    the lexicon, weighted where the settings weight them, or of the sentence model.
+    that of the public grid (0: public points lie on none); table_digest is of the
+    vectors before the noise: those of the lexicon, weighted where the settings weight
+    them, or of the sentence model.
     """
 
     measures: Measures | None
@@ -231,7 +256,13 @@ _TREATED = (
 def treatment(policy: Policy) -> dict[str, str]:
     """Say for each class of token what happens to it."""
     names = zip(kinds.NAMES, policy.treatments.tolist(), strict=False)
-    return {name: _TREATED[code] for name, code in names}
+    treated = {name: _TREATED[code] for name, code in names}
+    # Classes that there are only where they are asked for.
+    asked = {each.kind for each in policy.classes}
+    asked |= {kinds.COMMON} if policy.common else set()
+    every = {each.kind for each in WordClass} | {kinds.COMMON}
+    optional = {kinds.NAMES[kind] for kind in every - asked}
+    return {name: how for name, how in treated.items() if name not in optional}
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +291,7 @@ class WordCounts:
     @property
     def other_language(self) -> bool:
         """Tell whether over a third of the words are not in the lexicon."""
-        known = self.tokens.get("word", 0) + self.tokens.get("stop_word", 0)
+        known = sum(self.tokens.get(key, 0) for key in ("word", "stop_word", "common"))
         unknown = self.tokens.get("unknown", 0)
         return unknown > _UNKNOWN * (known + unknown)
 
@@ -270,6 +301,7 @@ class WordCounts:
         counted, meters = tally.counted, tally.meters
         tokens = dict(zip(kinds.NAMES, counted.tokens.tolist(), strict=False))
         treated = treatment(pipeline.profile.tokens)
+        tokens = {name: number for name, number in tokens.items() if name in treated}
         wordlike = tokens.keys() - kinds.MARK_NAMES
         total = sum(tokens[name] for name in wordlike)
         copied = sum(tokens[name] for name in wordlike if treated[name] == "copied")
@@ -411,14 +443,23 @@ class Document:
 def public(document: Document) -> Document:
     """Return the document without anything that depends on the private text.
 
-    Bands of the risk follow from its settings, and what compared texts have in common
-    stands in the sentence of the guarantee: a public report leaves both out.
+    It is short: bands of the risk, layouts of forms, the source of word frequencies and
+    N_w and S_w follow from settings and lexicon, what compared texts have in common
+    stands in the sentence of the guarantee, and of figures that ship the row of each
+    kind of text is enough.
     """
     words, promise = document.words, document.guarantee
     if words is not None:
-        promise = replace(promise, adjacency=(), covered=())
+        promise = replace(promise, adjacency=(), covered=(), form_layouts=())
         risk = None if words.risk is None else replace(words.risk, bands=())
-        words = replace(words, risk=risk)
+        words = replace(
+            words,
+            risk=risk,
+            prior="",
+            deniability=None,
+            readers=tuple(each.in_short() for each in words.readers),
+            written=tuple(each.in_short() for each in words.written),
+        )
     return replace(
         document, audience="public", private=None, guarantee=promise, words=words
     )

@@ -28,7 +28,7 @@ from dptext.report.blocks import (
     Table,
     Tokens,
 )
-from dptext.report.figures import share, short
+from dptext.report.figures import CLASSES, count, share, short
 from dptext.tokens import kinds
 from dptext.types import BudgetKind, Eps, Record, Words
 
@@ -64,6 +64,8 @@ class Token:
     scores: dict[str, float] = field(default_factory=dict)
     stays: float | None = None
     likeliest: tuple[Replacement, ...] = ()
+    #: Of a word that becomes a random one of its class: how many these are, else 0.
+    any_of: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,7 @@ def explain(pipeline: Pipeline, text: str, listed: int) -> Explanation:
             treatment=treated[kind],
             replaced=position in numbers,
             scores=scores.get(position, {}),
+            any_of=len(pipeline.joiner.candidates(words, position)),
         )
         if token.replaced:
             number = numbers[position]
@@ -132,7 +135,7 @@ def _epsilons(pipeline: Pipeline, words: Words) -> Eps:
         return np.empty(0)
     randomness = pipeline.randomness(RunKey.fresh())
     nonce = randomness.nonce(Record(0, (), None))
-    bits = randomness.of([nonce], np.zeros(len(words.ids), np.int64))
+    bits = randomness.bits([nonce], np.zeros(len(words.ids), np.int64))
     if isinstance(budget, SequentialBudget):
         return pipeline.release(budget, words, bits)[1]
     return budget.spread(words, bits)
@@ -203,6 +206,11 @@ def view(result: Explanation) -> Page:
         for token in result.tokens
         if token.stays is not None
     ]
+    become += [
+        (token.text, None, f"any of {count(token.any_of)} of its class, equally likely")
+        for token in result.tokens
+        if token.any_of
+    ]
     columns = [
         Column("token"),
         Column("stays", share),
@@ -236,8 +244,11 @@ def _spread(result: Explanation, marks: Sequence[Mark]) -> list[Block]:
     # Of a score, its share of the text is shown; the score itself is in the JSON.
     scores = [name for name in names if f"{name} share" not in names]
     largest = max((token.epsilon or 0.0 for token in tokens), default=0.0)
+    # Classes are named where a policy asks for more than the usual ones.
+    named = any(token.kind in kinds.OPTIONAL for token in tokens)
     columns = [
         Column("token"),
+        *([Column("class")] if named else []),
         Column("treatment"),
         *(Column(name.removesuffix(" share"), short) for name in scores),
         Column("part", share),
@@ -245,8 +256,12 @@ def _spread(result: Explanation, marks: Sequence[Mark]) -> list[Block]:
     ]
     rows = [
         (
-            *(mark, token.treatment, *map(token.scores.get, scores)),
-            *(token.proportion, token.epsilon),
+            mark,
+            *([CLASSES.get(token.kind, token.kind)] if named else []),
+            token.treatment,
+            *map(token.scores.get, scores),
+            token.proportion,
+            token.epsilon,
         )
         for token, mark in zip(tokens, marks, strict=True)
     ]

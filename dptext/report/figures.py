@@ -16,6 +16,11 @@ from dptext.models.server_use import ServerAsked, ServerUse
 CLASSES = {
     "kept": "words of lists",
     "markup": "tags and entities",
+    "common": "common words",
+    "person": "persons",
+    "place": "places",
+    "organisation": "organisations",
+    "calendar": "months and weekdays",
     "stop_word": "stop words",
     "number": "numbers",
     "identifier": "identifiers",

@@ -66,14 +66,17 @@ def _as_shipped(recipe: Profile) -> bool:
     """Tell whether settings are those of the profile that ships under this name.
 
     Epsilon and parameters of the mechanism may follow from a risk, which `check`
-    compares with the one that was asked for.
+    compares with the one that was asked for; fitted parameters follow from epsilon.
     """
     wanted: dict[str, Any] = profile.load(recipe.name).settings()
     actual: dict[str, Any] = recipe.settings()
-    if wanted["budget"].get("epsilon", 0) is None:
-        for settings in (wanted, actual):
-            settings["mechanism"] = settings["mechanism"]["name"]
+    by_risk = wanted["budget"].get("epsilon", 0) is None
+    is_fitted = wanted["mechanism"].get("weights") == "fitted"
+    for settings in (wanted, actual):
+        if by_risk:
             settings["budget"]["epsilon"] = None
+        if by_risk or is_fitted:
+            settings["mechanism"] = settings["mechanism"]["name"]
     # A lexicon may bring its own pairs of words, or a language without any.
     falls_back = wanted["decoder"].get("optional") and (
         actual["decoder"]["name"] == "none"

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dptext import progress
+from dptext.guarantees.claims import Unprotected
 from dptext.guarantees.statement import Statement
 from dptext.measures import public
 from dptext.measures.bayes_risk import Risk, Share
@@ -29,6 +30,7 @@ from dptext.report.blocks import (
     Table,
 )
 from dptext.report.whole_texts import TopicFigures
+from dptext.tokens import common
 from dptext.types import Record
 
 SENTENCES = (
@@ -39,6 +41,7 @@ SENTENCES = (
     "A clever film with a weak ending; the music alone is worth the ticket.",
     "She was treated for a broken wrist and went home on Friday.",
 )
+_MEASURED_BY = "dptext sanitize --plan --public-text FILE measures it on public texts"
 # What is packed is not opened: compressed texts and tables are mostly 2 to 4 times as
 # long as their files.
 UNPACKED = 3
@@ -114,6 +117,9 @@ class Plan:
     pseudonyms: tuple[str, ...] = ()
     #: Where whole texts become topics; null where words are replaced.
     topics: TopicFigures | None = None
+    #: Share of words that are common and copied, by public word frequencies; null where
+    #: no word is for being common.
+    copied: Share | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +142,13 @@ def plan(
     pipeline: Pipeline,
     size: Size | None = None,
     *,
+    promise: Statement | None = None,
     jobs: int = 1,
     bayes_risk: bool = True,
     read: Sequence[InContext] = (),
     written: Sequence[InContext] = (),
 ) -> Plan:
-    """Say what a profile will do; size is that of the input.
+    """Say what a run will do; size is that of the input, promise its statement.
 
     read and written are the figures of readers and of written words that were measured
     on public texts of the user.
@@ -156,7 +163,7 @@ def plan(
         lexicon=pipeline.lexicon.name,
         language=pipeline.lexicon.language,
         epsilon=pipeline.budget.description.high,
-        guarantee=build.promised(pipeline),
+        guarantee=promise or build.promised(pipeline),
         risk=measures.risk,
         risk_note=measures.risk_note,
         deniability=measures.deniability,
@@ -164,6 +171,7 @@ def plan(
         written=(*written, *measures.written),
         readers_risk=measures.readers_risk,
         changed=public.changed_of(pipeline),
+        copied=_copied(pipeline),
         examples=_examples(pipeline),
         characters=rate,
         bytes=None if size is None else size.bytes,
@@ -198,6 +206,15 @@ def _asking(pipeline: Pipeline, size: int) -> Asking | None:
     )
 
 
+def _copied(pipeline: Pipeline) -> float | None:
+    """Return how many words are common, by the frequencies of the lexicon."""
+    if not pipeline.profile.tokens.common:
+        return None
+    lexicon, count = pipeline.lexicon, pipeline.profile.tokens.common
+    copied = common.common_words(lexicon, count).rows(lexicon)
+    return float(lexicon.counts[copied].sum() / lexicon.counts.sum())
+
+
 def _examples(pipeline: Pipeline) -> tuple[Example, ...]:
     randomness = pipeline.randomness(RunKey.from_seed(0))
     records = [Record(n, (line,), None) for n, line in enumerate(SENTENCES)]
@@ -227,9 +244,12 @@ def view(result: Plan) -> Page:
         readers=readers,
         readers_risk=result.readers_risk,
         language=result.language,
-        measured_by="dptext plan --public-text FILE measures it on public texts",
+        measured_by=_MEASURED_BY,
+        common=Unprotected.COMMON_WORDS in result.guarantee.unprotected,
+        classes=Unprotected.CLASSES in result.guarantee.unprotected,
     )
     lines = [
+        *answer.not_anonymous(result.guarantee),
         *answer.changed_fields(result.dropped, result.pseudonyms),
         *answer.protected(result.guarantee),
         *(
@@ -256,7 +276,8 @@ def view(result: Plan) -> Page:
             Section("What attackers find", measured),
         ],
         lead=("Nothing private was read for this plan.",),
-        footer=f"dptext plan, mechanism {result.mechanism}, lexicon {result.lexicon}",
+        footer=f"dptext sanitize --plan, mechanism {result.mechanism}, lexicon "
+        f"{result.lexicon}",
         first=(Figures([*answer.rows(lines).rows, *_figures(result, readers)]),),
     )
 
@@ -276,9 +297,16 @@ def _figures(
                 f"{figures.between(read.low, read.high)}){of_rare}, or more",
             )
     yield "mechanism", f"{result.mechanism}, epsilon {result.epsilon:g}"
+    if result.copied is not None:
+        yield (
+            "copied",
+            f"about {figures.share(result.copied)} of words are common, by the "
+            "frequencies of the lexicon, and copied unchanged",
+        )
     if result.changed is not None:
         drawn = " as drawn, before decoding" * (result.guarantee.decoder != "none")
-        of = "words" if result.topics is None else "texts get another topic"
+        of = "words" if result.copied is None else "replaced words"
+        of = of if result.topics is None else "texts get another topic"
         yield "changed", f"about {figures.share(result.changed)} of {of}{drawn}"
     if result.deniability is not None:
         yield from views.deniability(result.deniability)
@@ -292,7 +320,9 @@ def _figures(
             "received. Examples and times here are without it: nothing is sent for a "
             "plan",
         )
-    yield "speed here", f"{result.characters / 1e6:.2f} MB of text a second"
+    speed = result.characters / 1e6
+    shown = f"{speed:.2f}" if speed >= 0.1 else f"{speed:.2g}"
+    yield "speed here", f"{shown} MB of text a second"
     if result.seconds is not None:
-        shown = progress.duration(max(result.seconds, 1.0))
-        yield "time", f"about {shown} {result.counted}"
+        duration = progress.duration(max(result.seconds, 1.0))
+        yield "time", f"about {duration} {result.counted}"

@@ -37,7 +37,7 @@ _WORDED = frozenset(
             *("sentence", "text_level", "conditions", "not_covered", "adjacency"),
             *("covered", "translation", "source", "distance", "decoding", "subjects"),
         ),
-        "words": ("risk_note", "risk.method", "deniability.method"),
+        "words": ("risk_note", "risk.method"),
     }.items()
     for name in names
 )
@@ -49,20 +49,18 @@ _MEASURED = (
     "words.readers_risk",
     "vectors.measures",
 )
-# Measured where they are sampled: another version may draw other samples.
-_SAMPLES = ("words.risk", "words.deniability")
+# Measured where it is sampled: another version may draw other samples.
+_SAMPLED_RISK = "words.risk"
 _FIGURE = re.compile(r"\d+")
 # Machines round differently. Draws are the same everywhere, but where rounding decides
-# who wins one: of 20,000 draws 40 may differ, of 25 words 100 times 10. Other figures
-# have no room. Where an interval is stated the room is a part of it, too small to
-# change what the interval says.
+# who wins one: of 20,000 draws 40 may differ. Other figures have no room. Where an
+# interval is stated the room is a part of it, too small to change what the interval
+# says.
 _ROUNDING = 1e-6
 _OF_INTERVAL = 0.05
 SAMPLED = {
     **dict.fromkeys(("success", "success_band_known", "nearest", "best"), 0.002),
     **dict.fromkeys(("low", "high"), 0.002),
-    **dict.fromkeys(("n_w", "n_w_by_chance"), 0.004),
-    **dict.fromkeys(("s_w", "s_w_by_chance"), 0.4),
 }
 
 
@@ -234,11 +232,8 @@ def _is_measured(path: str, wanted: dict[str, Any]) -> bool:
     """Tell whether a figure may honestly differ in a report of another version."""
     if path == "run.algorithm" or path.startswith(_MEASURED):
         return True
-    words = wanted["words"] or {}
-    risk, deniability = words.get("risk") or {}, words.get("deniability") or {}
-    sampled = risk.get("low") is not None, deniability.get("sampled") is True
-    prefixes = [name for name, drawn in zip(_SAMPLES, sampled, strict=True) if drawn]
-    return path.startswith(tuple(prefixes))
+    risk = (wanted["words"] or {}).get("risk") or {}
+    return risk.get("low") is not None and path.startswith(_SAMPLED_RISK)
 
 
 def _at(document: object, path: str) -> object:
@@ -347,12 +342,10 @@ def differences(
     room: how far sampled figures may lie apart, for those of SAMPLED at most as far.
     """
     if isinstance(wanted, dict) and isinstance(actual, dict):
-        # A sampled risk has limits; deniability says whether it is sampled.
+        # A sampled risk has limits.
         low, high = wanted.get("low"), wanted.get("high", wanted.get("success"))
         if _is_number(low) and _is_number(high):
             room = _OF_INTERVAL * (high - low)
-        elif wanted.get("sampled"):
-            room = math.inf
         for key in dict.fromkeys((*wanted, *actual)):
             each = wanted.get(key), actual.get(key)
             yield from differences(*each, f"{path}.{key}", room)

@@ -36,6 +36,23 @@ if TYPE_CHECKING:
 
 # What a policy writes among third parties to accept a proxy, whichever it is.
 PROXY = "proxy"
+# Of what is no class of token, or one with a name of its own.
+_SHOWN = {
+    Unprotected.EQUAL_WORDS: (
+        "equal words are shown as equal; the policy does not allow it"
+    ),
+    Unprotected.COMMON_WORDS: (
+        "common words are copied unchanged; the policy does not allow common-words"
+    ),
+    Unprotected.CLASSES: (
+        "names and words of other classes are shown as such; the policy does not allow "
+        "classes"
+    ),
+    Unprotected.GRAMMAR: (
+        "the grammatical form of replaced words is shown; the policy does not allow "
+        "grammar"
+    ),
+}
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
@@ -321,6 +338,10 @@ def _contradictions(report: Document) -> Iterator[str]:
         yield "its report was changed: unprotected does not follow from the settings"
     if not all(map(names.is_written, (report.run.profile, report.run.lexicon))):
         yield "its report was changed: dptext writes no such profile or lexicon name"
+    named = report.run.layout.format
+    if named in registry.names("formats"):
+        if report.run.layout.that_applies([named]) != report.run.layout:
+            yield "its report was changed: its layout is none of its format"
     if _party(report) != _asked(report):
         yield "its report was changed: the third party is not that of the settings"
 
@@ -418,8 +439,8 @@ def _classes(promise: Statement, policy: ExportPolicy) -> Iterator[str]:
     for name in promise.unprotected:
         if name in policy.allow:
             continue
-        if name is Unprotected.EQUAL_WORDS:
-            yield "equal words are shown as equal; the policy does not allow it"
+        if name in _SHOWN:
+            yield _SHOWN[name]
         else:
             yield f"tokens of class {name} are not protected; the policy wants it"
 

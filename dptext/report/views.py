@@ -10,11 +10,12 @@ from private texts sorts others right.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
 from dptext import cache
+from dptext.guarantees import sentences
 from dptext.guarantees.claims import MAX_MEANINGFUL_LOSS, above, number
 from dptext.guarantees.statement import Statement
 from dptext.measures.bayes_risk import Risk
@@ -116,12 +117,16 @@ def report(
     return Page(
         f"Privacy report: {name}",
         [
-            *guarantee(document.guarantee, of_texts=answer.is_of_texts(document)),
+            *guarantee(
+                document.guarantee,
+                of_texts=answer.is_of_texts(document),
+                layouts=_layouts(document),
+            ),
             *sections,
             *_private(
                 document.private,
                 document.guarantee.delta,
-                topics=answer.is_of_topics(document),
+                topics=None if document.words is None else document.words.topics,
             ),
             _run(document),
             _check(document, signed),
@@ -133,10 +138,19 @@ def report(
     )
 
 
-def guarantee(promise: Statement, *, of_texts: bool = False) -> list[Section]:
+def _layouts(document: Document) -> tuple[str, ...]:
+    """Return what layouts of forms show under the settings of a public report."""
+    policy = None if answer.is_of_texts(document) else document.policy
+    return () if policy is None else sentences.form_layouts(policy)
+
+
+def guarantee(
+    promise: Statement, *, of_texts: bool = False, layouts: Sequence[str] = ()
+) -> list[Section]:
     """Return what is promised, what is not, and under which conditions.
 
-    of_texts: it is about vectors or topics, each of a whole text.
+    of_texts: it is about vectors or topics, each of a whole text. layouts: sentences on
+    the forms of a statement that leaves them out.
     """
     lines = paragraphs(
         promise.text_level, promise.translation, promise.decoding, promise.subjects
@@ -147,9 +161,14 @@ def guarantee(promise: Statement, *, of_texts: bool = False) -> list[Section]:
         *_loss(promise, of_texts),
     )
     held = (Bullets(promise.conditions),) if promise.conditions else ()
+    title, shown = "Layouts of forms", promise.form_layouts
+    if layouts and not shown:
+        # Settings name forms; another version may have had others by these names.
+        title, shown = f"{title}, as this version of dptext has them", tuple(layouts)
     return [
         Section("Guarantee", blocks, (answer.verdict(promise),)),
         Section("Not covered", (Bullets(promise.not_covered),)),
+        *([Section(title, (Bullets(shown),))] if shown else ()),
         *(Section("Holds if", (each,)) for each in held),
     ]
 
@@ -232,7 +251,7 @@ def attackers(known: Attackers) -> Iterator[Block]:
         Column("rare", share),
     ]
     if rows:
-        yield Table(columns, rows, title="Share of words found").filled()
+        yield Table(columns, rows, title=f"Share of {known.words} found").filled()
     if shown and (special := category_rows(known)):
         named = Column("words of special categories")
         found, unchanged = Column("found by reading"), Column("written unchanged")
@@ -272,10 +291,13 @@ def _attacker(found: ReaderFigures) -> tuple[object, ...]:
 
 def _corpus(found: ReaderFigures) -> str:
     """Say which texts were read, and how many others were counted."""
-    texts = f"{count(found.words)} words of {found.corpus}"
+    texts = []
+    if found.words:
+        texts.append(f"{count(found.words)} words of {found.corpus}")
     if found.counted:
-        texts += f"; the attacker counted {count(found.counted)} others"
-    return f"{found.kind or found.corpus} ({texts})"
+        texts.append(f"the attacker counted {count(found.counted)} others")
+    about = f" ({'; '.join(texts)})" if texts else ""
+    return f"{found.kind or found.corpus}{about}"
 
 
 def _bands(risk: Risk) -> Iterator[Table]:
@@ -311,7 +333,7 @@ def deniability(deny: Deniability) -> Rows:
 
 
 def _private(
-    private: Private | None, delta: float, *, topics: bool
+    private: Private | None, delta: float, *, topics: whole_texts.TopicFigures | None
 ) -> Iterator[Section]:
     """Yield functions of the private texts, each marked."""
     if private is None:
@@ -323,9 +345,9 @@ def _private(
         ("Texts", count(private.texts)),
     ]
     seconds = f"{private.seconds:.3g} s"
-    if (words := private.words) is not None and topics:
+    if (words := private.words) is not None and topics is not None:
         other = words.metrics.get("PP", {}).get("share_changed")
-        nearest, _ = whole_texts.kept_sentence(other)
+        nearest, _ = whole_texts.kept_sentence(topics, other)
         happened = Figures([("Topics", nearest.removesuffix(" (private)"))])
         yield Section("What happened to the texts", (happened,), mark)
     elif words is not None:
@@ -411,8 +433,9 @@ def metrics(measured: Mapping[str, Mapping[str, Figure]]) -> Iterator[tuple[str,
 
 def _vectors(section: VectorSection) -> Section:
     """Return what is said of released vectors, from public data alone."""
+    grid = f"steps of {section.step:.6g}" if section.step else "public points"
     rows = [
-        ("Vectors", f"{section.dimensions} dimensions, steps of {section.step:.6g}"),
+        ("Vectors", f"{section.dimensions} dimensions, {grid}"),
         ("Epsilon of one vector", above(section.epsilon_each, 6)),
     ]
     if section.measures is None:
@@ -452,7 +475,7 @@ def _run(document: Document) -> Section:
     if words is not None:
         size = f"{count(words.vocabulary)} words, {words.dimensions} dimensions"
         head.append(("Lexicon", f"{run.lexicon}: {size}"))
-        more: Rows = [("Word frequencies", words.prior)]
+        more: Rows = [("Word frequencies", words.prior)] if words.prior else []
     else:
         assert vectors is not None
         head += [

@@ -42,6 +42,8 @@ class TopicFigures:
     picked_after: Share
     #: The same of two texts.
     picked_of_two: Share
+    #: Topics that are written for a text, as a set.
+    together: Count = 1
 
     @classmethod
     def from_pipeline(cls, pipeline: Pipeline) -> TopicFigures | None:
@@ -57,11 +59,18 @@ class TopicFigures:
             picked=picked_of(epsilon, ORIGINALS, terms),
             picked_after=picked_after(epsilon, ORIGINALS),
             picked_of_two=picked_after(epsilon, 2),
+            together=terms.together,
         )
 
 
 def written_sentence(topics: TopicFigures) -> tuple[str, JsonObject]:
     """Say how often the nearest topic is written."""
+    if topics.together > 1:
+        sentence = (
+            f"{count(topics.together)} of {count(topics.topics)} topics for each text, "
+            f"the nearest among them in {nearest_percent(topics.nearest)} of texts"
+        )
+        return sentence, {"topics": topics.topics, "nearest": topics.nearest}
     sentence = (
         f"the nearest of {count(topics.topics)} topics in "
         f"{nearest_percent(topics.nearest)} of texts: the topic is not hidden"
@@ -69,7 +78,9 @@ def written_sentence(topics: TopicFigures) -> tuple[str, JsonObject]:
     return sentence, {"topics": topics.topics, "nearest": topics.nearest}
 
 
-def original_sentence(topics: TopicFigures, *, seeded: bool) -> tuple[str, JsonObject]:
+def original_sentence(
+    topics: TopicFigures, *, seeded: bool, shuffled: bool = False
+) -> tuple[str, JsonObject]:
     """Say how often somebody who holds originals picks the right one."""
     if seeded:
         return SEEDED, {"picked": None, "picked_after": None, "picked_of_two": None}
@@ -77,7 +88,7 @@ def original_sentence(topics: TopicFigures, *, seeded: bool) -> tuple[str, JsonO
         f"whoever has {count(topics.originals)} that may be it picks the right one "
         f"in at most {percent(topics.picked)}, after any one output "
         f"{percent(topics.picked_after)}, of two {percent(topics.picked_of_two)}; "
-        "unless copied fields or the order tell"
+        f"unless copied fields{'' if shuffled else ' or the order'} tell"
     )
     figures: JsonObject = {
         "originals": topics.originals,
@@ -88,8 +99,12 @@ def original_sentence(topics: TopicFigures, *, seeded: bool) -> tuple[str, JsonO
     return sentence, figures
 
 
-def kept_sentence(changed: object) -> tuple[str, JsonObject]:
+def kept_sentence(
+    topics: TopicFigures | None, changed: object
+) -> tuple[str, JsonObject]:
     """Say how many texts became their nearest topic; changed, the share of others."""
+    if topics is not None and topics.together > 1:
+        return "shares of topics: dptext topics estimate", {"nearest": None}
     if not isinstance(changed, float):
         return "there was no text (private)", {"nearest": None, "private": True}
     sentence = f"{whole(1.0 - changed)} of texts became their nearest topic (private)"
@@ -113,8 +128,8 @@ def blocks(topics: TopicFigures, *, seeded: bool) -> tuple[Block, ...]:
     )
     note = (
         "Originals agree in all unchanged fields, are equally likely, and their order "
-        "is not known; unchanged fields, and the order of records, may find a row at "
-        "once. The nearest topic is written in "
+        "is not known; unchanged fields, and the order of records unless it is random "
+        "(--shuffle), may find a row at once. The nearest topic is written in "
         f"{nearest_percent(topics.nearest)} of texts."
     )
     return (table, Paragraph(note, "note"))

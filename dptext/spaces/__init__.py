@@ -4,11 +4,11 @@ A file holds `Params`, a frozen dataclass and subclass of `spaces.Params`: the s
 in a profile, and the transform.
 
 The exact Lipschitz constant of a transform over a vocabulary is L = max |f(x) - f(x')|
-/ |x - x'| over all pairs of rows. With a lower bound l of L, the pairs beyond it are
-those with |f(x) - f(x')|^2 > l^2 |x - x'|^2: one matrix product per tile of pairs shows
-them, up to a proven rounding error. They are then looked at again by direct
-differences, which raises l. So no pair is missed, however near it is
-(docs/guarantees.md, Spaces).
+/ |x - x'| over all pairs of rows. Given a lower bound l of L, candidates are the pairs
+with |f(x) - f(x')|^2 > l^2 |x - x'|^2: one matrix product per tile of pairs finds them,
+up to a proven rounding error. Their ratios are then computed by direct differences,
+which raises l. So no pair is missed, however small its distance (docs/guarantees.md,
+Spaces).
 """
 
 from __future__ import annotations
@@ -38,77 +38,79 @@ from dptext.types import (
     blocks,
 )
 
-# What distances of the lexicon's own vectors are called.
-ORIGINAL = "Euclidean distance of the lexicon's vectors"
-# The most frequent words carry most of a text: their lists are longer.
+ORIGINAL = "Euclidean distance of the lexicon's vectors"  # in reports
+# The most frequent words make up most of a text: their lists are longer.
 _WIDE_INPUTS = 4096
 _WIDE = 768
-# Up to this many rows, all pairs are looked at in seconds.
+# Up to this many rows the constant of all pairs takes seconds.
 _PAIRED = 2**16
-# Rows by which what was kept is looked at before it is used, at least; and how many
-# distances take no time.
-_LOOKED, _QUICK = 24, 2**18
+# A cached result is checked at this many random rows, or at more as long as that takes
+# no more than so many distances.
+_CHECKED_ROWS, _CHECKED_DISTANCES = 24, 2**18
+# The constant is rounded up by this share, and pairs nearer to it than half of that are
+# not looked at again.
+_MARGIN = 1e-9
+# Sizes of tiles of pairs, and pairs whose differences are computed at once.
+_ROWS = 512
+_COLUMNS = 2048
+_CHUNK = 8192
 
 
 @dataclass(frozen=True, slots=True)
 class Params(ABC):
-    """Settings of a space; METRIC names the Euclidean distance after the transform.
+    """Settings of a space."""
 
-    PUBLISHED_CONSTANT, where there is one, is the Lipschitz constant printed in the
-    source; `Space.translated` says the exact one beside it.
-    """
-
+    #: The Euclidean distance after the transform, in words.
     METRIC: ClassVar[str]
+    #: The Lipschitz constant printed in the source; `Space.translated` adds the exact.
     PUBLISHED_CONSTANT: ClassVar[float | None] = None
 
     @abstractmethod
     def transform(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Move every vector: (V + 1, d) float32 to (V + 1, d') float32.
+        """Transform all vectors: (V + 1, d) float32 to (V + 1, d') float32.
 
-        A public deterministic function of the whole table, which stays as it is.
+        A public deterministic function of the whole table, which stays unchanged.
         """
 
 
 @dataclass(frozen=True)
 class Geometry:
-    """Distances over V in a space, public: what epsilon per distance amounts to.
+    """Public distances over V in a space: how much epsilon per distance amounts to."""
 
-    nearest is the median over words of the distance to the nearest other word, median
-    that of all pairs, diameter the largest of all pairs, unknown element included.
-    """
-
+    #: Median over words of the distance to the nearest other word.
     nearest: float
+    #: Median of the distances of all pairs.
     median: float
+    #: Largest distance of all pairs, the unknown word included.
     diameter: float
 
     @classmethod
-    def of(cls, measured: Mapping[str, float]) -> Geometry:
-        """Take what dptext.lexicons.orders.measure returns."""
+    def from_measured(cls, measured: Mapping[str, float]) -> Geometry:
+        """Take the result of dptext.lexicons.orders.measure."""
         return cls(measured["nearest_median"], measured["median"], measured["diameter"])
 
 
 @dataclass(frozen=True)
 class Space:
-    """A public vocabulary and where its words lie.
-
-    transformed makes its vectors when they are first asked for: some mechanisms never
-    look at them. name and metric as the report prints them; params its parameters in
-    one line, "" where it has none; published the Lipschitz constant that its source
-    prints.
-    """
+    """A public vocabulary with a vector for each word."""
 
     lexicon: Lexicon
+    #: As in reports.
     name: str
+    #: The distance of its vectors, in words, as in reports.
     metric: str
+    #: Computes the vectors when they are first needed: some mechanisms never do.
     transformed: Callable[[], NDArray[np.float32]]
+    #: The parameters in one line, "" if there are none.
     params: str = ""
+    #: The Lipschitz constant printed in the source.
     published: float | None = None
 
     @cached_property
     def vectors(self) -> NDArray[np.float32]:
         """Return the vectors, (V + 1, d), the last row for unknown words.
 
-        Raises LexiconError where they are too long or too short to be measured.
+        Raises LexiconError if they are too long or too short to be measured.
         """
         vectors = self.transformed()
         check_coordinates(vectors, f"space {self.name} of lexicon {self.lexicon.name}")
@@ -121,7 +123,7 @@ class Space:
 
     @property
     def identity(self) -> str:
-        """Return name and parameters: what decides the vectors besides the lexicon."""
+        """Return name and parameters, which with the lexicon determine the vectors."""
         return f"{self.name} {self.params}".rstrip()
 
     @property
@@ -135,10 +137,9 @@ class Space:
 
     @property
     def by_distance(self) -> bool:
-        """Tell whether `neighbours` are in order of distance, without synonyms.
-
-        They are the lexicon's own orders where these list words of all of V.
-        """
+        """Tell whether `neighbours` are ordered by distance, without synonyms first."""
+        # In the identity space they are the lexicon's own orders, unless these hold
+        # only some of its words ("outputs" in its metadata).
         return not self._same or "outputs" in self.lexicon.meta
 
     @cached_property
@@ -165,26 +166,26 @@ class Space:
     def _listed(
         self, key: str, listed: int, inputs: int, what: str
     ) -> tuple[NDArray[np.integer], NDArray[np.float32]]:
-        """List the nearest words of the first inputs, or take them from the cache."""
+        """List the nearest words of the first inputs, cached."""
 
         def compute() -> cache.Arrays:
             orders, far = build_orders(self.vectors, listed, inputs=inputs)
             return {"orders": orders, "far": far}
 
         def holds(kept: cache.Arrays) -> bool:
-            return self._bounds(kept["orders"], kept["far"], inputs)
+            return self._are_bounds(kept["orders"], kept["far"], inputs)
 
         arrays = cache.arrays(key, compute, holds, what)
         return arrays["orders"], arrays["far"]
 
-    def _bounds(
+    def _are_bounds(
         self, orders: NDArray[np.integer], far: NDArray[np.floating], inputs: int
     ) -> bool:
-        """Tell whether far bounds the words outside of orders, at random inputs."""
+        """Tell whether all words nearer than far are in orders, at random inputs."""
         if len(orders) != inputs or far.shape != (inputs,):
             return False
-        rows = some(inputs)
-        words_of = nearer(self.vectors, self.size, rows, far[rows])
+        rows = random_rows(inputs)
+        words_of = words_nearer_than(self.vectors, self.size, rows, far[rows])
         return all(
             np.isin(words, orders[row]).all()
             for row, words in zip(rows, words_of, strict=True)
@@ -200,12 +201,12 @@ class Space:
     def geometry(self) -> Geometry:
         """Return the public distances of the space."""
         if self._same and "geometry" in self.lexicon.meta:
-            return Geometry.of(self.lexicon.meta["geometry"])
-        return geometry_of(self, lambda: self.vectors)
+            return Geometry.from_measured(self.lexicon.meta["geometry"])
+        return cached_geometry(self, lambda: self.vectors)
 
     @cached_property
     def original(self) -> Space:
-        """Return the space of the lexicon's vectors as they are."""
+        """Return the space of the lexicon's unchanged vectors."""
         if self._same:
             return self
         vectors = partial(np.asarray, self.lexicon.vectors, np.float32)
@@ -216,21 +217,20 @@ class Space:
         """Return the exact Lipschitz constant from the lexicon's vectors, rounded up.
 
         The largest ratio of distances after and before over all pairs of the V + 1
-        rows: the time grows with V^2. Computed once, then kept in the cache folder. No
-        constant holds for means: transforms are of words, and two means that coincide
-        before need not do so after.
+        rows, cached: the time grows with V^2. It holds for words alone, not for means
+        of words: two means that coincide before need not do so after.
         """
         if self._same:
             return Constant(1.0, Inputs.VECTORS)
         key = cache.key_of("lipschitz", self.lexicon.digest, self.identity)
         vectors = self.lexicon.vectors
-        return lipschitz_of(key, "lipschitz", vectors, lambda: self.vectors)
+        return cached_lipschitz(key, "lipschitz", vectors, lambda: self.vectors)
 
     def translated(self, stretch: float = 1.0) -> str:
-        """Say what epsilon counts in the lexicon's own distance; "" where it is that.
+        """Describe epsilon in terms of the lexicon's own distance, for reports.
 
         Epsilon counts a metric that is at most stretch times the space's distance.
-        Nothing is said of vocabularies whose pairs are too many to be looked at here.
+        Empty if that is the lexicon's own, and for vocabularies with too many pairs.
         """
         if self._same or len(self.vectors) > _PAIRED or math.isinf(stretch):
             return ""
@@ -251,66 +251,68 @@ class Space:
         return f"{exactly} The constant printed in the source is {self.published:.7g}."
 
 
-def lipschitz_of(
+def cached_lipschitz(
     key: str,
     name: str,
     before: NDArray[np.floating],
     after: Callable[[], NDArray[np.floating]],
 ) -> Constant:
-    """Return the constant of pairs of rows, kept as a number of that name."""
+    """Return the Lipschitz constant of pairs of rows, cached as a number of a name."""
 
     def compute() -> dict[str, float]:
         return {name: lipschitz_constant(before, after())}
 
     def holds(kept: cache.Numbers) -> bool:
-        return stretched(before, after()) <= float(kept[name])
+        return sampled_stretch(before, after()) <= float(kept[name])
 
     constant = float(cache.numbers(key, compute, holds)[name])
     return Constant(constant, Inputs.WORDS)
 
 
-def geometry_of(
+def cached_geometry(
     space: Space, moved: Callable[[], NDArray[np.float32]], *parts: object
 ) -> Geometry:
-    """Measure the space's vectors, or others that follow from them and the parts.
+    """Measure vectors that follow from the space and from parts, cached by these.
 
-    moved gives (V + 1, d) float32. Computed once, then kept in the cache folder.
+    moved returns the vectors, (V + 1, d) float32.
     """
 
     def holds(kept: cache.Numbers) -> bool:
-        vectors, geometry = moved(), Geometry.of(kept)
-        rows = some(len(vectors))
+        vectors, geometry = moved(), Geometry.from_measured(kept)
+        rows = random_rows(len(vectors))
         longest = max(float(lengths_from(vectors, row).max()) for row in rows)
-        # Distances are measured in single precision where the largest is sought.
+        # The diameter is found in single precision.
         return geometry.nearest <= longest <= geometry.diameter * (1.0 + 1e-6)
 
     key = cache.key_of("geometry", space.lexicon.digest, space.identity, *parts)
-    return Geometry.of(cache.numbers(key, lambda: dict(measure(moved())), holds))
+    return Geometry.from_measured(
+        cache.numbers(key, lambda: dict(measure(moved())), holds)
+    )
 
 
-def some(count: int) -> list[int]:
-    """Choose rows anew each time, by which kept results are looked at: all of few."""
-    looked = min(count, max(_LOOKED, _QUICK // count))
-    drawn = np.random.default_rng().choice(count, looked, replace=False)
+def random_rows(count: int) -> list[int]:
+    """Choose rows at which a cached result is checked: other ones each time."""
+    checked = min(count, max(_CHECKED_ROWS, _CHECKED_DISTANCES // count))
+    drawn = np.random.default_rng().choice(count, checked, replace=False)
     return [int(row) for row in drawn]
 
 
-def stretched(before: NDArray[np.floating], after: NDArray[np.floating]) -> float:
+def sampled_stretch(before: NDArray[np.floating], after: NDArray[np.floating]) -> float:
     """Return the largest ratio of distances after and before, from a few rows."""
-    most = 0.0
-    for row in some(len(before)):
+    largest = 0.0
+    for row in random_rows(len(before)):
         old, new = lengths_from(before, row), lengths_from(after, row)
         ratio = np.divide(new, old, out=np.zeros_like(new), where=old > 0.0)
-        most = max(most, float(ratio.max()))
-    return most
+        largest = max(largest, float(ratio.max()))
+    return largest
 
 
 @lru_cache(maxsize=2)
 def prepare(lexicon: Lexicon, name: str, params: Params) -> Space:
-    """Return the space of a lexicon, one for all that ask for it.
+    """Return the space of a lexicon, the same object for the same arguments.
 
-    Raises LexiconError where vectors are too long or too short to be measured, and what
-    the transform raises.
+    Raises LexiconError if vectors are too long or too short to be measured, and the
+    errors of the transform.
     """
     check_coordinates(lexicon.vectors, f"lexicon {lexicon.name}")
     settings = asdict(params)
@@ -323,7 +325,7 @@ def prepare(lexicon: Lexicon, name: str, params: Params) -> Space:
         published=params.PUBLISHED_CONSTANT,
     )
     if not space._same:
-        _ = space.vectors  # what a transform refuses is refused before a run
+        _ = space.vectors  # errors of the transform come now, not during a run
     return space
 
 
@@ -332,15 +334,11 @@ def _transformed(lexicon: Lexicon, params: Params) -> NDArray[np.float32]:
     return np.ascontiguousarray(params.transform(vectors))
 
 
-# The result is rounded up by this share, and pairs that are beyond by less are equal.
-_MARGIN = 1e-9
-_ROWS = 512
-_COLUMNS = 2048
-_CHUNK = 8192
-
-
 class _Table:
-    """Vectors (n, d) and their squared lengths (n,)."""
+    """Vectors (n, d), as factors of products that are squared distances.
+
+    |a - b|^2 = (-2 a, |a|^2, 1) (b, 1, |b|^2).
+    """
 
     def __init__(self, vectors: NDArray[np.floating]) -> None:
         self.vectors, self.squares = vectors, np.empty(len(vectors))
@@ -349,12 +347,12 @@ class _Table:
             np.einsum("ij,ij->i", wide, wide, out=self.squares[part])
 
     def rows(self, part: slice) -> Floats:
-        """Return rows whose products with columns are squared distances."""
+        """Return the left factors of some vectors: (m, d + 2)."""
         squares = self.squares[part, None]
         return np.hstack((-2.0 * self.vectors[part], squares, np.ones_like(squares)))
 
     def columns(self, part: slice) -> Floats:
-        """Return the other side of the products."""
+        """Return the right factors of some vectors: (m, d + 2)."""
         squares = self.squares[part, None]
         return np.hstack((self.vectors[part], np.ones_like(squares), squares))
 
@@ -372,33 +370,37 @@ def lipschitz_constant(
     identical before are skipped; 0 where no two rows differ.
     """
     tables, rows = (_Table(before), _Table(after)), np.arange(len(before))
+    # A first lower bound from some pairs: the better it is, the fewer candidates.
     steps = {1, 2, 3, 5, 8, len(rows) // 3, len(rows) // 2}
-    best = max(_largest(*tables, rows, np.roll(rows, step)) for step in steps)
+    best = max(_largest_ratio(*tables, rows, np.roll(rows, step)) for step in steps)
     for one in blocks(len(before), _ROWS):
         for other in blocks(len(before), _COLUMNS, one.start):
-            best = max(best, _largest(*tables, *_beyond(*tables, one, other, best)))
+            best = max(
+                best,
+                _largest_ratio(*tables, *_candidate_pairs(*tables, one, other, best)),
+            )
     return best * (1.0 + _MARGIN)
 
 
-def _beyond(
+def _candidate_pairs(
     before: _Table, after: _Table, one: slice, other: slice, best: float
 ) -> tuple[Ints, Ints]:
-    """Return the pairs of a tile that may be beyond the best: two (m,) arrays."""
-    # Pairs beyond by less than half the margin are as good as the best.
+    """Return the pairs of a tile whose ratio may exceed the best: two (m,) arrays."""
+    # Half the margin: the other half covers the rounding of `_largest_ratio`.
     scale = (best * (1.0 + _MARGIN / 2.0)) ** 2
     left = np.hstack((after.rows(one), -scale * before.rows(one)))
     right = np.hstack((after.columns(other), before.columns(other)))
     excess = left @ right.T
     if one.start == other.start:
         excess[np.tri(*excess.shape) > 0] = -np.inf  # each pair once
-    # A product of k terms errs by at most k u sum |a| |b|, u = 2^-53; the squared
-    # lengths among the terms err by as much again. Here twice that.
+    # The error of a product of k terms is at most k u sum |a| |b|, u = 2^-53; that of
+    # the squared lengths among the terms is as large again. Twice both is allowed for.
     most = 4.0 * (after.largest(one, other) + scale * before.largest(one, other))
     rows, columns = np.nonzero(excess > -4.0 * left.shape[1] * 2.0**-53 * most)
     return rows + one.start, columns + other.start
 
 
-def _largest(before: _Table, after: _Table, rows: Ints, others: Ints) -> float:
+def _largest_ratio(before: _Table, after: _Table, rows: Ints, others: Ints) -> float:
     """Return the largest ratio of some pairs."""
     largest = 0.0
     for part in blocks(len(rows), _CHUNK):
@@ -410,7 +412,7 @@ def _largest(before: _Table, after: _Table, rows: Ints, others: Ints) -> float:
     return largest
 
 
-def nearer(
+def words_nearer_than(
     vectors: NDArray[np.float32],
     size: int,
     rows: Sequence[int],
@@ -418,9 +420,8 @@ def nearer(
 ) -> Iterator[Ints]:
     """Yield the words nearer to each row than its bound.
 
-    vectors (V + 1, d), of which the first size are words; rows of n inputs; bounds (n,)
-    distances, of which NaN has all words. Single precision proposes words, float64
-    decides.
+    vectors (V + 1, d), of which the first size are words; rows (n,); bounds (n,)
+    distances; NaN gives all words. Single precision proposes words, float64 decides.
     """
     squares = np.einsum("vd,vd->v", vectors, vectors)
     lengths = np.sqrt(squares)
@@ -428,6 +429,7 @@ def nearer(
     for row, bound, product in zip(rows, bounds.tolist(), products, strict=True):
         squared = squares[:size] + squares[row] - 2.0 * product
         squared -= squared_error(vectors.shape[1], lengths[:size] + lengths[row])
+        # Negated, so that NaN is true.
         proposed = np.flatnonzero(~(squared >= bound * bound))
         distances = lengths_from(vectors, row, proposed)
         yield proposed[~(distances >= bound)]

@@ -101,13 +101,13 @@ class Params(spaces.Params):
         rows, width = vectors.shape
         wanted = self.dimensions or least_dimensions(rows, self.beta, self.delta, width)
         drawn = matrix(self.seed, width, min(wanted, width))
-        return noise.product(vectors, drawn).astype(np.float32)
+        return noise.multiply(vectors, drawn).astype(np.float32)
 
 
 def matrix(seed: int, width: int, dimensions: int) -> Floats:
     """Draw the matrix of a seed: (d, m), entries N(0, 1/m)."""
     public = Randomness(RunKey.from_seed(seed), "jl")
-    bits = public.of([bytes(16)], np.zeros(width, np.int64))
+    bits = public.bits([bytes(16)], np.zeros(width, np.int64))
     return bits.normal(0, dimensions) / math.sqrt(dimensions)
 
 

@@ -32,7 +32,7 @@ _IBAN_BEGIN = re.compile(r"[A-Z]{2}[0-9]{2}$", re.IGNORECASE)
 # Numbers that have no form by themselves.
 _PLAIN = re.compile(
     r"[(\['‘“]*(?:[0-9]{1,6}(?:st|nd|rd|th)?|[0-9]{1,3}(?:,[0-9]{3})?|[0-9]{4}s"
-    r"|[0-9]{1,2}(?:-[a-z]+)+)[)\]'’”,;!?%]*\.?"
+    r"|[0-9]{1,2}(?:-[a-z]+)+)[)\]'’”,;!?]*\.?"
 )
 _ACROSS = 48  # characters behind a number that a piece with spaces may take
 _REMEMBERED, _LONG = 50_000, 64  # pieces remembered, and characters of one
@@ -218,5 +218,5 @@ def _beside() -> Mapping[Form, tuple[frozenset[str], frozenset[str]]]:
     return {
         Form.DATE: (dates.NAMES, dates.NAMES | {"of"}),
         Form.TIME: (frozenset(), dates.BEHIND),
-        Form.AMOUNT: (of_amounts, of_amounts | words),
+        Form.AMOUNT: (of_amounts, of_amounts | words | {"%"}),
     }

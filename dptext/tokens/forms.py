@@ -429,7 +429,7 @@ RULES: Mapping[Form, FormRule] = {
         ),
     ),
     Form.AMOUNT: FormRule(
-        "amounts (with a currency, or a unit right behind the number)",
+        "amounts (with a currency, a percent sign, or a unit right behind the number)",
         "the currency or unit, a word of size such as million, how many digits they "
         "have, whether the first is 0, and the marks and spaces between them",
         numeric_shape,
@@ -445,6 +445,7 @@ RULES: Mapping[Form, FormRule] = {
             rf"{_SIGNED} ?{_NUMBER}(?:{_any('short')}|{_SIZE})",
             rf"{_NUMBER}{_SHORT}{_SIZE} (?:{SIGN}|{_CURRENCY}|{_any('money')})",
             rf"{_CURRENCY} {_NUMBER}(?:{_any('short')}|{_SIZE})",
+            rf"{_NUMBER} %",
         ),
     ),
     Form.VERSION: FormRule(

@@ -25,17 +25,18 @@ copy` keeps are no help to a decoder and stay out.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dptext.randomness import JOINER_LANE, RandomBits
-from dptext.tokens import forms, kinds
+from dptext.tokens import common, forms, kinds
 from dptext.tokens.agreement import Articles, Inflector
-from dptext.tokens.numbers import Numbers
+from dptext.tokens.numbers import Numbers, as_people_write
 from dptext.tokens.policy import (
     DIGITS,
     DROP,
@@ -46,9 +47,10 @@ from dptext.tokens.policy import (
     PERTURB,
     Form,
     Policy,
+    WordClass,
 )
 from dptext.tokens.regex import is_clitic, is_elision, key_of
-from dptext.types import Eps, Ids, Ints, Lexicon, Mask, Released, Words
+from dptext.types import ENGLISH, Eps, Ids, Ints, Lexicon, Mask, Released, Words
 
 # Other kinds are unknown words.
 _MASKS = {kinds.NUMBER: "[number]", kinds.MASKED: "[masked]"}
@@ -76,15 +78,41 @@ class Joiner:
 
     def __init__(self, lexicon: Lexicon, policy: Policy) -> None:
         self._policy = policy
-        lower = policy.case != "restore"
+        lower = policy.case == "lower" or (policy.case == "copy" and not policy.common)
         self._shown, self._clitic, self._elision = _spellings(lexicon, lower)
         self._numbers = Numbers(lexicon)
         rows, key = lexicon.row_of, key_of
-        # Of stop words as they are spelt: few strings.
+        # Of copied words as they are spelt: few strings.
         self._row_of = cache(lambda piece: rows.get(key(piece.strip(" ")), len(rows)))
         self._agreement = _agreement(lexicon, policy.agreement)
         self._treatment = policy.treatments
+        self._of_class = np.isin(
+            np.arange(kinds.COUNT), [each.kind for each in policy.classes]
+        )
+        self._words_of_class = {
+            each: np.array(common.written(lexicon, each), object)
+            for each in policy.classes
+        }
+        # What is written first and last where several words of a class stand together.
+        self._of_run: dict[WordClass, tuple[Sequence[str], Sequence[str]]] = {}
+        if families := common.family_names(lexicon):
+            names = common.written(lexicon, WordClass.PERSON)
+            given = tuple(name for name in names if name not in families)
+            self._of_run[WordClass.PERSON] = given, families
+        if pairs := common.places_of_two(lexicon):
+            places = tuple(" ".join(pair) for pair in pairs)
+            others = common.written(lexicon, WordClass.PLACE)
+            self._of_run[WordClass.PLACE] = places, others
+        self._is_title = cache(partial(common.is_title, lexicon))
+        self._weekdays = common.keys_of_class(lexicon, WordClass.WEEKDAY)
         self._drawn = self._treatment == PERTURB
+        # Texts for people have numbers as people write them.
+        self._plain = policy.common > 0 and lexicon.language == ENGLISH
+        # Copied words that agreement looks at, and articles among them.
+        self._neighbours = np.zeros(kinds.COUNT, bool)
+        self._neighbours[kinds.STOP_WORD] = policy.stop_word == "keep"
+        self._neighbours[kinds.COMMON] = policy.common > 0
+        self._neighbours |= self._of_class
         # Kinds of piece that a reader of the output takes for words.
         self._written = kinds.WORDLIKE & (self._treatment != DROP)
 
@@ -125,8 +153,12 @@ class Joiner:
 
         Markup becomes its layout.
         """
+        kind = words.flags[positions] & kinds.KIND
+        classed = np.flatnonzero(self._of_class[kind])
+        self._redraw_classes(words, bits, positions, classed)
         formed: list[tuple[int, int, forms.FormLayout]] = []
-        for number, position in enumerate(positions.tolist()):
+        others = np.flatnonzero(~self._of_class[kind]).tolist()
+        for number, position in zip(others, positions[others].tolist(), strict=True):
             piece = words.pieces[position]
             if position in words.formed:
                 layout = forms.FormLayout(*words.formed[position])  # type: ignore[arg-type]
@@ -141,7 +173,8 @@ class Joiner:
             integers = alone.integers(JOINER_LANE, (count + 17) // 18).ravel()
             chunks = alone.below(integers, 10**9).tolist()
             digits = iter("".join(f"{chunk:09d}" for chunk in chunks))
-            words.pieces[position] = _DIGIT.sub(lambda _, d=digits: next(d), piece)  # type: ignore[misc]
+            drawn = _DIGIT.sub(lambda _, d=digits: next(d), piece)  # type: ignore[misc]
+            words.pieces[position] = as_people_write(drawn) if self._plain else drawn
         # Layouts that need as many integers are drawn together.
         by_size: dict[int, list[tuple[int, int, forms.FormLayout]]] = {}
         for one in formed:
@@ -154,6 +187,82 @@ class Joiner:
                 space = piece[: len(piece) - len(piece.lstrip(" "))]
                 words.pieces[position] = space + forms.written(layout, iter(row))
 
+    def _redraw_classes(
+        self, words: Words, bits: RandomBits, positions: Ints, which: Ints
+    ) -> None:
+        """Write any word of its class for each of some positions, in place.
+
+        Where two words of places stand together a place of two words is written, by the
+        bits of the first.
+        """
+        if not len(which):
+            return
+        integers = bits.take(which).integers(JOINER_LANE, 1)[:, 0]
+        begins, places = {*words.ends.tolist()}, positions[which].tolist()
+        lists = [self._choices(words, position, begins) for position in places]
+        sizes = np.array([len(listed) for listed in lists])
+        chosen = np.empty(len(places), np.int64)
+        for size in np.unique(sizes).tolist():
+            chosen[sizes == size] = bits.below(integers[sizes == size], size)
+        second = ""  # of a place of two words
+        for number, (listed, at) in enumerate(zip(lists, chosen.tolist(), strict=True)):
+            position = places[number]
+            word, _, after = str(listed[at]).partition(" ")
+            if second:
+                word, after = second, ""
+            second = after
+            lead = " " if words.pieces[position][:1] == " " else ""
+            words.pieces[position] = lead + word
+
+    def _follows(self, words: Words, position: int, begins: Collection[int]) -> bool:
+        """Tell whether a word of the same class stands right before a piece."""
+        if position < 1 or position in begins or words.pieces[position][:1] != " ":
+            return False
+        here, before = words.flags[position], words.flags[position - 1]
+        return int(here) & kinds.KIND == int(before) & kinds.KIND
+
+    def _choices(
+        self, words: Words, position: int, begins: Collection[int]
+    ) -> Sequence[str]:
+        """Return the words any of which is written: by classes and titles around it."""
+        kind = int(words.flags[position]) & kinds.KIND
+        for group, listed in self._words_of_class.items():
+            if group.kind != kind:
+                continue
+            if kind == kinds.CALENDAR:
+                of_week = key_of(words.pieces[position].strip(" ")) in self._weekdays
+                if of_week is (group is WordClass.WEEKDAY):
+                    return listed
+                continue
+            first, second = self._of_run.get(group, (listed, listed))
+            after = position + 1
+            leads = after < len(words.pieces) and self._follows(words, after, begins)
+            if self._follows(words, position, begins):
+                return second if not leads or group is WordClass.PLACE else listed
+            if group is WordClass.PERSON and self._after_title(words, position, begins):
+                return second
+            return first if leads else listed
+        return ()
+
+    def _after_title(
+        self, words: Words, position: int, begins: Collection[int]
+    ) -> bool:
+        """Tell whether a copied title stands before a piece, perhaps with a period."""
+        at = position - 1
+        if at >= 0 and position not in begins and words.pieces[at].strip(" ") == ".":
+            at, position = at - 1, position - 1
+        if at < 0 or position in begins:
+            return False
+        copied = int(words.flags[at]) & kinds.KIND == kinds.COMMON
+        return copied and self._is_title(words.pieces[at])
+
+    def candidates(self, words: Words, position: int) -> Sequence[str]:
+        """Return the words any of which a word of a class becomes, () for others."""
+        kind = int(words.flags[position]) & kinds.KIND
+        if not self._of_class[kind]:
+            return ()
+        return tuple(self._choices(words, position, {*words.ends.tolist()}))
+
     def positions_to_redraw(self, words: Words) -> Ints:
         """Return the pieces that are written anew by random digits: (m,) int64."""
         treatment = self._treatment[words.flags & kinds.KIND]
@@ -163,7 +272,7 @@ class Joiner:
         """Tell which drawn words get a space in front: (n,) bool."""
         spaced: Mask = ~self._clitic[drawn]
         if self._policy.punctuation == "drop":
-            return spaced & ~self._sentence_starts(words)[words.positions]
+            return spaced & ~_sentence_starts(self._policy, words)[words.positions]
         wordlike = kinds.WORDLIKE[words.flags & kinds.KIND]
         beside = _beside(words, wordlike)[words.positions]
         lead = (words.flags[words.positions] & kinds.LEAD) != 0
@@ -181,17 +290,19 @@ class Joiner:
         positions, texts, free = words.positions, words.texts, None
         kind = words.flags & kinds.KIND
         ids = drawn.astype(np.int32)
-        if self._policy.stop_word == "keep":
+        if self._neighbours.any():
             drawn_here = self._drawn[kind]
-            positions = np.flatnonzero((kind == kinds.STOP_WORD) | drawn_here)
+            positions = np.flatnonzero(self._neighbours[kind] | drawn_here)
             texts = _texts(words)[positions]
-            free = drawn_here[positions]
+            own = drawn_here[positions]
+            # An article suits a word of a class, too.
+            free = own | self._of_class[kind[positions]]
             ids = np.empty(len(positions), np.int32)
-            ids[free] = drawn
-            kept = positions[~free]
-            rows = (self._row_of(words.pieces[each]) for each in kept.tolist())
+            ids[own] = drawn
+            kept = positions[~own]
+            rows = map(self._row_of, map(words.pieces.__getitem__, kept.tolist()))
             before = np.fromiter(rows, np.int32, count=len(kept))
-            ids[~free] = before
+            ids[~own] = before
         if self._policy.punctuation == "drop":
             # What stood between the words is not to be seen, nor is that it did.
             positions = np.cumsum(self._written[kind])[positions]
@@ -199,14 +310,14 @@ class Joiner:
         self._agreement.write(ids, beside, free)
         if free is None:
             return ids
-        changed = ids[~free] != before
-        for position, row in zip(kept[changed], ids[~free][changed], strict=True):
+        changed = (ids[~own] != before) & ~free[~own]
+        for position, row in zip(kept[changed], ids[~own][changed], strict=True):
             piece, word = pieces[position], self._shown[row]
             body = piece.lstrip(" ")
             if body[:1].isupper():
                 word = _capital(word)
             pieces[position] = piece[: len(piece) - len(body)] + word
-        return np.asarray(ids[free])
+        return np.asarray(ids[own])
 
     def _space_copied(self, words: Words, pieces: NDArray[np.object_]) -> None:
         """Rewrite the gap of each copied or masked word that stands after a word.
@@ -220,9 +331,10 @@ class Joiner:
         copied = np.isin(treatment, (KEEP, DIGITS))
         both = copied & np.concatenate(([False], copied[:-1]))
         here = after & (treatment != PERTURB) & ~both
-        stop = np.flatnonzero(here & (kind == kinds.STOP_WORD))
+        few = np.isin(kind, (kinds.STOP_WORD, kinds.COMMON))
+        stop = np.flatnonzero(here & few)
         pieces[stop] = [_after_stop(piece) for piece in pieces[stop]]
-        for position in np.flatnonzero(here & (kind != kinds.STOP_WORD)).tolist():
+        for position in np.flatnonzero(here & ~few).tolist():
             copy = treatment[position] == KEEP
             body = pieces[position]
             pieces[position] = _after_word(body) if copy else " " + body.lstrip(" ")
@@ -231,7 +343,7 @@ class Joiner:
         """Blank marks and spaces; one space goes before every word but the first."""
         written = self._written[words.flags & kinds.KIND]
         pieces[~written] = ""
-        starts = self._sentence_starts(words)
+        starts = _sentence_starts(self._policy, words)
         for position in np.flatnonzero(written).tolist():
             space = "" if starts[position] else " "
             pieces[position] = space + pieces[position].lstrip(" ")
@@ -244,21 +356,24 @@ class Joiner:
             for position in np.flatnonzero((flags & kinds.UPPER) != 0).tolist():
                 out[position] = out[position].upper()
         else:
-            title = self._sentence_starts(words)[words.positions]
+            title = _sentence_starts(self._policy, words)[words.positions]
         for position in np.flatnonzero(title).tolist():
             out[position] = _capital(out[position])
 
-    def _sentence_starts(self, words: Words) -> Mask:
-        """Tell which words begin a text or follow a kept sentence end: (p,)."""
-        kept = self._policy.punctuation == "keep"
-        kind = words.flags & kinds.KIND
-        wordlike = np.flatnonzero(self._written[kind])
-        enders = np.cumsum((words.flags & kinds.ENDER) != 0) if kept else kind * 0
-        text = _texts(words)[wordlike]
-        begins = np.diff(text, prepend=-1) + np.diff(enders[wordlike], prepend=0) > 0
-        starts = np.zeros(len(kind), bool)
-        starts[wordlike] = begins
-        return starts
+
+def _sentence_starts(policy: Policy, words: Words) -> Mask:
+    """Tell which words begin a text or follow a kept sentence end: (p,)."""
+    kept = policy.punctuation == "keep"
+    kind = words.flags & kinds.KIND
+    # Kinds of piece that a reader of the output takes for words.
+    written = kinds.WORDLIKE & (policy.treatments != DROP)
+    wordlike = np.flatnonzero(written[kind])
+    enders = np.cumsum((words.flags & kinds.ENDER) != 0) if kept else kind * 0
+    text = _texts(words)[wordlike]
+    begins = np.diff(text, prepend=-1) + np.diff(enders[wordlike], prepend=0) > 0
+    starts = np.zeros(len(kind), bool)
+    starts[wordlike] = begins
+    return starts
 
 
 def _after_word(piece: str) -> str:
@@ -316,7 +431,8 @@ def _capital(word: str) -> str:
 
 
 # What no reader knows as a word of the vocabulary.
-_OUTSIDE = (kinds.IDENTIFIER, kinds.KEPT, kinds.MASKED, kinds.FORMED)
+_CLASSES = (*(kinds.PERSON, kinds.PLACE, kinds.ORGANISATION, kinds.CALENDAR),)
+_OUTSIDE = (kinds.IDENTIFIER, kinds.KEPT, kinds.MASKED, kinds.FORMED, *_CLASSES)
 
 
 def released(policy: Policy, words: Words, drawn: Ids, eps: Eps) -> Released:
@@ -328,12 +444,17 @@ def released(policy: Policy, words: Words, drawn: Ids, eps: Eps) -> Released:
     shown[(treatment == PERTURB) & ~mark] = kinds.WORD
     shown[kind == kinds.MARKUP] = kinds.PUNCTUATION
     enders = np.where(mark, words.flags & kinds.ENDER, 0)
-    flags = (shown | enders).astype(np.uint8)
+    titles = np.zeros(len(kind), np.uint8)
+    if policy.common and policy.case == "copy":
+        inside = (treatment == PERTURB) & ~mark & ~_sentence_starts(policy, words)
+        titles[inside] = words.flags[inside] & kinds.TITLE
+    flags = (shown | enders | titles).astype(np.uint8)
     pieces = [""] * len(kind)
     copied = np.isin(treatment, (KEEP, DIGITS)) & ~mark
+    copied |= np.isin(kind, _CLASSES)
     for position in np.flatnonzero(copied).tolist():
         pieces[position] = words.pieces[position].strip(" ")
-    ends, positions = words.ends, words.positions
+    ends, positions, rows = words.ends, words.positions, words.copied
     if policy.punctuation == "drop":
         before = np.concatenate(([0], np.cumsum(~mark)))
         ends, positions = before[ends], before[positions]
@@ -342,4 +463,6 @@ def released(policy: Policy, words: Words, drawn: Ids, eps: Eps) -> Released:
     else:
         for position in np.flatnonzero(mark).tolist():
             pieces[position] = words.pieces[position]
-    return Released(pieces, flags, ends, positions, words.texts, drawn, eps)
+    return Released(
+        pieces, flags, ends, positions, words.texts, drawn, eps, rows, words.grammar
+    )

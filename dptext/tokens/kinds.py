@@ -15,11 +15,19 @@ KEPT = 7  # what the keep list names
 MASKED = 8  # what the mask list names
 FORMED = 9  # a card number, date, ... whose form is public (dptext.tokens.forms)
 MARKUP = 10  # a tag, an entity, code: layout, and no word (dptext.tokens.markup)
+COMMON = 11  # a common word that is copied (dptext.tokens.common)
+# Words of closed classes that are drawn afresh (policy `classes`); CALENDAR has months
+# and weekdays.
+PERSON, PLACE, ORGANISATION, CALENDAR = range(12, 16)
 
 NAMES = (
     *("word", "number", "identifier", "punctuation", "space", "stop_word", "unknown"),
-    *("kept", "masked", "formed", "markup"),
+    *("kept", "masked", "formed", "markup", "common"),
+    *("person", "place", "organisation", "calendar"),
 )
+
+# Names of kinds that there are only where a policy asks for them.
+OPTIONAL = NAMES[COMMON : CALENDAR + 1]
 
 # Flags of a piece: four bits of kind, then one bit each.
 KIND = 15

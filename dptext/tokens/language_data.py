@@ -107,6 +107,17 @@ def closed_classes(language: str) -> Mapping[str, tuple[str, ...]]:
     return {name: tuple(words) for name, words in sections("closed_classes")}
 
 
+@cache
+def common_lists(language: str) -> Mapping[str, frozenset[str]]:
+    """Return the lists of a language that say which words are common; none if unknown.
+
+    Keys, by the names of the lists in dptext/data/words/common_words.txt.
+    """
+    parts = sections("common_words")
+    own = ((head.split(" ", 1), words) for head, words in parts)
+    return {name: frozenset(words) for (code, name), words in own if code == language}
+
+
 def person_names(language: str, *, capital: bool = False) -> frozenset[str]:
     """Return names of persons, folded (dptext.tokens.names); none if unknown.
 

@@ -2,7 +2,7 @@
 
 A lexicon whose meta says `names` has one input for all names of persons: the row of
 that word, to which the rows of all names that it knows are equal. Of words that it does
-not know these are read as names:
+not know, or knows without their accents alone ("Germán"), these are read as names:
 
 - with a capital first letter and a small one, such as "Aisha" and "McIntyre", wherever
   they stand: at the beginning of a sentence, too;

@@ -141,7 +141,37 @@ _COMMA = frozenset(
     "sv tr uk".split()
 )
 _BY_COMMA = re.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+,\d+")
+_DIGIT = re.compile(r"\d")
+_FIRST_ZERO = re.compile(r"^( ?)0")
 _SWAPPED = str.maketrans(".,", ",.")
+
+
+_ORDINAL = re.compile(r"( ?)(\d+)(?:st|nd|rd|th)", re.IGNORECASE)
+_YEAR = re.compile(r"( ?)(\d{4})(s?)")
+_FIRST_YEAR, _YEARS = 1950, 75
+_DAYS = 31
+
+
+def as_people_write(drawn: str) -> str:
+    """Return a number of random digits as people write numbers of its length.
+
+    Four digits are a year, no number begins with 0, an ordinal of two digits is a day
+    of a month, and its ending is that of its digits. What it says of the number that
+    stood there is its length alone.
+    """
+    if found := _YEAR.fullmatch(drawn):
+        year = _FIRST_YEAR + int(found[2]) % _YEARS
+        return f"{found[1]}{year // 10 * 10 if found[3] else year}{found[3]}"
+    if found := _ORDINAL.fullmatch(drawn):
+        number, width = int(found[2]), len(found[2])
+        least = 10 ** (width - 1)
+        number = least + number % ((_DAYS + 1 if width == 2 else 10 * least) - least)
+        last = number % 10 if number // 10 % 10 != 1 else 0
+        return f"{found[1]}{number}{('th', 'st', 'nd', 'rd')[last if last < 4 else 0]}"
+    if found := _FIRST_ZERO.match(drawn):
+        first = 1 + sum(map(int, _DIGIT.findall(drawn))) % 9
+        return f"{found[1]}{first}{drawn[found.end() :]}"
+    return drawn
 
 
 def names(language: str) -> tuple[str, ...]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
+from msgspec import Meta
 
 from dptext.tokens import kinds
 from dptext.types import Ints, JsonObject
@@ -36,6 +37,28 @@ class Form(StrEnum):
     IP = "ip"
     MARKUP = "markup"
     FIXED = "fixed"
+
+
+class WordClass(StrEnum):
+    """Classes of words of which any may stand for any other (dptext.tokens.common)."""
+
+    PERSON = "person"
+    PLACE = "place"
+    ORGANISATION = "organisation"
+    MONTH = "month"
+    WEEKDAY = "weekday"
+
+    @property
+    def kind(self) -> int:
+        """Return its kind of piece."""
+        if self in (WordClass.MONTH, WordClass.WEEKDAY):
+            return kinds.CALENDAR
+        return kinds.NAMES.index(self.value)
+
+    @property
+    def listed(self) -> str:
+        """Name its list in dptext/data/words/closed_classes.txt."""
+        return "names" if self is WordClass.PERSON else f"{self.value}s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +96,10 @@ class Policy:
     keep and mask are public lists, and forms names pieces that become random ones of
     the same form and layout; all three go before the other settings. Tags and entities
     are marks: with punctuation: drop they are left out. topic says how a topic is
-    written that takes the place of a whole text.
+    written that takes the place of a whole text. common copies so many of the commonest
+    words of the lexicon (dptext.tokens.common), 0: none; classes names those whose
+    words become random ones of the class, whatever they were; grammar tells whether
+    the grammatical form of a replaced word is shown (dptext.tokens.grammar).
     """
 
     unknown: Literal["perturb", "mask", "drop", "keep"] = "perturb"
@@ -85,6 +111,9 @@ class Policy:
     keep: Listed = NOTHING
     mask: Listed = NOTHING
     forms: tuple[Form, ...] = ()
+    common: Annotated[int, Meta(ge=0)] = 0
+    classes: tuple[WordClass, ...] = ()
+    grammar: Literal["hide", "show"] = "hide"
     topic: Literal["words", "id", "both"] = "words"
 
     @property
@@ -102,17 +131,22 @@ class Policy:
         codes[kinds.STOP_WORD] = _NAMES.index(self.stop_word)
         codes[[kinds.KEPT, kinds.MASKED, kinds.FORMED]] = KEEP, MASK, FORM
         codes[kinds.MARKUP] = DROP if self.punctuation == "drop" else MARKUP
+        codes[kinds.COMMON] = KEEP
+        codes[[each.kind for each in self.classes]] = FORM
         return codes
 
     def settings(self) -> JsonObject:
         """Return it as a profile says it; lists that name nothing are left out.
 
-        So is how topics are written, where it is the default.
+        So are classes that are off, and how topics are written by default.
         """
         lists: JsonObject = {
             "keep": self.keep.settings(),
             "mask": self.mask.settings(),
             "forms": [*map(str, self.forms)],
+            "common": self.common,
+            "classes": [*map(str, self.classes)],
+            "grammar": "" if self.grammar == "hide" else self.grammar,
             "topic": "" if self.topic == "words" else self.topic,
         }
         every = {each.name: getattr(self, each.name) for each in fields(self)} | lists

@@ -168,6 +168,61 @@ def segment(word: str, lookup: Callable[[str], int]) -> list[tuple[str, int]]:
     return [*(pair for pair in zip(parts, rows, strict=False) if pair[0]), *tails]
 
 
+def divide(
+    word: str,
+    lookup: Callable[[str], int],
+    *,
+    whole: frozenset[str] = frozenset(),
+    elisions: bool = False,
+) -> list[tuple[str, int]]:
+    """Divide a word by its spelling alone; returns what `segment` returns.
+
+    At all hyphens and underscores, and before clitics ("n't", "'s"), or where elisions
+    are asked for after them ("l'"); other apostrophes never divide. Keys of whole are
+    not divided ("can't", "right-wing"), but for clitics behind them. What the
+    vocabulary knows divides nothing, so that no part decides whether another one stands
+    alone.
+    """
+    head, tails = _without_clitics(word)
+    for one, rest in ((word, []), (head, tails)):
+        if key_of(one) in whole:
+            return [(part, _known(part, lookup)) for part in (one, *rest)]
+    parts: list[tuple[str, int]] = []
+    for number, piece in enumerate(re.split(r"([\-_])", word)):
+        if number % 2:
+            parts.append((piece, MARK))
+        elif piece:
+            spelled = [piece]
+            if key_of(piece) not in whole:
+                spelled = _by_apostrophes(piece, elisions=elisions)
+            parts += [(part, _known(part, lookup)) for part in spelled]
+    return parts
+
+
+def _without_clitics(word: str) -> tuple[str, list[str]]:
+    """Take the clitics off the end of a word; returns both."""
+    tails: list[str] = []
+    while ("'" in word or "’" in word) and len(tails) < _ENDINGS:
+        ending = _ENDING.search(word, max(1, len(word) - 3))
+        if ending is None:
+            break
+        tails.insert(0, ending[0])
+        word = word[: ending.start()]
+    return word, tails
+
+
+def _by_apostrophes(word: str, *, elisions: bool) -> list[str]:
+    """Divide a word before its clitics and after its elisions."""
+    word, tails = _without_clitics(word)
+    heads, begin = [], 0
+    while elisions and (match := _ELISION.match(word, begin)):
+        if match.end() == len(word):
+            break
+        heads.append(match[0])
+        begin = match.end()
+    return [*heads, word[begin:], *tails]
+
+
 def _known(word: str, lookup: Callable[[str], int]) -> int:
     key = key_of(word)
     row = lookup(key)

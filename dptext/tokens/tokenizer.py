@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dptext.tokens import kinds, language_data, markup, names
+from dptext.tokens import common, grammar, kinds, language_data, markup, names
 from dptext.tokens.forms import FormLayout
 from dptext.tokens.lists import Spans
 from dptext.tokens.numbers import NAMES, Numbers
-from dptext.tokens.policy import PERTURB, Policy
-from dptext.tokens.regex import MARK, key_of, kind_of, segment
+from dptext.tokens.policy import PERTURB, Policy, WordClass
+from dptext.tokens.regex import MARK, divide, key_of, kind_of, segment
 from dptext.types import Ids, Ints, Lexicon, Words
 
 _ENDERS = frozenset(".!?…。！？")
@@ -20,7 +21,8 @@ _ENDERS = frozenset(".!?…。！？")
 _REMEMBERED = 200_000
 _LONG = 64  # pieces of so many characters are forgotten after their batch
 _SEVERAL = -1  # a piece that divides into several words
-# Above flags and row of a code: whether the word is read as a name of a person.
+# Above flags and row of a code: whether the word is read as a name of a person; above
+# that the bits of dptext.tokens.common.
 _ROW, _NAMED = 8, 40
 
 
@@ -34,11 +36,20 @@ class Tokenizer:
         self, lexicon: Lexicon, policy: Policy, *, every_word: bool = False
     ) -> None:
         self._spans = Spans(policy)
+        self._lexicon, self._shows_forms = lexicon, policy.grammar == "show"
         self._index = _index_of(lexicon)
         self._numbers = Numbers(lexicon)
         self._stop_words = language_data.stop_words(lexicon.language)
         self._language = lexicon.language
         self._names = names.row_of_names(lexicon)
+        self._common: common.CommonWords | None = None
+        if policy.common:
+            self._common = common.common_words(lexicon, policy.common)
+        self._reads = common.reading(lexicon) if policy.common else None
+        self._classes = common.kinds_of_rows(lexicon, policy.classes)
+        self._person = WordClass.PERSON in policy.classes
+        self._month = lexicon.row_of.get("june", -1)
+        self._place = lexicon.row_of.get("london", -1)
         self._codes = _Memory(self._code)
         self._parts: dict[str, list[tuple[str, int]]] = {}
         self._long: dict[str, list[tuple[str, int]]] = {}
@@ -85,13 +96,16 @@ class Tokenizer:
                 for position, layout in formed.items()
             }
         self._long.clear()
+        if self._common is not None:
+            common.settle(codes, ends)
         flags = (codes & 0xFF).astype(np.uint8)
         positions = np.flatnonzero(self._wanted[flags & kinds.KIND])
         wanted = codes[positions]
         ids: Ids = ((wanted >> _ROW & 0xFFFFFFFF) - 1).astype(np.int32)
         of_text = np.repeat(np.arange(len(texts)), np.diff(ends, prepend=0))
-        persons = (wanted >> _NAMED).astype(bool)
-        read_as = np.where(persons, np.int32(self._names), ids)
+        persons = (wanted >> _NAMED & 1).astype(bool)
+        read_as = ids if self._reads is None else self._reads[ids]
+        read_as = np.where(persons, np.int32(self._names), read_as)
         return Words(
             pieces=pieces,
             flags=flags,
@@ -101,7 +115,23 @@ class Tokenizer:
             ids=ids,
             read_as=read_as,
             formed=formed,
+            copied=self._rows_of_copied(codes),
+            grammar=self._grammar_of(pieces, positions, ids),
         )
+
+    def _rows_of_copied(self, codes: Ints) -> Ids | None:
+        if self._common is None:
+            return None
+        rows = ((codes >> _ROW & 0xFFFFFFFF) - 1).astype(np.int32)
+        return np.where((codes & kinds.KIND) == kinds.COMMON, rows, np.int32(-1))
+
+    def _grammar_of(
+        self, pieces: list[str], positions: Ints, ids: Ids
+    ) -> NDArray[np.uint8] | None:
+        if not self._shows_forms:
+            return None
+        bodies = [pieces[position].lstrip(" ") for position in positions.tolist()]
+        return grammar.forms_of_words(ids, bodies, self._lexicon)
 
     def _divide(
         self, pieces: list[str], codes: Ints, ends: Ints
@@ -140,12 +170,17 @@ class Tokenizer:
         lead, body = (kinds.LEAD, piece[1:]) if led else (0, piece)
         if kind != kinds.WORD:
             row = self._numbers.row(body) if kind == kinds.NUMBER else -1
-            return _pack(kind, row, lead, body)
-        parts = segment(body, self.lookup)
+            code = _pack(kind, row, lead, body)
+            if self._common is not None and kind == kinds.PUNCTUATION:
+                code |= common.bits_of_mark(body)
+            return code
+        parts = self._parts_of(body)
         if len(parts) == 1:
             return self._word(parts[0][0], parts[0][1], lead)
         memory = self._parts if len(piece) < _LONG else self._long
-        named = self._names >= 0 and names.begins_as_name(body, self._language)
+        # Where common words are copied each part is judged by itself.
+        named = self._names >= 0 and self._common is None
+        named = named and names.begins_as_name(body, self._language)
         memory[piece] = [
             (" " + part, self._word(part, row, lead, named=named))
             if lead and not number
@@ -154,20 +189,48 @@ class Tokenizer:
         ]
         return _SEVERAL
 
+    def _class_of(self, kind: int, row: int, *, named: bool) -> int:
+        """Return the kind of a word of a class that is drawn afresh, else its own."""
+        if named:
+            return kinds.PERSON if self._person else kind
+        return (int(self._classes[row]) if row >= 0 else 0) or kind
+
+    def _parts_of(self, body: str) -> list[tuple[str, int]]:
+        """Divide a word: by the vocabulary, or by its spelling alone."""
+        words = self._common
+        if words is None:
+            return segment(body, self.lookup)
+        return divide(body, self.lookup, whole=words.whole, elisions=words.elisions)
+
     def _word(self, body: str, row: int, lead: int, *, named: bool = False) -> int:
         if row == MARK:
-            return _pack(kinds.PUNCTUATION, -1, lead, body)
+            code = _pack(kinds.PUNCTUATION, -1, lead, body)
+            return code | common.bits_of_mark(body) if self._common else code
+        if self._common is not None and row < 0 and kind_of(body) == kinds.NUMBER:
+            return _pack(kinds.NUMBER, self._numbers.row(body), lead, body)
         if row < 0:
             kind, reads_as_name = kinds.UNKNOWN, names.unknown_is_name
         else:
             stop = key_of(body) in self._stop_words
             kind = kinds.STOP_WORD if stop else kinds.WORD
-            reads_as_name = names.known_is_name
-        code = _pack(kind, max(row, -1), lead, body)
+            # "Germán" is no spelling of "German": known without its accents alone.
+            spelled = body.isascii() or self.lookup(key_of(body)) >= 0
+            reads_as_name = names.known_is_name if spelled else names.unknown_is_name
         # Lexicons without one row for names need no lists of them.
-        if self._names >= 0 and (named or reads_as_name(body, self._language)):
-            code |= 1 << _NAMED
-        return code
+        named = self._names >= 0 and (named or reads_as_name(body, self._language))
+        if self._common is not None and self._names >= 0:
+            named = named or self._common.is_person(body)
+        bits = 0 if self._common is None else self._common.code(body)
+        if self._common is not None and self._common.reads_as_month(body):
+            kind, row, bits, named = kinds.WORD, self._month, 0, False
+        if self._common is not None and self._common.reads_as_place(body):
+            kind, row, bits, named = kinds.WORD, self._place, 0, False
+        if bits & kinds.KIND:
+            kind, bits = kinds.COMMON, bits & ~kinds.KIND
+        elif not bits & common.STARTS:
+            kind = self._class_of(kind, row, named=named)
+        code = _pack(kind, max(row, -1), lead, body) | bits
+        return code | 1 << _NAMED if named else code
 
 
 @lru_cache(maxsize=2)

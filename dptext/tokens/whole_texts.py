@@ -17,6 +17,8 @@ from dptext.tokens.joining import Joined, Joiner
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Ids, Ints, Lexicon, Words
 
+# Between the topics of a set.
+SEPARATOR = "; "
 # Finds the row of a topic for each text: (n,) int32, -1 where there is none.
 Find = Callable[[Sequence[str]], Ids]
 
@@ -74,12 +76,20 @@ class TopicJoiner(Joiner):
         self._spelled = np.array(shown, object)
 
     def join(self, words: Words, drawn: Ids, bits: RandomBits) -> Joined:
-        """Return one topic for each text: drawn (n,)."""
+        """Return one topic for each text, drawn (n,), or a set of them, (n, k)."""
         spelled = self._spelled[drawn]
-        return Joined(spelled.tolist(), drawn, spelled)
+        if drawn.ndim == 1:
+            return Joined(spelled.tolist(), drawn, spelled)
+        texts = [SEPARATOR.join(row) for row in spelled.tolist()]
+        # The first stands for all in counts of words, which sets have none of.
+        return Joined(texts, drawn[:, 0], np.array(texts, object))
 
     def redraw(self, words: Words, bits: RandomBits, positions: Ints) -> None:
         """Write nothing: no digits are left in a topic."""
+
+    def candidates(self, words: Words, position: int) -> Sequence[str]:
+        """Return no words: a topic is of no class."""
+        return ()
 
     def positions_to_redraw(self, words: Words) -> Ints:
         """Return no positions."""

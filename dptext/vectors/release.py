@@ -23,11 +23,11 @@ from dptext.errors import UsageError
 from dptext.guarantees import statement
 from dptext.lexicons.weighting import Wide, means, weighted, with_vectors
 from dptext.measures import bayes_risk, calibrate
-from dptext.mechanisms import Aim, NoiseMechanism, gaussian
+from dptext.mechanisms import Aim, NoiseMechanism, gaussian, privunit
 from dptext.mechanisms import Params as MechanismParams
 from dptext.mechanisms.gaussian import clip
 from dptext.mechanisms.mahalanobis import Mahalanobis
-from dptext.noise import epsilon_of, mu_of
+from dptext.noise import gaussian_epsilon, largest_mu
 from dptext.profile import Part, Profile
 from dptext.randomness import Randomness, RunKey
 from dptext.settings import convert, digest_of_data, digest_of_path
@@ -46,7 +46,7 @@ from dptext.vectors import Pool
 
 DEFAULT: JsonObject = {
     "name": "embed",
-    "mechanism": {"name": "discrete-gaussian"},
+    "mechanism": {"name": "discrete-gaussian"},  # of words; `_default` for texts
     "budget": {"name": "uniform", "epsilon": 8.0},
     "tokens": {"punctuation": "drop"},
 }
@@ -68,7 +68,8 @@ class VectorOptions:
 
     model and longest are for sentence vectors: a sentence model, and the length to
     which its vectors are shortened; sif is a in the weight a / (a + frequency); public,
-    a file of public texts, one a line, to measure by; subject, the field that names
+    a file of public texts, one a line, whose principal directions privunit takes, and
+    to measure sentence vectors by; subject, the field that names
     whom a record is about, and most, how many vectors of one such subject share
     epsilon (1: epsilon is that of each vector).
     """
@@ -113,7 +114,7 @@ def parse(
     for key in _ELSEWHERE:
         if over.get(key) is not None:
             raise UsageError(f"{key}: a release of vectors has none; leave it out")
-    data = profile.merged(DEFAULT, over)
+    data = profile.merged(_default(over, options, mu), over)
     if clip is not None:
         options = {**options, "longest": clip}
         part: Any = data["mechanism"] or DEFAULT["mechanism"]
@@ -129,11 +130,28 @@ def parse(
             raise UsageError(f"--mu is for normal noise, and {name} adds other noise")
         if "budget" in over:
             raise UsageError("give --mu or an epsilon or risk, not both")
-        epsilon = epsilon_of(mu, normal.delta) * _BELOW
+        epsilon = gaussian_epsilon(mu, normal.delta) * _BELOW
         if not epsilon:
             raise UsageError(f"--mu {mu:g}: epsilon is 0 then; give a smaller delta")
         recipe = recipe.with_epsilon(epsilon)
     return _settings(recipe, options)
+
+
+def _default(
+    over: Mapping[str, object], options: Mapping[str, object], mu: float | None
+) -> JsonObject:
+    """Return default settings: of words noise, of whole texts directions.
+
+    Noise leaves nothing of a text at an epsilon that means anything (docs/embed.md).
+    A mu, and parameters that directions have not, ask for noise.
+    """
+    named = over.get("mechanism")
+    known = {each.name for each in fields(privunit.Params)}
+    asked = set(named) - {"name"} if isinstance(named, Mapping) else set()
+    is_of_words = options.get("pool", Pool.MEAN) == Pool.WORD
+    if is_of_words or mu is not None or not asked <= known:
+        return DEFAULT
+    return {**DEFAULT, "mechanism": {"name": "privunit"}}
 
 
 def of_plain(plain: Mapping[str, object], name: str, lexicon: str) -> VectorSettings:
@@ -180,8 +198,12 @@ def _settings(recipe: Profile, chosen: object) -> VectorSettings:
         "--pool sentence and --model go together: give both": (
             sentence != (options.model is not None)
         ),
-        "--public: measures are of public texts with --pool sentence only; leave it "
-        "out": (options.public is not None and not sentence),
+        "--public: public texts are for --pool sentence and for the mechanism "
+        "privunit of texts; leave it out": (
+            options.public is not None
+            and not sentence
+            and (recipe.mechanism.name != "privunit" or options.pool is Pool.WORD)
+        ),
         f"space {recipe.space.name}: spaces are for vectors of a lexicon": (
             sentence and recipe.space.name != "identity"
         ),
@@ -334,7 +356,7 @@ class VectorRelease:
         vectors = np.empty((count, self.dimensions), np.float32)
         if count:
             nonces = [randomness.nonce(record) for record in records]
-            bits, numbers = randomness.of(nonces, of_vector), np.arange(count)
+            bits, numbers = randomness.bits(nonces, of_vector), np.arange(count)
             for begin in range(0, count, _ROWS):
                 part = slice(begin, begin + _ROWS)
                 chosen = bits.take(numbers[part])
@@ -410,10 +432,27 @@ def of(
     epsilon = of_one_vector(mechanism, total, options.most)
     check(mechanism, epsilon, options.pool.inputs)
     tokenizer = None if folder else Tokenizer(lexicon, recipe.tokens)
+    if options.public is not None and tokenizer is not None:
+        mechanism = _along_texts(mechanism, tokenizer, options.public)
     settings = replace(settings, recipe=recipe)
     return VectorRelease(
         *(settings, lexicon, mechanism, epsilon, base, tokenizer, folder, digest)
     )
+
+
+def _along_texts(
+    mechanism: NoiseMechanism, tokenizer: Tokenizer, public: str
+) -> NoiseMechanism:
+    """Take the principal directions of the vectors of public texts.
+
+    Raises UsageError.
+    """
+    assert isinstance(mechanism, privunit.PrivUnit)
+    texts = _public_texts(public)
+    words = tokenizer.words(texts)
+    counts = np.bincount(words.texts, minlength=len(texts)).astype(np.int64)
+    pooled = means(mechanism.inputs, words.ids, counts)
+    return mechanism.along(pooled, digest_of_data(texts))
 
 
 def for_inputs(params: MechanismParams, options: VectorOptions) -> MechanismParams:
@@ -440,7 +479,9 @@ def of_one_vector(mechanism: NoiseMechanism, epsilon: float, most: int) -> float
     if most == 1 or not isinstance(mechanism, gaussian.Gaussian):
         return epsilon / most
     delta = mechanism.params.delta
-    shared = epsilon_of(mu_of(epsilon, delta) / math.sqrt(most), delta) * _BELOW
+    shared = (
+        gaussian_epsilon(largest_mu(epsilon, delta) / math.sqrt(most), delta) * _BELOW
+    )
     if not shared:
         msg = f"--most {most}: too many vectors for this epsilon and delta; give fewer"
         raise UsageError(msg)
@@ -470,7 +511,8 @@ def ready(
     options = VectorOptions(pool=Pool.SENTENCE, longest=longest)
     space = spaces.prepare(_axes(width, longest), "identity", Identity())
     mechanism = for_inputs(params, options).prepare(space, Aim())
-    if isinstance(mechanism, Mahalanobis) or not isinstance(mechanism, NoiseMechanism):
+    of_public = isinstance(mechanism, Mahalanobis | privunit.PrivUnit)
+    if of_public or not isinstance(mechanism, NoiseMechanism):
         raise UsageError(f"mechanism {name} needs public vectors, or releases none")
     check(mechanism, epsilon, Inputs.VECTORS)
     return mechanism

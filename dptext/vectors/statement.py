@@ -35,6 +35,7 @@ from dptext.measures import bayes_risk
 from dptext.mechanisms.discrete_gaussian import DiscreteGaussian
 from dptext.mechanisms.discrete_laplace import DiscreteLaplace
 from dptext.mechanisms.privemb import PrivEmb
+from dptext.mechanisms.privunit import PrivUnit
 from dptext.randomness import RandomBits, Randomness, RunKey
 from dptext.types import Guarantee, Ids, Level, Notion, Strategy
 from dptext.vectors import Distortion, Measures, Pool, Ruler
@@ -76,7 +77,7 @@ class VectorClaim:
         if self.promise.notion is not Notion.APPROXIMATE:
             return count * self.loss.farthest
         mu = self.promise.mu * math.sqrt(count)
-        return max(noise.epsilon_of(mu, self.promise.delta), self.epsilon)
+        return max(noise.gaussian_epsilon(mu, self.promise.delta), self.epsilon)
 
 
 def claimed(release: VectorRelease, key: str) -> VectorClaim:
@@ -95,7 +96,7 @@ def claimed(release: VectorRelease, key: str) -> VectorClaim:
         if release.pool is Pool.WORD:
             geometry = mechanism.geometry
             loss = Loss(epsilon * geometry.nearest, epsilon * geometry.median, far)
-    exact = isinstance(mechanism, DiscreteGaussian | DiscreteLaplace)
+    exact = isinstance(mechanism, DiscreteGaussian | DiscreteLaplace | PrivUnit)
     slack = mechanism.numerical_slack(epsilon) if exact else None
     undrawn = claims.undrawn(slack, loss.farthest)
     none = key == "seed" or promise.notion is Notion.NONE or undrawn
@@ -154,6 +155,8 @@ def _conditions(
 ) -> tuple[str, ...]:
     """Return what must hold for a statement to be true."""
     of_lexicon = release.pool is not Pool.SENTENCE
+    mechanism = release.mechanism
+    points = f"{mechanism.number:,}" if isinstance(mechanism, PrivUnit) else ""
     adapted = lexicons.adapted_from(release.lexicon)
     wanted = {
         "condition.key_file": key == "key-file",
@@ -163,16 +166,17 @@ def _conditions(
         "condition.adapted": bool(adapted) and of_lexicon,
         "vectors.condition.model": not of_lexicon,
         "vectors.condition.public": release.settings.options.public is not None,
-        "vectors.condition.matrix": isinstance(release.mechanism, PrivEmb),
-        "condition.identified": identified,
-        "vectors.condition.program": claim.exact,
+        "vectors.condition.matrix": isinstance(mechanism, PrivEmb),
+        "vectors.condition.points": bool(points),
+        "vectors.condition.program": claim.exact and not points,
         "vectors.condition.formula": not claim.exact,
     }
     lines = _sentences(
         wanted,
         source=adapted,
         named=said("vectors.named.id" if identified else "vectors.named.place"),
-        step=f"{release.mechanism.step(release.epsilon):.6g}",
+        step=f"{mechanism.step(release.epsilon):.6g}",
+        points=points,
         slack=above(max(claim.slack or 0.0, 1e-15), 2),
     )
     return (*lines, *claim.promise.gaps)
@@ -270,7 +274,7 @@ def measured(release: VectorRelease) -> Measures:
 
 def _bits(count: int, purpose: str) -> RandomBits:
     public = Randomness(RunKey.from_seed(0), f"embed/{purpose}")
-    return public.of([bytes(16)], np.zeros(count, np.int64))
+    return public.bits([bytes(16)], np.zeros(count, np.int64))
 
 
 def _released(release: VectorRelease, rows: NDArray[np.integer], purpose: str) -> Wide:
@@ -293,8 +297,7 @@ def _distortion(release: VectorRelease) -> Distortion:
     uniform = _bits(2 * _PAIRS, "pairs").integers(0)[:, 0]
     rows = RandomBits.below(uniform, len(release.lexicon.words))
     # Before any clipping or projection.
-    public = mechanism.measured if isinstance(mechanism, PrivEmb) else mechanism.space
-    before = np.asarray(public.vectors[rows], np.float64)
+    before = np.asarray(mechanism.compared[rows], np.float64)
     after = _released(release, rows, "pairs noise")
     one, other = slice(None, _PAIRS), slice(_PAIRS, None)
     true, noisy_distances = (

@@ -56,8 +56,8 @@ def test_parts_of_speech() -> None:
         *(("quickly", "adverb"), ("London", "name"), ("the", "function-word")),
         *(("seven", "number"), ("<number>", "number")),
     ):
-        assert classes.names[int(classes.of[rows[word]])] == part
-    assert classes.names[int(classes.of[-1])] == "unknown"
+        assert classes.names[int(classes.rows[rows[word]])] == part
+    assert classes.names[int(classes.rows[-1])] == "unknown"
     assert set(PARTS) <= set(classes.names)
     with pytest.raises(UsageError, match="holds no parts of speech"):
         declared.classes(LEXICON, "part-of-speech", "")

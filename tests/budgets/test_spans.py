@@ -60,14 +60,14 @@ def test_a_word_takes_the_greatest_of_what_it_touches() -> None:
     assert scores.bodies(batch)[-3:] == ["well", "ran", "x"]
     #            do      n't     " well ran"      nothing at x
     tokens = ((0, 2, 3.0), (2, 5, 7.0), (6, 14, 5.0))
-    weights = scores.greatest(batch, tokens, 1.0)
+    weights = scores.greatest_values(batch, tokens, 1.0)
     assert weights[-3:].tolist() == [5.0, 5.0, 1.0]
     expected = [
         max([v for a, b, v in tokens if a < e and b > s]) if s < 14 else 1.0
         for s, e in zip(begins.tolist(), ends.tolist(), strict=True)
     ]
     assert weights.tolist() == expected
-    assert scores.greatest(batch, [], 2.0).tolist() == [2.0] * len(weights)
+    assert scores.greatest_values(batch, [], 2.0).tolist() == [2.0] * len(weights)
 
 
 def test_every_token_counts_kept_words() -> None:

@@ -20,7 +20,6 @@ GOOD: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "embed": (("in.jsonl",), (*SMALL, "-q", "-o", "out.npy")),
     "evaluate": (("in.jsonl", "in.jsonl"), ("--lexicon", "words.vec")),
     "compare": (("in.jsonl",), (*SMALL, "-m", "rank", "--sample", "2", "-q")),
-    "plan": ((), (*SMALL, "--no-bayes-risk")),
     "explain": (("the film",), SMALL),
     "calibrate": (("balanced",), ("--risk", "30%", "--lexicon", "words.vec")),
     "audit": (("balanced",), (*SMALL, "--inputs", "4", "--runs", "100")),

@@ -66,7 +66,7 @@ def test_order_of_sources(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None
     )
 
     def params(*given: str) -> dict[str, Any]:
-        with ALL["plan"].make_context("plan", list(given), **HELP) as context:
+        with ALL["sanitize"].make_context("sanitize", list(given), **HELP) as context:
             return {name: value for name, value in context.params.items() if value}
 
     def settings(*given: str) -> tuple[Any, ...]:
@@ -93,7 +93,9 @@ def test_sources_are_named(folder: Path) -> None:
     """One line on standard error names what was set, and by what."""
     Path(folder, ".dptext.yaml").write_text("sanitize: {risk: 30%, jobs: 2}\n")
     words = lexicon(Path.cwd())
-    ran = here("plan", "--epsilon", "2", "--lexicon", words, "--no-bayes-risk")
+    ran = here(
+        "sanitize", "--plan", "--epsilon", "2", "--lexicon", words, "--no-bayes-risk"
+    )
     assert ran.err.startswith("dptext: from ../../.dptext.yaml: jobs\n")
 
 
@@ -185,11 +187,11 @@ def test_variables_that_cannot_be(
 def test_a_toml_that_is_none(folder: Path) -> None:
     """A broken pyproject.toml, and one without our table that is named, are refused."""
     Path("pyproject.toml").write_text("[tool.dptext\n")
-    assert "pyproject.toml: " in here("plan").err
+    assert "pyproject.toml: " in here("sanitize", "--plan").err
     Path("pyproject.toml").write_text("[tool]\n")
-    ran = here("--config", "pyproject.toml", "plan")
+    ran = here("--config", "pyproject.toml", "sanitize", "--plan")
     assert "no table [tool.dptext]" in ran.err
-    assert "No such file" in here("--config", "nowhere.yaml", "plan").err
+    assert "No such file" in here("--config", "nowhere.yaml", "sanitize", "--plan").err
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs owners of files")
@@ -202,7 +204,7 @@ def test_files_of_other_users(folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
         os.chown(path, 12345, -1)
         owner = 12345
     monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
-    ran = here("plan", "--no-bayes-risk")
+    ran = here("sanitize", "--plan", "--no-bayes-risk")
     assert (ran.code, ran.out) == (2, b"")
     assert "belongs to another user" in ran.err
     assert shown("--config", str(path))["sanitize.epsilon"][0] == 500

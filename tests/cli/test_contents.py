@@ -225,6 +225,29 @@ def test_a_run_stops_before_identifying_columns_leave(options: tuple[str, ...]) 
     assert "leave --line-buffered out" in ran.err
 
 
+def test_vectors_stop_before_ids_that_identify_leave(options: tuple[str, ...]) -> None:
+    """A name beyond the first records counts; vectors alone have no ids."""
+    rows = [{"id": f"n{n}", "text": "the film was good"} for n in range(250)]
+    rows += [{"id": f"{name}@mail.example", "text": "bad"} for name in "abcdefgh"]
+    Path("in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    run = ("embed", "-f", "text", "in.jsonl", "--id", "id", *options[:2])
+    stopped = (*run, "--fail-on", "identifying")
+    for name in ("out.npz", "out.parquet"):
+        if name.endswith("parquet"):
+            pytest.importorskip("pyarrow")
+        ran = here(*stopped, "-o", name)
+        assert ran.code == 5, ran.err
+        said = ran.err.splitlines()[-1]
+        assert "not written, as --fail-on identifying asks: column 'id'" in said
+        assert "name records by another field (--id), or accept it" in said
+        assert not Path(name).exists()
+        assert here(*run, "-o", name, "-q").code == 0
+        checked = here("check", name, "--lexicon", options[1])
+        shown = " ".join((checked.out.decode() + checked.err).split())
+        assert "name records by another field (--id), or accept it" in shown
+    assert here(*stopped, "-o", "out.npy", "-q").code == 0
+
+
 def test_a_run_goes_on_where_the_policy_allows(options: tuple[str, ...]) -> None:
     """The bytes are those of a run that does not look; settings may ask for it."""
     _csv(table(), Path("in.csv"))

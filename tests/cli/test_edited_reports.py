@@ -15,7 +15,7 @@ from dptext.guarantees import policy
 from dptext.lexicons import find
 from dptext.report import exports, signatures
 from dptext.report.exports import SIDECAR
-from dptext.report.recompute import SAMPLED, Recomputer
+from dptext.report.recompute import Recomputer
 from dptext.report.verify import Finding
 from tests.cli.running import here, lexicon
 from tests.keys import PRIVATE
@@ -53,15 +53,9 @@ FREE = {
     "run.layout.quoting": "without quotes a file reads alike with both",
     "signature": "without a key that verifies it nothing is known of a signature",
 }
-# Where they are counted (25 words drawn 100 times), ten draws may differ: machines
-# round differently, and no interval is stated that would bound this further.
-COUNTED = tuple(
-    f"words.deniability.{name}"
-    for name in ("n_w", "s_w", "n_w_by_chance", "s_w_by_chance")
-)
 # How the input was read: vectors do not show it, and what is promised rests on whether
 # there is an id alone.
-OF_INPUT = ("id_field", "fields", "delimiter", "header")
+OF_INPUT = ("id_field", "fields")
 # Names that hold a figure, or are those of settings that they are not.
 NO_NAMES = (
     *("balanced with epsilon=1", "epsilon-1", "ε1", "1%", "risk of 1 percent", "x "),
@@ -69,8 +63,6 @@ NO_NAMES = (
     *("", "custom, from strict with epsilon=1", "../x", "/tmp/x", "low-risk", "x\n"),
 )
 _LEXICONS = ("english", "builtin")
-# JSON lines have no delimiter and no header.
-OF_TABLES = ("run.layout.delimiter", "run.layout.header")
 
 
 @pytest.fixture(scope="module", params=RUNS)
@@ -176,15 +168,6 @@ def edits(text: str) -> Iterator[tuple[str, str]]:
 def is_free(name: str, before: Any, after: str) -> bool:
     """Tell whether an unsigned report may be edited so."""
     of_words = before["words"] is not None
-    if name in COUNTED and before["words"]["deniability"]["sampled"]:
-        inner = json.loads(after)["words"]["deniability"]
-        key = name.rpartition(".")[2]
-        gap = abs(inner.get(key, 1e9) - before["words"]["deniability"][key])
-        return bool(gap <= SAMPLED[key])
-    if name == "run.layout.id_field":
-        # In one file no sentence follows from the name of the field that told records
-        # apart (tests/engine/test_repeats.py: equal ids are counted in the input).
-        return "id_field" in json.loads(after)["run"]["layout"]
     if name in FREE:
         # Only another value, never a key that is gone.
         now = json.loads(after)
@@ -193,11 +176,6 @@ def is_free(name: str, before: Any, after: str) -> bool:
                 return False
             now = now[key]
         return now not in NO_NAMES and now != "epsilon=1"
-    format = before["run"]["layout"]["format"]
-    if of_words and name in OF_TABLES:
-        key = name.rpartition(".")[2]
-        now = json.loads(after)["run"]["layout"].get(key, "none")
-        return (format == "jsonl" and len(str(now)) < 2) or now in (None, True, False)
     part = name.removeprefix("run.layout.").split(".")[0]
     return not of_words and part in OF_INPUT and name.startswith("run.layout.")
 
@@ -250,3 +228,19 @@ def test_every_edit_of_a_signed_report_fails(
                 side.write_text(edited)
                 assert judged(honest, recomputer, key), name
     side.write_text(text)
+
+
+def test_a_layout_has_no_settings_of_other_formats(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a folder sets for its tables is not said of JSON lines, which have none."""
+    source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_text('{"text":"the film was good"}\n')
+    monkeypatch.setenv("DPTEXT_DELIMITER", ";")
+    monkeypatch.setenv("DPTEXT_HEADER", "false")
+    words = lexicon(tmp_path)
+    ran = here(*SANITIZE, str(source), "--lexicon", words, "-q", "-o", str(out))
+    assert ran.code == 0, ran.err
+    report = json.loads(out.with_name(out.name + SIDECAR).read_text())
+    assert report["run"]["layout"] == {"format": "jsonl", "fields": ["text"]}
+    assert judged(out, Recomputer([find(words)])) == []

@@ -1,4 +1,4 @@
-"""Folders in the place of files: sanitize, check, compare and plan take them."""
+"""Folders in the place of files: sanitize, check and compare take them."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def test_an_output_of_a_folder_is_a_folder(
 def test_plan_takes_the_sizes_of_a_folder(
     folder: Path, options: tuple[str, ...]
 ) -> None:
-    """Files of known formats count, others do not; with -q nothing else is said."""
-    plan = ("plan", *options, "--no-bayes-risk", "--json", "-q")
+    """Files of known formats count, others do not; nothing else is said."""
+    plan = ("sanitize", "--plan", *options, "--no-bayes-risk", "--json")
     ran = here(*plan, "in")
     assert (ran.code, ran.err) == (0, "")
     each = here(*plan, "in/a.jsonl", "in/deep/b.jsonl")

@@ -268,10 +268,11 @@ def dialogue(folder: Path, answers: str, *arguments: str) -> tuple[str, int]:
 def test_a_guided_start(folder: Path) -> None:
     """Fields, previews at three risks and questions; then runs need no options."""
     source = write(folder, "jsonl")
-    answers = "\nkeep\nwhat\np\nps\nprivate\ndrop\nrest\n\n\n"
+    answers = "who\npr\n\nkeep\nwhat\np\nps\nprivate\ndrop\nrest\n\n\n"
     shown, code = dialogue(folder, answers, "init", source)
     assert code == 0, shown
-    assert "id (not text) [keep]: " in shown
+    assert "who: give people, programs or statistics" in shown
+    assert shown.index("Who will read it") < shown.index("id (not text) [keep]: ")
     assert "customer (names of people) [drop]: " in shown
     assert "what: give private, drop, pseudonym, keep or rest" in shown
     assert "p: private or pseudonym?" in shown
@@ -301,12 +302,27 @@ def test_no_file_is_replaced_without_consent(folder: Path) -> None:
     """A wrong answer is asked again; a file that is there stays unless one says yes."""
     source, path = write(folder, "txt"), Path(".dptext.yaml")
     path.write_text("check: {}\n")
-    shown, code = dialogue(folder, "lots\n10%\n\n", "init", source)
+    shown, code = dialogue(folder, "\nlots\n10%\n\n", "init", source)
     assert (code, path.read_text()) == (0, "check: {}\n"), shown
     assert "give a share between 0 and 1" in shown
     assert "nothing was written" in shown
     shown, code = dialogue(folder, "\x04", "init", source)
     assert (code, path.read_text()) == (130, "check: {}\n"), shown
-    shown, code = dialogue(folder, "10%\ny\n", "init", source)
+    shown, code = dialogue(folder, "\n10%\ny\n", "init", source)
     assert code == 0, shown
     assert yaml.safe_load(path.read_text())["sanitize"] == {"risk": "10%"}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX terminals")
+def test_people_get_a_preview_of_readable_texts(folder: Path) -> None:
+    """No risk is asked for: the profile is chosen by who reads its output."""
+    source = write(folder, "jsonl")
+    shown, code = dialogue(folder, "people\nrest\n\n", "init", source)
+    assert code == 0, shown
+    assert "recognised by the common words is recognised" in shown
+    assert "Risk, how often" not in shown
+    assert "readable" in shown
+    settings = yaml.safe_load(Path(".dptext.yaml").read_text())
+    assert settings["sanitize"]["profile"] == "readable"
+    assert "common-words" in settings["check"]["allow"]

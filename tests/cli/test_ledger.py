@@ -187,12 +187,52 @@ def test_an_edited_ledger_stays_edited(budget: tuple[str, ...], folder: Path) ->
     given = ("sanitize", "-f", "text", "in.jsonl", *budget, "--limit", "99")
     assert here(*given, "-o", "out.jsonl").code == 0
     with sqlite3.connect("spent.db") as data:
-        data.execute("DELETE FROM charges")
+        data.execute("DELETE FROM events WHERE kind = 'charge'")
     data.close()
     for _ in range(2):
         refused(here(*given, "-o", "more.jsonl"), 2, "edited")
         assert here("ledger", "verify", "spent.db").code == 1
         assert not (folder / "more.jsonl").exists()
+
+
+def test_an_edited_ledger_is_shown_with_a_warning(
+    budget: tuple[str, ...], folder: Path
+) -> None:
+    """`show` says so in one line, in JSON, too, and shows unreadable notes as "?"."""
+    given = ("sanitize", "-f", "text", "in.jsonl", *budget, "--limit", "99")
+    assert here(*given).code == 0
+    ran = here("ledger", "show", "spent.db")
+    assert (ran.code, ran.err) == (0, "")
+    with sqlite3.connect("spent.db") as data:
+        data.execute("UPDATE events SET note = 'x' WHERE number = 1")
+    data.close()
+    for options_ in ((), ("--json",), ("--value", MARKER)):
+        ran = here("ledger", "show", "spent.db", *options_)
+        assert (ran.code, ran.err.count("\n")) == (0, 1)
+        assert "the ledger was edited: its event 1 is not as it was written" in ran.err
+        assert "do not rely on these figures" in ran.err
+    ran = here("ledger", "show", "spent.db", "--json")
+    assert json.loads(ran.out)["problem"].startswith("the ledger was edited")
+
+
+def test_the_total_of_a_person_is_said_in_words(budget: tuple[str, ...]) -> None:
+    """How many records, how much they lost, and whether that protects a person."""
+    given = ("sanitize", "-f", "text", "in.jsonl", *budget, "--limit", "99")
+    assert here(*given).code == 0
+    ran = here("ledger", "show", "spent.db", "--value", MARKER, "--value", "v")
+    text = " ".join(ran.out.decode().split())
+    assert (
+        "This user: 2 records in 1 release, 18 nats: no protection as a person." in text
+    )
+    assert "This user: 1 record in 1 release, 9 nats: protected as a person." in text
+    ran = here("ledger", "show", "spent.db", "--value", "nobody")
+    assert "This user: no release is recorded." in ran.out.decode()
+    ran = here("ledger", "show", "spent.db")
+    text = " ".join(ran.out.decode().split())
+    assert (
+        "Different values of user: 2. No protection as a person (more than 10 nats): "
+        "1. The most: 2 records, 18 nats." in text
+    )
 
 
 def test_deltas_are_counted_too(options: tuple[str, ...]) -> None:

@@ -1,4 +1,4 @@
-"""`dptext plan`: what is said before anything is spent."""
+"""`dptext sanitize --plan`: what is said before anything is spent."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from dptext import lexicons, pipeline, profile
 from dptext.measures import bayes_risk
 from dptext.report import plan as plans
 from tests.cli.running import here, lexicon, small
+from tests.keys import put
 
 
 def test_a_plan_for_people(tmp_path: Path) -> None:
     """Guarantee, risk, share of change, examples; the file is not read."""
     target = tmp_path / "absent-of-json.jsonl"
     target.write_text("this is no JSON")
-    ran = here("plan", str(target), *small(tmp_path))
+    ran = here("sanitize", "--plan", str(target), *small(tmp_path))
     assert (ran.code, ran.err) == (0, "")
     shown = " ".join(ran.out.decode().split())
     for part in ("locally differentially private", "attacker", " changed "):
@@ -32,7 +33,7 @@ def test_json_for_machines(tmp_path: Path) -> None:
     """Every figure, and the same examples each time."""
     source = tmp_path / "in.txt"
     source.write_bytes(b"x" * 10**6)
-    arguments = ("plan", str(source), *small(tmp_path), "--json")
+    arguments = ("sanitize", "--plan", str(source), *small(tmp_path), "--json")
     runs = [here(*arguments) for _ in range(2)]
     first, second = (json.loads(ran.out) for ran in runs)
     assert first["bytes"] == 10**6
@@ -62,9 +63,41 @@ def test_the_share_that_changes_is_the_expected_one(
     assert plan.changed == pytest.approx(1 - weights @ np.diag(law), abs=0.02)
 
 
+def test_a_plan_says_what_the_run_promises(tmp_path: Path) -> None:
+    """Its guarantee is that of the same command without --plan, word by word."""
+    (tmp_path / "in.jsonl").write_text('{"id":"1","text":"the film was good"}\n')
+    key = str(put(tmp_path / "key", bytes(range(32))))
+    run = (
+        *("sanitize", str(tmp_path / "in.jsonl"), "--field", "text", "--id", "id"),
+        *("--drop", "id", "--key-file", key, *small(tmp_path)),
+        *("--ledger", str(tmp_path / "spent.db"), "--subject", "id", "--limit", "90"),
+    )
+    out = tmp_path / "o.jsonl"
+    plan = json.loads(here(*run, "-o", str(out), "--plan", "--json").out)
+    assert not out.exists()
+    assert not (tmp_path / "spent.db").exists()
+    report = tmp_path / "r.json"
+    ran = here(*run, "-o", str(out), "--report", str(report), "-q")
+    assert ran.code == 0, ran.err
+    promise = json.loads(report.read_bytes())["guarantee"]
+    # A report leaves out what is as usual.
+    other = [key for key in promise if plan["guarantee"][key] != promise[key]]
+    assert other == ["text_loss"]
+    assert promise["text_loss"].items() <= plan["guarantee"]["text_loss"].items()
+    ran = here("sanitize", "--plan", "--seed", "1")
+    assert (ran.code, ran.err) == (2, "dptext: give --plan or --seed, not both\n")
+
+
+def test_slow_machines_have_a_speed(tmp_path: Path) -> None:
+    """No speed is 0.00 MB a second."""
+    ran = here("sanitize", "--plan", *small(tmp_path))
+    (speed,) = re.findall("speed here +([0-9.e-]+) MB", ran.out.decode())
+    assert float(speed) > 0
+
+
 def test_faults(tmp_path: Path) -> None:
     """A missing file is one line."""
-    ran = here("plan", "nowhere.jsonl", *small(tmp_path))
+    ran = here("sanitize", "--plan", "nowhere.jsonl", *small(tmp_path))
     assert ran.code in (2, 4)
     assert ran.err.count("\n") == 1
 
@@ -74,10 +107,12 @@ def test_compressed_files_say_what_was_counted(tmp_path: Path) -> None:
     packed, plain = tmp_path / "a.jsonl.gz", tmp_path / "b.jsonl"
     packed.write_bytes(b"x" * 2000)
     plain.write_bytes(b"x" * 500)
-    ran = here("plan", str(packed), str(plain), *small(tmp_path), "--json")
+    ran = here(
+        "sanitize", "--plan", str(packed), str(plain), *small(tmp_path), "--json"
+    )
     plan = json.loads(ran.out)
     assert (plan["bytes"], plan["text_bytes"]) == (2500, 500 + 2000 * plans.UNPACKED)
-    ran = here("plan", str(packed), *small(tmp_path))
+    ran = here("sanitize", "--plan", str(packed), *small(tmp_path))
     shown = " ".join(ran.out.decode().split())
     assert f"2,000 compressed bytes hold {plans.UNPACKED} times as many" in shown
 
@@ -85,18 +120,18 @@ def test_compressed_files_say_what_was_counted(tmp_path: Path) -> None:
 def test_a_plan_can_be_a_page(tmp_path: Path) -> None:
     """--html writes it instead, and over no input."""
     page = tmp_path / "plan.html"
-    ran = here("plan", *small(tmp_path), "--html", str(page))
+    ran = here("sanitize", "--plan", *small(tmp_path), "--html", str(page))
     assert (ran.code, ran.out, ran.err) == (0, b"", "")
     assert b"locally differentially private" in page.read_bytes()
-    ran = here("plan", str(page), *small(tmp_path), "--html", str(page))
+    ran = here("sanitize", "--plan", str(page), *small(tmp_path), "--html", str(page))
     assert ran.code == 2
 
 
 def test_a_plan_names_fields_that_are_left_out_and_pseudonyms(tmp_path: Path) -> None:
     """Both stand in the short answer, and in the data."""
     used = ("--drop", "phone", "--pseudonym", "customer", *small(tmp_path))
-    shown = here("plan", *used).out.decode()
+    shown = here("sanitize", "--plan", *used).out.decode()
     assert re.search(r"left out +phone\b", shown)
     assert "no guarantee, equal values stay equal: customer" in shown
-    plan = json.loads(here("plan", *used, "--json").out)
+    plan = json.loads(here("sanitize", "--plan", *used, "--json").out)
     assert (plan["dropped"], plan["pseudonyms"]) == (["phone"], ["customer"])

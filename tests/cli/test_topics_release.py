@@ -132,6 +132,26 @@ def test_processes_and_runs_by_key_give_the_same_bytes(tmp_path: Path) -> None:
     assert written[0] == written[1]
 
 
+def test_a_run_is_resumed_with_the_same_topics(key: str, tmp_path: Path) -> None:
+    """Finished files stay; one that is gone is written again with the same bytes."""
+    (tmp_path / "in").mkdir()
+    for name in ("a", "b"):
+        save(tmp_path / "in" / f"{name}.jsonl", [f"{text} {name}" for text in HOSTILE])
+    out = tmp_path / "out"
+    run = ("sanitize", str(tmp_path / "in"), "-f", "text", "--out-dir", str(out))
+    run += ("--key-file", key, "--resume", "-q")
+    assert here(*run, "--topics", "released").code == 0
+    before = {path.name: path.read_bytes() for path in out.glob("*.jsonl")}
+    (out / "b.jsonl").unlink()
+    stays = (out / "a.jsonl").stat().st_mtime_ns
+    assert here(*run, "--topics", "released").code == 0
+    assert {path.name: path.read_bytes() for path in out.glob("*.jsonl")} == before
+    assert (out / "a.jsonl").stat().st_mtime_ns == stays
+    # Another number of topics is another release.
+    assert here(*run, "--topics", "released/4").code == 0
+    assert (out / "a.jsonl").stat().st_mtime_ns != stays
+
+
 def test_each_text_of_a_record_is_charged(tmp_path: Path) -> None:
     """Two fields of a record cost twice epsilon, and empty texts cost it, too."""
     source = tmp_path / "in.jsonl"

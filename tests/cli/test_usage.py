@@ -457,11 +457,17 @@ def test_a_classifier_that_is_none(command: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (("plan", "--json", "--html", "-"), "standard output carries one thing"),
+        (
+            ("sanitize", "--plan", "--json", "--html", "-"),
+            "standard output carries one thing",
+        ),
         (("compare", "in.jsonl", "--csv", "-", "--html", "-"), "carries one thing"),
         (("compare", "in.jsonl", "-m", "rnak"), "did you mean 'rank'?"),
         (("compare", "in.jsonl", "-m", "rank:k=[", "-m", "rnak"), "'rank'?"),
-        (("plan", "absent.jsonl"), "absent.jsonl: No such file or directory"),
+        (
+            ("sanitize", "--plan", "absent.jsonl"),
+            "absent.jsonl: No such file or directory",
+        ),
         (("evaluate", "in.jsonl", ""), "the name of a file is empty"),
     ],
 )

@@ -36,7 +36,7 @@ def test_an_outside_mechanism_is_used_by_name(tmp_path: Path) -> None:
     assert written["guarantee"]["notion"] == "LDP"
     assert written["words"]["risk"]["success"] > written["words"]["risk"]["baseline"]
     assert "well protected" in run("report", report)
-    planned = json.loads(run("plan", *where, "--json"))
+    planned = json.loads(run("sanitize", "--plan", *where, "--json"))
     assert planned["mechanism"] == "even"
     assert written["words"]["risk"].items() <= planned["risk"].items()
     audited = json.loads(run("audit", "balanced", *where, "--json"))

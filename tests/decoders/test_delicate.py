@@ -17,7 +17,7 @@ from dptext import decoders, models, open_pipeline, profile
 from dptext import pipeline as pipelines
 from dptext.decoders import causal_lm, ngram
 from dptext.decoders.endpoint import count_words
-from dptext.lexicons import word_classes
+from dptext.lexicons import closed_classes, stand_ins, word_classes
 from dptext.lexicons.word_classes import classes_of_lexicon
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
@@ -177,6 +177,48 @@ def test_no_profile_writes_one_from_context(
         written = pipeline.decode(draws.words, draws.drawn, draws.eps)
     delicate = classes_of_lexicon(pipeline.lexicon).delicate
     assert not (delicate[written] & (written != draws.drawn)).any()
+
+
+@pytest.mark.parametrize("library", ["compiled", "numpy"])
+def test_a_word_of_news_that_stands_alone_becomes_a_neutral_one(
+    library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a text about a telephone, not in one about a war; each text by itself."""
+    if library == "numpy":
+        monkeypatch.setattr(kernel, "library", None)
+    pipeline = shipped("balanced")
+    war = "soldiers killed troops and police near the city after the bombing attack"
+    phone = "the phone has a new screen and the {} works with my music software online"
+    words = ("table", "bombing", "murder", "soldiers")
+    texts = [war, *(phone.format(word) for word in words)]
+    tokens = pipeline.tokenizer.words(texts)
+    eps = np.full(len(tokens.ids), pipeline.budget.description.high)
+    written = pipeline.decode(tokens, tokens.ids, eps)
+    news = classes_of_lexicon(pipeline.lexicon).news
+    drawn = news[tokens.ids]
+    assert news[written][tokens.texts == 0].sum() >= 4
+    assert drawn[tokens.texts > 0].sum() == len(words) - 1
+    assert not news[written][tokens.texts > 0].any()
+    # What is written then is a function of the word, among its own replacements.
+    neutral = stand_ins.for_news(pipeline.lexicon)
+    strays = drawn & (tokens.texts > 0)
+    assert (written[strays] == neutral[tokens.ids[strays]]).all()
+
+
+def test_neutral_words_are_neutral(builtin: Lexicon) -> None:
+    """Outputs of the same part of speech, delicate in no way; others stand for none."""
+    rows = stand_ins.for_news(builtin)
+    classes = classes_of_lexicon(builtin)
+    outputs = int(builtin.meta["outputs"])
+    changed = np.flatnonzero(rows != np.arange(len(rows)))
+    assert classes.news[changed].all()
+    assert not classes.delicate[rows[changed]].any()
+    assert not closed_classes.written_as_drawn(builtin)[rows[changed]].any()
+    assert (rows[changed] < outputs).all()
+    assert classes.news[:outputs].sum() == (changed < outputs).sum() > 50
+    parts = builtin.parts
+    assert parts is not None
+    assert (parts[rows[changed]] == parts[changed]).all()
 
 
 def test_agreement_makes_no_delicate_word_of_a_plain_one(builtin: Lexicon) -> None:

@@ -568,7 +568,7 @@ def test_commands_that_release_nothing_send_nothing(tmp_path: Path) -> None:
     path.write_text("the film was good\n" * 3)
     with serving() as server:
         base = (*small(tmp_path), *options(server.url, "ngrams=''"))
-        plan = here("plan", str(path), *base, "--json")
+        plan = here("sanitize", "--plan", str(path), *base, "--json")
         assert plan.code == 0, plan.err
         sent_out = json.loads(plan.out)["third_party"]
         assert sent_out["host"] == server.url[7:-3]

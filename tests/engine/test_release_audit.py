@@ -243,7 +243,7 @@ def test_no_step_uses_bits_twice(name: str, strategy: str) -> None:
 
 
 def _numbered_by_four(self: Randomness, nonces: Any, records: Any) -> RandomBits:
-    bits = OF(self, nonces, records)
+    bits = BITS(self, nonces, records)
     bits._number = bits._number % np.uint64(4)
     return bits
 
@@ -260,7 +260,7 @@ def _same_lane(self: RandomBits, lane: int, lanes: int = 1) -> Any:
     return INTEGERS(self, 0, lanes)
 
 
-OF, NONCE = Randomness.of, Randomness.nonce
+BITS, NONCE = Randomness.bits, Randomness.nonce
 INTEGERS = RandomBits.integers
 SHARED: dict[str, tuple[str, Any, str, Any]] = {
     "budget with mechanism": ("classes", pipeline, "BUDGET_LANE", 0),
@@ -269,7 +269,7 @@ SHARED: dict[str, tuple[str, Any, str, Any]] = {
     "numbers with mechanism": ("rank", numbers, "NUMBER_LANE", 0),
     "digits with mechanism": ("digits", joining, "JOINER_LANE", 0),
     "lanes of a step": ("noise", RandomBits, "integers", _same_lane),
-    "words": ("rank", Randomness, "of", _numbered_by_four),
+    "words": ("rank", Randomness, "bits", _numbered_by_four),
     "all records": ("rank", Randomness, "nonce", _without_texts),
     "equal records": ("rank", Randomness, "nonce", _without_ordinal),
 }
@@ -353,10 +353,10 @@ def test_a_nonce_follows_from_all_of_a_record(
 def test_half_of_a_nonce_is_not_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a whole nonce is made and only 64 bits of it are used."""
 
-    def of(self: Randomness, nonces: Any, records: Any) -> RandomBits:
-        return OF(self, [each[:8] * 2 for each in nonces], records)
+    def bits(self: Randomness, nonces: Any, records: Any) -> RandomBits:
+        return BITS(self, [each[:8] * 2 for each in nonces], records)
 
-    monkeypatch.setattr(Randomness, "of", of)
+    monkeypatch.setattr(Randomness, "bits", bits)
     check = release_audit.check_nonces(recipe_of("rank"), 2**12)
     assert "counter blocks" in check.found
 

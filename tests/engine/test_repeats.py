@@ -66,3 +66,29 @@ def test_an_id_that_names_several_records_is_said_and_draws_differ(
     assert len(set(texts)) == 3
     assert "--id who: 1 of the records repeat" in " ".join(run.err.split())
     assert here("sanitize", *options, "--id", "who", *small(tmp_path)).out == run.out
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_equal_records_of_two_files_are_drawn_apart(tmp_path: Path, jobs: str) -> None:
+    """Each output has draws of its own; a key file repeats those of an id and text."""
+    text = "the old film was good and the story was long " * 4
+    for name in ("a.jsonl", "b.jsonl"):
+        (tmp_path / name).write_text(json.dumps({"who": 7, "text": text}) + "\n")
+    key = str(put(tmp_path / "key", bytes(range(32))))
+    for more, said in (
+        ((), "Such records of the files of a run are drawn apart."),
+        (("--key-file", key), "with one key file they are drawn alike"),
+    ):
+        out = tmp_path / f"out{len(more)}"
+        ran = here(
+            *("sanitize", str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl")),
+            *("-f", "text", "--id", "who", "--out-dir", str(out), "-j", jobs, "-q"),
+            *(*more, *small(tmp_path)),
+        )
+        assert ran.code == 0, ran.err
+        one, two = (
+            json.loads(each.read_text()) for each in sorted(out.glob("?.jsonl"))
+        )
+        assert (one["text"] == two["text"]) == bool(more)
+        report = json.loads((out / "a.jsonl.dptext.json").read_text())
+        assert said in " ".join(report["guarantee"]["conditions"])

@@ -10,7 +10,8 @@ import pytest
 
 from dptext.evaluation import shares
 from dptext.evaluation.shares import Law, Target
-from tests import made_topics
+from dptext.mechanisms import Aim, subset
+from tests import distributions, made_topics, prepared, small
 from tests.cli.running import here
 
 # Of 400 intervals at 95%, so many hold but for a chance of 1e-6.
@@ -42,6 +43,52 @@ def test_intervals_hold(topics: int, epsilon: float, texts: int, share: float) -
         one = shares.estimates(law, drawn(law, random, rng), Target.PEOPLE)[0]
         hits[Target.PEOPLE] += one.low <= share <= one.high
     assert min(hits.values()) >= _LEAST
+
+
+def sets(law: Law, topics: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Draw a set of topics for each text, by the program."""
+    space = prepared.space_of(small.cloud(law.topics, 2))
+    mechanism = subset.Params(k=law.together).prepare(space, Aim())
+    bits = distributions.bits(len(topics), int(rng.integers(2**31)))
+    eps = np.full(len(topics), law.epsilon)
+    return np.asarray(mechanism.sets(topics.astype(np.int32), eps, bits))
+
+
+def test_intervals_of_subset_selection_hold() -> None:
+    """Of sets of topics, too: of a file, of people, and of persons with many texts."""
+    law, rng = Law(20, 1.0, 5), np.random.default_rng(8)
+    hits = dict.fromkeys(("file", "people", "persons"), 0)
+    fixed = np.repeat(np.arange(20), [34, *[14] * 19])
+    groups = np.repeat(np.arange(60), 5)
+    for _ in range(_RUNS):
+        one = shares.estimates(law, sets(law, fixed, rng), Target.FILE)[0]
+        hits["file"] += one.low <= 34 / len(fixed) <= one.high
+        random = np.where(rng.random(300) < 0.2, 0, rng.integers(1, 20, 300))
+        one = shares.estimates(law, sets(law, random, rng), Target.PEOPLE)[0]
+        hits["people"] += one.low <= 0.2 <= one.high
+        of_person = np.where(rng.random(60) < 0.2, 0, rng.integers(1, 20, 60))[groups]
+        one = shares.estimates(
+            law, sets(law, of_person, rng), Target.PEOPLE, groups=groups
+        )[0]
+        hits["persons"] += one.low <= 0.2 <= one.high
+    assert min(hits.values()) >= _LEAST
+
+
+def test_sets_halve_the_error_of_many_topics_at_a_small_epsilon() -> None:
+    """50 topics at 1 nat: less than half of that of one topic, without bias."""
+    topics, rng = np.repeat(np.arange(50), 40), np.random.default_rng(9)
+    errors = {}
+    for law in (Law(50, 1.0), Law(50, 1.0, subset.best_size(50, 1.0))):
+        draw = drawn if law.together == 1 else sets
+        runs = [
+            shares.estimates(law, draw(law, topics, rng), Target.FILE)
+            for _ in range(30)
+        ]
+        found = np.array([[each.share for each in run] for run in runs])
+        np.testing.assert_allclose(found.sum(axis=1), 1.0, atol=1e-9)
+        assert abs(found[:, 0].mean() - 0.02) < 5 * found[:, 0].std() / 30**0.5
+        errors[law.together] = np.abs(found - 0.02).sum(axis=1).mean()
+    assert errors[13] < 0.5 * errors[1]
 
 
 def test_texts_of_one_person_and_of_one_draw_are_groups() -> None:

@@ -127,7 +127,7 @@ def test_few_outputs_are_left_soon() -> None:
     """Words that are far from all that is left are not looked at one by one."""
     mechanism = prepared.ready("santext", small.cloud(2000, 3, listed=60))
     looked = []
-    distances = distribution.Product.distances
+    distances = distribution.DistanceProduct.distances
 
     def counted(self: Any, inputs: Any, part: slice) -> Any:
         tile = distances(self, inputs, part)
@@ -136,6 +136,6 @@ def test_few_outputs_are_left_soon() -> None:
 
     weights = mechanism.distribution.at(30.0)
     losses.sums_of_all_words(weights)
-    with mock.patch.object(distribution.Product, "distances", counted):
+    with mock.patch.object(distribution.DistanceProduct, "distances", counted):
         mechanism.best_guesses(zipf(2000), 30.0, [(0, 2000)])
     assert sum(looked) < 2000 * 2000 / 2

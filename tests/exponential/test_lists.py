@@ -38,7 +38,7 @@ def entries() -> list[Path]:
 
 def test_distances_are_those_of_the_listed_words(space: Space) -> None:
     """Of few rows, of many, of all, of which some are known by then."""
-    lists = Lists.of_all(space)
+    lists = Lists.from_space(space)
     for rows in (np.array([5, 1, 5]), np.arange(50, 400), np.arange(SIZE + 1)):
         np.testing.assert_allclose(lists.rows(rows), exact(space, lists, rows))
 

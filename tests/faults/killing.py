@@ -22,7 +22,7 @@ from typing import Any
 import dptext
 from dptext import ledger as ledgers
 from dptext.ledger import store
-from dptext.ledger.store import findings, spent_by
+from dptext.ledger.totals import entries, findings, spent_by
 from tests.cli import running
 
 ROOT = Path(dptext.__file__).parent
@@ -158,16 +158,18 @@ class Trial:
     def recover(self) -> None:
         """Do what the next run does first."""
         with (
-            ledgers.opened(self.folder / "spent.db") as ledger,
-            ledgers.begin(ledger, ledgers.Limit(1.0), "user", "", ()),
+            ledgers.open_ledger(self.folder / "spent.db") as ledger,
+            ledgers.begin(
+                ledger, ledgers.Limit(1.0), field="user", settings="", parts=()
+            ),
         ):
             pass
 
     def spent(self) -> dict[str, float]:
         """Return what each subject is charged, and see that the ledger is sound."""
-        with ledgers.opened(self.folder / "spent.db") as ledger:
+        with ledgers.open_ledger(self.folder / "spent.db") as ledger:
             assert not list(findings(ledger))
-            assert all(row["state"] in store.FINISHED for row in store.entries(ledger))
+            assert all(row["state"] in store.FINISHED for row in entries(ledger))
             return {name: spent_by(ledger, name)["nats"] for name in SUBJECTS}
 
     def outputs(self) -> Iterator[Path]:

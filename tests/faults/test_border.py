@@ -219,7 +219,7 @@ def test_file_that_changes_while_it_is_read(tmp_path: Path) -> None:
         "embed in.jsonl -f text --lexicon L.npy -o L.npy",
         "evaluate in.jsonl in.jsonl --report in.jsonl",
         "compare in.jsonl --csv in.jsonl",
-        "plan in.jsonl -p p.yaml --html p.yaml",
+        "sanitize --plan in.jsonl -p p.yaml --html p.yaml",
         "report in.jsonl --html in.jsonl",
     ],
 )

@@ -394,14 +394,19 @@ def _figures() -> Iterator[tuple[str, Case]]:
     for name in ("balanced", "strict"):
         yield (
             f"plan shipped {name}",
-            partial(reported, "plan", "--json", "-p", name, clear=PLANNED),
+            partial(
+                reported,
+                *("sanitize", "--plan", "--json", "-p", name),
+                clear=PLANNED,
+            ),
         )
     for name in ("santext", "custext", "gaussian"):
         yield (
             f"plan {name}",
             partial(
                 reported,
-                "plan",
+                "sanitize",
+                "--plan",
                 "--json",
                 "-p",
                 name,

@@ -128,7 +128,7 @@ EDITS: dict[str, tuple[str, Any]] = {
     "risk": ("words.risk.success", 0.01),
     "baseline": ("words.risk.baseline", 0.01),
     "no risk": ("words.risk", None),
-    "n_w": ("words.deniability.n_w", 0.001),
+    "layouts": ("guarantee.form_layouts", ["none"]),
     "measures": ("vectors.measures", None),
     "step": ("vectors.step", 0.5),
     "rows": ("output.rows", 7),

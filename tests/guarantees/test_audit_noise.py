@@ -21,7 +21,10 @@ from tests.conformance import components
 from tests.guarantees.planted import Fault, audited, built, planted
 
 Draw = Callable[[Ids, Eps, RandomBits], Points]
-NAMES = ("laplace", "mahalanobis", "gaussian", "privemb", "discrete-gaussian")
+NAMES = (
+    *("laplace", "mahalanobis", "gaussian", "privemb", "discrete-gaussian"),
+    "privunit",
+)
 QUICK = {"runs": 1500, "number": 150_000}
 # Members that an outside mechanism need not have.
 BARE = {

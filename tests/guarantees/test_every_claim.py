@@ -217,7 +217,7 @@ def _of_class(each: Configured, mechanism: str, word: int) -> NDArray[np.float64
     eps = each.budget.spread(words, distributions.bits(400))
     of_class = {int(one): float(value) for one, value in zip(given, eps, strict=True)}
     assert set(of_class) == set(range(len(classes.names)))
-    true_class = int(classes.of[word])
+    true_class = int(classes.rows[word])
     weights = {one: math.exp(first) if one == true_class else 1.0 for one in of_class}
     laws = [
         weights[one] * np.exp(law(mechanism, word, value))
@@ -427,7 +427,7 @@ def in_the_sentence(said: Statement, mechanism: str, budget: str, pair: Pair) ->
         rf"and e\^\({NUMBER} d \+ ({NUMBER})\) times where", said.sentence
     )
     if other:
-        classes = configured(mechanism, budget).budget.classes.of
+        classes = configured(mechanism, budget).budget.classes.rows
         nats = [
             each + float(other[1]) * (classes[a] != classes[b])
             for each, (a, b) in zip(nats, at, strict=True)

@@ -107,10 +107,10 @@ def _written(policy: Policy, text: str, drawn: list[int]) -> str:
     joiner = Joiner(LEXICON, policy)
     randomness = Randomness(RunKey(b"k" * 32, "key-file"), "test")
     nonce = [b"n" * 16]
-    bits = randomness.of(nonce, np.zeros(len(words.ids), np.int64))
+    bits = randomness.bits(nonce, np.zeros(len(words.ids), np.int64))
     positions = joiner.positions_to_redraw(words)
     joiner.redraw(
-        words, randomness.of(nonce, np.zeros(len(positions), np.int64)), positions
+        words, randomness.bits(nonce, np.zeros(len(positions), np.int64)), positions
     )
     ids = np.array(drawn[: len(words.ids)], np.int32)
     return joiner.join(words, ids, bits).texts[0]

@@ -157,7 +157,7 @@ def test_class_first(which: int, first: float) -> None:
     count = len(budget.classes.names)
 
     def mixed(word: int) -> NDArray[np.float64]:
-        true_class = int(budget.classes.of[word])
+        true_class = int(budget.classes.rows[word])
         weights = np.where(np.arange(count) == true_class, math.exp(first), 1.0)
         weights /= weights.sum()
         laws = [np.exp(law(mechanism, word, float(e))) for e in budget.epsilons]
@@ -181,7 +181,7 @@ def test_the_class_is_drawn_by_randomised_response() -> None:
     count, runs = len(budget.classes.names), 30_000
     words = Tokenizer(LEXICON, Policy()).words([" ".join([LEXICON.words[0]] * runs)])
     drawn = budget.released(words, distributions.bits(runs, 3))
-    true_class = int(budget.classes.of[0])
+    true_class = int(budget.classes.rows[0])
     expected = np.where(np.arange(count) == true_class, math.e, 1.0)
     distributions.assert_follows(drawn, expected / expected.sum())
 

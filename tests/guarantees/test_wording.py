@@ -32,7 +32,7 @@ POLICIES = (
 )
 # All that people read and nothing decides by.
 PROSE = ("sentence", "text_level", "translation", "distance", "unit", "source")
-LISTS = ("adjacency", "covered", "conditions", "not_covered")
+LISTS = ("adjacency", "covered", "conditions", "not_covered", "form_layouts")
 SHOWN = {*PROSE[:3], *LISTS, "risk_note", "reason"}
 
 

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from dptext import ledger as ledgers
-from dptext.ledger import Ledger
+from dptext.ledger import Ledger, open_ledger
 
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
     """Make a ledger."""
-    with ledgers.opened(tmp_path / "spent.db", create=True) as opened:
+    with open_ledger(tmp_path / "spent.db", create=True) as opened:
         yield opened

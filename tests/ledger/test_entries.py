@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from dptext import ledger as ledgers
 from dptext.errors import RefusedError
 from dptext.ledger import Ledger, Limit, store
-from dptext.ledger.store import entries, findings, hold, spent_by
-from tests.ledger.charges import LIMIT, charge, release
+from dptext.ledger.locks import lock_run
+from dptext.ledger.totals import entries, findings, spent_by
+from tests.ledger.charges import begun, charge, release
 
 
 def spent(ledger: Ledger, subject: str = "u") -> float:
@@ -48,9 +48,9 @@ def test_draws_that_were_reserved_only_are_not_free(ledger: Ledger) -> None:
     """Of two runs with the same draws the one that is released is charged, once."""
     limit = Limit(20.0)
     with contextlib.ExitStack() as first:
-        one = first.enter_context(ledgers.begin(ledger, limit, "user", "s", ()))
+        one = first.enter_context(begun(ledger, limit))
         one.reserve([charge(6, nonce=b"n")])
-        with ledgers.begin(ledger, limit, "user", "s", ()) as two:
+        with begun(ledger, limit) as two:
             two.reserve([charge(6, nonce=b"n")])
             assert spent_by(ledger, "u")["nats"] == 12.0
             two.leave()
@@ -68,7 +68,7 @@ def test_what_fails_is_given_back_unless_it_may_have_left(
     part.touch()
 
     def fail(parts: tuple[Path, ...]) -> None:
-        with ledgers.begin(ledger, LIMIT, "user", "s", parts) as entry:
+        with begun(ledger, parts=parts) as entry:
             entry.reserve([charge(4)])
             if leaving:
                 entry.leave()
@@ -83,11 +83,11 @@ def test_what_fails_is_given_back_unless_it_may_have_left(
 
 def test_who_goes_on_keeps_what_was_reserved(ledger: Ledger) -> None:
     """Another run takes nothing back from one that holds its lock."""
-    with ledgers.begin(ledger, LIMIT, "user", "s", ()) as entry:
+    with begun(ledger) as entry:
         entry.reserve([charge(6)])
         with pytest.raises(RefusedError):
             release(ledger, charge(6))
         assert spent_by(ledger, "u")["records"] == 1
-        assert hold(ledger.path, 1) is None
+        assert lock_run(ledger.path, entry.number) is None
         entry.leave()
     assert spent(ledger) == 6.0

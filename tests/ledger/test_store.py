@@ -6,35 +6,67 @@ import os
 import shutil
 import sqlite3
 import stat
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from dptext import ledger as ledgers
 from dptext.errors import UsageError
-from dptext.ledger import keys, store
-from tests.ledger.charges import LIMIT, charge, release
+from dptext.ledger import open_ledger, totals
+from dptext.ledger.chain import Chain, Event, Position
+from dptext.ledger.keys import key_path
+from tests.ledger.charges import begun, charge, release
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     """Make a ledger with two releases."""
-    path = tmp_path / "spent.db"
-    with ledgers.opened(path, create=True) as ledger:
+    return make(tmp_path / "spent.db")
+
+
+def make(path: Path) -> Path:
+    """Make a ledger with two releases: of events 1 to 4, and 5 to 9."""
+    with open_ledger(path, create=True) as ledger:
         release(ledger, charge(1, "zqxjkmarker"))
         release(ledger, charge(2, "zqxjkmarker"), charge(2, "other"))
     return path
 
 
-def refused(path: Path, said: str) -> None:
+def refused(path: Path, message: str) -> None:
     """See that a ledger is not opened, also not made anew."""
     for create in (False, True):
         with (
-            pytest.raises(UsageError, match=said),
-            ledgers.opened(path, create=create),
+            pytest.raises(UsageError, match=message),
+            open_ledger(path, create=create),
         ):
             pass
+
+
+def edit(path: Path, script: str) -> None:
+    """Edit a ledger with SQLite alone."""
+    with sqlite3.connect(path) as data:
+        data.executescript(script)
+    data.close()
+
+
+def content(path: Path) -> list[str]:
+    """Return all of a ledger."""
+    with sqlite3.connect(path) as data:
+        data.text_factory = lambda text: text.decode("utf-8", "replace")
+        lines = list(data.iterdump())
+    data.close()
+    return lines
+
+
+def not_written(path: Path, message: str = r"edited|older copy") -> None:
+    """See that no run writes to a ledger, and that this mends nothing in it."""
+    for _ in range(2):
+        before = content(path)
+        with open_ledger(path) as ledger, pytest.raises(UsageError, match=message):
+            release(ledger, charge(1))
+        assert content(path) == before
+        with open_ledger(path) as ledger:
+            assert list(totals.findings(ledger))
 
 
 def test_its_files_are_for_their_owner_and_hold_no_subject(path: Path) -> None:
@@ -46,9 +78,21 @@ def test_its_files_are_for_their_owner_and_hold_no_subject(path: Path) -> None:
         assert b"zqxjkmarker" not in each.read_bytes()
 
 
+def test_events_do_not_tell_the_order_of_records(tmp_path: Path) -> None:
+    """Whoever has the ledger without its key cannot assign released records."""
+    events = []
+    path = tmp_path / "spent.db"
+    with open_ledger(path, create=True) as ledger:
+        for names in ("abcdefgh", "hgfedcba"):
+            release(ledger, *(charge(0.5, name) for name in names))
+            sql = "SELECT subject FROM events WHERE kind = 'charge' ORDER BY number"
+            events.append(ledger.data.execute(sql).fetchall()[-8:])
+    assert events[0] == events[1] == sorted(events[0])
+
+
 def test_a_ledger_without_its_key_or_its_file_is_refused(path: Path) -> None:
     """A lost ledger is not taken for a new one, in which nothing was spent."""
-    key = path.with_name("spent.db.key")
+    key = key_path(path)
     secret = key.read_bytes()
     key.unlink()
     refused(path, "key of the ledger is missing")
@@ -57,15 +101,23 @@ def test_a_ledger_without_its_key_or_its_file_is_refused(path: Path) -> None:
     refused(path, "chmod 600")
     key.chmod(0o600)
     refused(path, "key of another ledger")
+    key.write_bytes(secret[:40])
+    refused(path, "not the key of a ledger")
     key.write_bytes(secret)
     path.write_bytes(b"")
     with pytest.raises(UsageError, match="ledger is gone but"):
-        with ledgers.opened(path, create=True):
+        with open_ledger(path, create=True):
             pass
     path.unlink()
     with pytest.raises(UsageError, match="ledger is gone but"):
-        with ledgers.opened(path, create=True):
+        with open_ledger(path, create=True):
             pass
+
+
+def test_another_format_is_refused_in_one_line(path: Path) -> None:
+    """A ledger of another version is not read."""
+    edit(path, "PRAGMA user_version = 2")
+    refused(path, "a ledger of version 2")
 
 
 def test_files_of_others_are_left_as_they_are(tmp_path: Path) -> None:
@@ -81,129 +133,278 @@ def test_files_of_others_are_left_as_they_are(tmp_path: Path) -> None:
         assert not before or path.read_bytes() == before
 
 
-EDITS = [
-    "UPDATE charges SET nats = nats - 1",
-    "DELETE FROM charges WHERE entry = 2",
-    "UPDATE charges SET subject = item",
-    "DELETE FROM entries WHERE number = 2",
-    "UPDATE entries SET state = 'returned' WHERE number = 1",
-    "UPDATE entries SET state = 'open' WHERE number = 1",
-    "UPDATE entries SET token = 'x' WHERE number = 1",
-    "UPDATE entries SET number = 9 WHERE number = 2",
-    "UPDATE facts SET value = x'00' WHERE name = 'seal'",
-    "UPDATE facts SET value = x'00' WHERE name = 'id'",
-    "DELETE FROM facts WHERE name = 'seal'",
-    "CREATE TRIGGER free AFTER INSERT ON charges BEGIN "
-    "UPDATE charges SET nats = 0 WHERE entry = NEW.entry; END",
-]
+COLUMNS = "entry, kind, subject, draws, records, nats, delta, note, value"
+EDITS = {
+    "less was lost": "UPDATE events SET nats = nats - 1 WHERE number = 2",
+    "another subject": "UPDATE events SET subject = value WHERE number = 2",
+    "another type": "UPDATE events SET subject = CAST(subject AS TEXT) "
+    "WHERE number = 2",
+    "a real number": "UPDATE events SET nats = nats + 0.5 WHERE number = 2",
+    "another entry": "UPDATE events SET entry = 5 WHERE number = 2",
+    "another state": "UPDATE events SET kind = 'returned' WHERE number = 4",
+    "another note": "UPDATE events SET note = '{}' WHERE number = 1",
+    "another limit": "UPDATE events SET nats = nats * 2 WHERE number = 1",
+    "a wrong value": "UPDATE events SET value = x'00' WHERE number = 2",
+    "a value as text": "UPDATE events SET value = 'text' WHERE number = 2",
+    "the first is removed": "DELETE FROM events WHERE number = 1",
+    "one is removed": "DELETE FROM events WHERE number = 2",
+    "one is removed, the rest moved": "DELETE FROM events WHERE number = 2; "
+    "UPDATE events SET number = number - 1 WHERE number > 2",
+    "the last is removed": "DELETE FROM events WHERE number = 9",
+    "the last release is removed": "DELETE FROM events WHERE number > 4",
+    "all are removed": "DELETE FROM events",
+    "two change places": "UPDATE events SET number = 99 WHERE number = 6; "
+    "UPDATE events SET number = 6 WHERE number = 7; "
+    "UPDATE events SET number = 7 WHERE number = 99",
+    "one is repeated at the end": f"INSERT INTO events SELECT last, {COLUMNS} "
+    "FROM events, (SELECT MAX(number) + 1 AS last FROM events) WHERE number = 4",
+    "one is inserted": "UPDATE events SET number = -number - 1 WHERE number > 4; "
+    "UPDATE events SET number = -number WHERE number < 0; "
+    f"INSERT INTO events SELECT 5, {COLUMNS} FROM events WHERE number = 4",
+    "one before the first": f"INSERT INTO events SELECT 0, {COLUMNS} "
+    "FROM events WHERE number = 4",
+    "no seal": "DELETE FROM facts WHERE name = 'seal'",
+    "a wrong seal": "UPDATE facts SET value = x'00' WHERE name = 'seal'",
+    "another id": "UPDATE facts SET value = x'00' WHERE name = 'id'",
+    "a trigger": "CREATE TRIGGER free AFTER INSERT ON events BEGIN "
+    "UPDATE events SET nats = 0 WHERE number = NEW.number; END",
+    "a view": "CREATE VIEW charges AS SELECT * FROM events WHERE 0",
+    "no index": "DROP INDEX charges_by_subject",
+    "another column": "ALTER TABLE events ADD COLUMN more",
+    # An index that hides charges from the sums, under the statement of the right one.
+    "a false index": "DROP INDEX charges_by_subject; "
+    "CREATE INDEX charges_by_subject ON events (subject) WHERE nats < 0; "
+    "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = "
+    "'CREATE INDEX charges_by_subject ON events (subject) WHERE subject IS NOT NULL' "
+    "WHERE name = 'charges_by_subject'",
+}
 
 
-def edited(path: Path, edit: str) -> None:
-    """Edit a ledger with SQLite alone."""
-    with sqlite3.connect(path) as data:
-        data.execute(edit)
-    data.close()
-
-
-def not_written(path: Path) -> None:
-    """See that no run writes to a ledger, and that this mends nothing in it."""
-    for _ in range(2):
-        before = list(sqlite3.connect(path).iterdump())
-        with (
-            ledgers.opened(path) as ledger,
-            pytest.raises(UsageError, match=r"edited|older copy"),
-        ):
-            release(ledger, charge(1))
-        assert list(sqlite3.connect(path).iterdump()) == before
-        with ledgers.opened(path) as ledger:
-            assert list(store.findings(ledger))
-
-
-@pytest.mark.parametrize("edit", EDITS)
-def test_an_edited_ledger_is_found_out(edit: str, path: Path) -> None:
+@pytest.mark.parametrize("script", EDITS.values(), ids=EDITS)
+def test_an_edited_ledger_is_found_out(script: str, path: Path) -> None:
     """Without the key nothing can be changed, and no run seals an edit anew."""
-    edited(path, edit)
-    with ledgers.opened(path) as ledger:
-        assert list(store.findings(ledger))
-    not_written(path)
+    edit(path, script)
+    with open_ledger(path) as ledger:
+        (line,) = totals.findings(ledger)
+    assert "edited" in line
+    not_written(path, "edited")
 
 
-@pytest.mark.parametrize("edit", EDITS)
-def test_edits_during_a_run_are_found_out(edit: str, path: Path) -> None:
+@pytest.mark.parametrize("script", EDITS.values(), ids=EDITS)
+def test_edits_during_a_run_are_found_out(script: str, path: Path) -> None:
     """A run verifies the ledger again where another program changed it."""
-    with (
-        ledgers.opened(path) as ledger,
-        ledgers.begin(ledger, LIMIT, "user", "s", ()) as entry,
-    ):
+    with open_ledger(path) as ledger, begun(ledger) as entry:
         entry.reserve([charge(1)])
-        edited(path, edit)
+        edit(path, script)
         with pytest.raises(UsageError, match="edited"):
             entry.reserve([charge(1)])
-    not_written(path)
+    not_written(path, "edited")
+
+
+def test_the_first_edited_event_is_named(path: Path) -> None:
+    """Events before an edit are valid, and the message says where it begins."""
+    edit(path, EDITS["two change places"])
+    with open_ledger(path) as ledger:
+        (line,) = totals.findings(ledger)
+    assert line == "the ledger was edited: its event 6 is not as it was written"
 
 
 def test_edits_of_what_a_killed_run_left_are_found_out(path: Path) -> None:
-    """Charges that may have left are sealed before their run ends."""
+    """Charges that may have left are in the chain before their run ends."""
     pid = os.fork()
     if not pid:
-        with (
-            ledgers.opened(path) as ledger,
-            ledgers.begin(ledger, LIMIT, "user", "s", ()) as entry,
-        ):
+        with open_ledger(path) as ledger, begun(ledger) as entry:
             entry.reserve([charge(1)])
             entry.leave()
             os._exit(0)
     os.waitpid(pid, 0)
-    edited(path, "DELETE FROM charges WHERE entry = 3")
+    edit(path, "DELETE FROM events WHERE entry = 10 AND kind = 'charge'")
     not_written(path)
 
 
-def test_a_transaction_reads_no_old_row(path: Path) -> None:
-    """Once the rows are verified a batch costs as much as its own rows.
+def test_charges_of_an_entry_that_is_leaving_cannot_be_cut_off(path: Path) -> None:
+    """What was charged and sent stays, also against an older copy of that moment."""
+    with open_ledger(path) as ledger, begun(ledger) as entry:
+        entry.reserve([charge(1)])
+        entry.leave()
+        older = snapshot(path)
+        entry.reserve([charge(1)])
+        entry.leave()
+    put_back(path, older)
+    not_written(path, "older copy")
 
-    Another run that writes to the ledger meanwhile changes nothing in that.
-    """
-    hashed: list[str] = []
 
-    def count(frame: object, event: str, argument: object) -> None:
-        code = getattr(frame, "f_code", None)
-        if event == "call" and code is keys.hashed.__code__:
-            hashed.append("row")
+def snapshot(path: Path) -> bytes:
+    """Return the bytes of a ledger, without a log beside it."""
+    copy = path.with_name("snapshot.db")
+    with sqlite3.connect(path) as data, sqlite3.connect(copy) as target:
+        data.backup(target)
+    data.close()
+    target.close()
+    content = copy.read_bytes()
+    copy.unlink()
+    return content
 
-    with (
-        ledgers.opened(path) as ledger,
-        ledgers.begin(ledger, LIMIT, "user", "s", ()) as entry,
-        ledgers.opened(path) as other,
-    ):
-        for number in range(50):
-            release(other, charge(0.001, f"subject {number}"))
-        sys.setprofile(count)
-        entry.reserve([charge(1, "a"), charge(1, "b")])
-        sys.setprofile(None)
-    assert len(hashed) == 2
+
+def put_back(path: Path, content: bytes) -> None:
+    """Replace a ledger by other bytes."""
+    for suffix in ("-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+    path.write_bytes(content)
 
 
 def test_a_ledger_in_the_place_of_a_later_one_is_refused(path: Path) -> None:
     """Its key knows that releases are missing from the older copy."""
-    older = path.read_bytes()
-    with ledgers.opened(path) as ledger:
+    older = snapshot(path)
+    with open_ledger(path) as ledger:
         release(ledger, charge(1))
-    path.write_bytes(older)
-    with ledgers.opened(path) as ledger:
-        (line,) = store.findings(ledger)
+    put_back(path, older)
+    with open_ledger(path) as ledger:
+        (line,) = totals.findings(ledger)
     assert "older copy" in line
     not_written(path)
 
 
+def test_an_older_copy_that_was_continued_is_refused(path: Path) -> None:
+    """Ledger and key went on from an older copy; the key of the first history knows."""
+    key = key_path(path)
+    older = snapshot(path), key.read_bytes()
+    with open_ledger(path) as ledger:
+        release(ledger, charge(1))
+    later = key.read_bytes()
+    put_back(path, older[0])
+    key.write_bytes(older[1])
+    with open_ledger(path) as ledger:
+        release(ledger, charge(1, "other"), charge(1))
+        release(ledger, charge(1))
+    key.write_bytes(later)
+    not_written(path, "older copy")
+
+
 def test_an_older_copy_shows_by_what_was_released_since(path: Path) -> None:
-    """Ledger and key are sound and older; a later release is not in them."""
+    """Ledger and key are valid and older; a later release is not in them."""
     copy = path.with_name("copy.db")
     shutil.copy(path, copy)
-    shutil.copy(path.with_name("spent.db.key"), path.with_name("copy.db.key"))
-    with ledgers.opened(path) as ledger:
+    shutil.copy(key_path(path), key_path(copy))
+    with open_ledger(path) as ledger:
         release(ledger, charge(1))
-        token = str(store.entries(ledger)[-1]["entry"])
-        assert not list(store.findings(ledger, [("out.jsonl", token)]))
-    with ledgers.opened(copy) as ledger:
-        (line,) = store.findings(ledger, [("out.jsonl", token)])
+        token = str(totals.entries(ledger)[-1]["entry"])
+        assert not list(totals.findings(ledger, [("out.jsonl", token)]))
+    with open_ledger(copy) as ledger:
+        (line,) = totals.findings(ledger, [("out.jsonl", token)])
     assert line == "out.jsonl: its release is not recorded; the ledger is an older copy"
+
+
+def test_a_checkpoint_that_was_not_written_is_no_edit(path: Path) -> None:
+    """A run killed between the two files leaves an older checkpoint, which is valid."""
+    key = key_path(path)
+    before = key.read_bytes()
+    with open_ledger(path) as ledger:
+        release(ledger, charge(1))
+    after = key.read_bytes()
+    assert before != after
+    key.write_bytes(before)
+    with open_ledger(path) as ledger:
+        assert not list(totals.findings(ledger))
+        release(ledger, charge(1))
+    assert key.read_bytes()[32:40] > after[32:40]
+
+
+def test_a_checkpoint_never_moves_back(path: Path) -> None:
+    """A run that marks an earlier place than another leaves the later one."""
+    with open_ledger(path) as slow, open_ledger(path) as fast:
+        with begun(slow) as entry:
+            entry.reserve([charge(1)])
+            with begun(fast) as other:
+                other.reserve([charge(1)])
+                other.leave()
+                marked = key_path(path).read_bytes()
+            slow.mark()
+            assert key_path(path).read_bytes() == marked
+
+
+def test_events_of_two_ledgers_do_not_change_places(path: Path) -> None:
+    """The same releases of the same subjects in another ledger are not its own."""
+    other = make(path.with_name("other.db"))
+    for table in ("events", "facts"):
+        kept = "" if table == "events" else "WHERE name = 'seal'"
+        edit(
+            path,
+            f"ATTACH '{other}' AS other; DELETE FROM {table} {kept}; "
+            f"INSERT INTO {table} SELECT * FROM other.{table} {kept}",
+        )
+        with open_ledger(path) as ledger:
+            (line,) = totals.findings(ledger)
+        assert "its event 1 is not as" in line
+    not_written(path, "edited")
+
+
+def test_the_key_of_another_ledger_is_refused(path: Path) -> None:
+    """Even if the ledger is made to recognise it."""
+    other = make(path.with_name("other.db"))
+    key_path(path).write_bytes(key_path(other).read_bytes())
+    refused(path, "key of another ledger")
+    edit(
+        path,
+        f"ATTACH '{other}' AS other; DELETE FROM facts WHERE name = 'key'; "
+        "INSERT INTO facts SELECT * FROM other.facts WHERE name = 'key'",
+    )
+    not_written(path, "edited")
+
+
+def test_the_checkpoint_of_another_ledger_is_refused(path: Path) -> None:
+    """A ledger of the same length does not pass through it."""
+    other = make(path.with_name("other.db"))
+    own, foreign = key_path(path).read_bytes(), key_path(other).read_bytes()
+    assert own[32:40] == foreign[32:40]
+    key_path(path).write_bytes(own[:32] + foreign[32:])
+    not_written(path, "older copy")
+
+
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return a list to which each computed value of a chain adds its number."""
+    numbers: list[int] = []
+    original: Callable[[Chain, Position, Event], Position] = Chain.after
+
+    def after(chain: Chain, position: Position, event: Event) -> Position:
+        numbers.append(event.number)
+        return original(chain, position, event)
+
+    monkeypatch.setattr(Chain, "after", after)
+    return numbers
+
+
+def test_a_transaction_reads_no_event_twice(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It verifies the events of other runs, and costs as much as these and its own."""
+    with (
+        open_ledger(path) as ledger,
+        begun(ledger) as entry,
+        open_ledger(path) as other,
+    ):
+        entry.reserve([charge(1)])
+        for number in range(50):
+            release(other, charge(0.001, f"subject {number}"))
+        (last,) = ledger.data.execute("SELECT MAX(number) FROM events").fetchone()
+        numbers = counted(monkeypatch)
+        entry.reserve([charge(1, "a"), charge(1, "b")])
+        assert numbers == list(range(12, last + 3))
+        numbers.clear()
+        entry.reserve([charge(1, "a"), charge(1, "b")])
+        assert numbers == [last + 3, last + 4]
+        entry.leave()
+
+
+def test_an_edited_event_of_another_run_is_found_at_once(path: Path) -> None:
+    """Events that others append are verified while a run goes on."""
+    with (
+        open_ledger(path) as ledger,
+        begun(ledger) as entry,
+        open_ledger(path) as other,
+    ):
+        entry.reserve([charge(1)])
+        release(other, charge(2, "late"))
+        edit(path, "UPDATE events SET nats = 1 WHERE number = 13")
+        with pytest.raises(UsageError, match="its event 13 is not as"):
+            entry.reserve([charge(1)])

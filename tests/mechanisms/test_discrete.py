@@ -28,7 +28,7 @@ def ready(name: str, **params: Any) -> Any:
 def on_grid(mechanism: Any, epsilon: float) -> NDArray[np.float64]:
     """Return the words in whole steps of the grid."""
     ids = np.arange(-1, 120, dtype=np.int32)
-    return noise.whole_steps(mechanism.clipped[ids], mechanism.step(epsilon))
+    return noise.round_to_steps(mechanism.clipped[ids], mechanism.step(epsilon))
 
 
 @pytest.mark.parametrize("sensitivity", ["vocabulary", "worst"])
@@ -50,9 +50,9 @@ def test_the_farthest_words_keep_delta(sensitivity: str, epsilon: float) -> None
     mechanism = ready("discrete-gaussian", sensitivity=sensitivity, delta=1e-5)
     far = pdist(on_grid(mechanism, epsilon)).max()
     mu = far / np.sqrt(noise.WIDTH**2 - 1 / 12)
-    assert curve.delta_of(epsilon, mu) <= 1e-5
+    assert curve.gaussian_delta(epsilon, mu) <= 1e-5
     if sensitivity == "vocabulary":
-        assert curve.delta_of(epsilon, mu * 1.05) > 1e-5
+        assert curve.gaussian_delta(epsilon, mu * 1.05) > 1e-5
     # The claim of mu itself, by which texts compose.
     assert mu <= mechanism.guarantee(epsilon).mu
 
@@ -73,7 +73,7 @@ def test_antipodal_vectors_of_length_c_keep_delta_in_the_worst_case() -> None:
                 assert far * RATE <= epsilon
             else:
                 mu = far / np.sqrt(noise.WIDTH**2 - 1 / 12)
-                assert curve.delta_of(epsilon, mu) <= 1e-5
+                assert curve.gaussian_delta(epsilon, mu) <= 1e-5
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -26,7 +26,7 @@ def ready(**params: Any) -> Gaussian:
 )
 def test_delta_has_the_known_values(epsilon: float, mu: float, delta: float) -> None:
     """Balle and Wang's formula, to ten digits."""
-    assert curve.delta_of(epsilon, mu) == pytest.approx(delta, abs=5e-11)
+    assert curve.gaussian_delta(epsilon, mu) == pytest.approx(delta, abs=5e-11)
 
 
 @pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 5.0, 20.0, 100.0, 300.0])
@@ -36,7 +36,9 @@ def test_delta_is_the_formula(epsilon: float, mu: float) -> None:
     first = stats.norm.logcdf(-epsilon / mu + mu / 2.0)
     second = epsilon + stats.norm.logcdf(-epsilon / mu - mu / 2.0)
     exact = np.exp(first) * -np.expm1(second - first)
-    assert curve.delta_of(epsilon, mu) == pytest.approx(exact, rel=1e-8, abs=1e-300)
+    assert curve.gaussian_delta(epsilon, mu) == pytest.approx(
+        exact, rel=1e-8, abs=1e-300
+    )
 
 
 @pytest.mark.parametrize("value", [0.0, 0.5, 3.0, 4.99, 5.0, 9.0, 40.0, 1e4])
@@ -57,10 +59,10 @@ def test_sigma_is_the_published_multiple_of_the_diameter() -> None:
 @pytest.mark.parametrize("delta", [1e-12, 1e-5, 0.1, 0.9])
 def test_mu_is_the_largest_that_keeps_delta(epsilon: float, delta: float) -> None:
     """It does not break the promise, and hardly more would."""
-    mu = curve.mu_of(epsilon, delta)
+    mu = curve.largest_mu(epsilon, delta)
     assert 0.0 < mu
-    assert curve.delta_of(epsilon, mu) <= delta
-    assert curve.delta_of(epsilon, mu * (1.0 + 1e-6) + 1e-14) > delta
+    assert curve.gaussian_delta(epsilon, mu) <= delta
+    assert curve.gaussian_delta(epsilon, mu * (1.0 + 1e-6) + 1e-14) > delta
 
 
 def test_the_sensitivity_is_exact_over_the_vocabulary() -> None:
@@ -144,7 +146,7 @@ def test_the_promise_holds_its_numbers() -> None:
     assert promise.notion == "eps-delta"
     assert promise.delta == 1e-6
     assert promise.max_distance == 1.0
-    assert curve.delta_of(2.0, promise.mu) == pytest.approx(1e-6, rel=1e-8)
+    assert curve.gaussian_delta(2.0, promise.mu) == pytest.approx(1e-6, rel=1e-8)
 
 
 def test_noise_is_the_same_to_the_last_bit_in_any_batch() -> None:

@@ -94,11 +94,6 @@ def no_risk(report: dict[str, Any]) -> None:
     report["words"]["risk"] = None
 
 
-def no_deniability(report: dict[str, Any]) -> None:
-    """Withhold how often a word is drawn as itself."""
-    del report["words"]["deniability"]
-
-
 def no_digest(report: dict[str, Any]) -> None:
     """Withhold which model decoded."""
     del report["words"]["decoder_files"]
@@ -149,7 +144,7 @@ def other_words(report: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        *(better_readers, no_readers, other_reader, no_risk, no_deniability, no_digest),
+        *(better_readers, no_readers, other_reader, no_risk, no_digest),
         *(smaller_loss, no_loss, other_metric, other_algorithm, other_settings),
         smaller_figure,
     ],

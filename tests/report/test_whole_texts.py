@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,40 @@ def test_the_report_has_the_same_figures(tmp_path: Path) -> None:
     assert "any two words" not in shown
 
 
+def test_a_set_of_topics_is_stated(tmp_path: Path) -> None:
+    """By subset selection: how often the nearest is in the set, and who finds a row."""
+    more = ("--mechanism", "subset", "--set", "mechanism.k=3", "--epsilon", "1")
+    source = tmp_path / "in.jsonl"
+    source.write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS))
+    target = str(tmp_path / "out.jsonl")
+    done = here(
+        *("sanitize", str(source), "-f", "text", "--topics", "said/8", "-o", target),
+        *(*more, "--json"),
+    )
+    assert done.code == 0, done.err
+    answer = json.loads(done.err)
+    held = 3 * math.e / (3 * math.e + 5)
+    assert answer["written"]["nearest"] == pytest.approx(held)
+    assert answer["written"]["sentence"].startswith("3 of 8 topics for each text")
+    picked = 8 * math.e / (3 * math.e + 5) / 1000
+    assert answer["original"]["picked"] == pytest.approx(picked)
+    report = json.loads((tmp_path / "out.jsonl.dptext.json").read_text())
+    assert "a set of 3 of 8 public topics" in report["guarantee"]["sentence"]
+    assert report["words"]["no_risk"] == "context"
+    phrases = set(topics.open_lexicon("said", 8).words)
+    for line in (tmp_path / "out.jsonl").read_text().splitlines():
+        written = json.loads(line)["text"].split("; ")
+        assert len(set(written)) == 3
+        assert set(written) <= phrases
+    assert here("check", target).code == 0
+    estimated = json.loads(here("topics", "estimate", target, "--json").out)
+    shares = [each["share"] for each in estimated["tables"][0]["topics"]]
+    assert sum(shares) == pytest.approx(1.0)
+    assert here("report", f"{target}.dptext.json").code == 0
+    assert here("plan", "--topics", "said/8", *more).code == 0
+    assert here("explain", "rain", "--topics", "said/8", *more).code == 0
+
+
 def test_a_seed_leaves_no_bound(tmp_path: Path) -> None:
     """Who has the seed repeats the draws: no figure of holders is shown."""
     answer = json.loads(ran(tmp_path, "--seed", "1", "--json").err)
@@ -78,27 +113,32 @@ def test_a_seed_leaves_no_bound(tmp_path: Path) -> None:
 
 def test_a_plan_and_an_explanation_speak_of_texts(tmp_path: Path) -> None:
     """Before a run, too."""
-    planned = here("plan", "--topics", "said").out.decode()
+    planned = here("sanitize", "--plan", "--topics", "said").out.decode()
     assert "one text" in planned
     assert "any two texts" in planned
     explained = here("explain", "the storm brought rain", "--topics", "said")
     assert "What the text may become" in explained.out.decode()
 
 
-def test_topics_that_are_elsewhere_are_named(tmp_path: Path) -> None:
-    """`check` says which file is missing, and takes it by its path."""
+@pytest.mark.usefixtures("empty_folders")
+def test_topics_that_are_elsewhere_are_named(
+    tmp_path: Path, made: topics.TopicFile
+) -> None:
+    """`check` says which file is missing, and takes it by its path.
+
+    In folders of its own: equal topics under another name, as of other tests, serve.
+    """
+    path = made_topics.save(made)
     ran(tmp_path)
-    path = topics.path_of("said")
     moved = tmp_path / "moved.json"
     path.rename(moved)
-    try:
-        there = here("check", str(tmp_path / "out.jsonl"))
-        assert there.code != 0
-        assert str(topics.folder()) in there.out.decode() + there.err
-        named = ("--lexicon", topics.named(str(moved), 8))
-        assert here("check", str(tmp_path / "out.jsonl"), *named).code == 0
-    finally:
-        moved.rename(path)
+    there = here("check", str(tmp_path / "out.jsonl"))
+    assert there.code != 0
+    assert str(topics.folder()) in there.out.decode() + there.err
+    named = ("--lexicon", topics.named(str(moved), 8))
+    assert here("check", str(tmp_path / "out.jsonl"), *named).code == 0
+    made_topics.save(replace(made, name="other"))
+    assert here("check", str(tmp_path / "out.jsonl")).code == 0
 
 
 def test_bounds_are_rounded_up_and_probabilities_to_nearest() -> None:
@@ -115,7 +155,7 @@ def test_whole_text_budgets_bound_holders_of_originals(tmp_path: Path) -> None:
         ("--set", "budget=per-text", "--epsilon", "4"),
         ("--set", "budget.name=per-text", "--set", "budget.epsilon=4"),
     ):
-        planned = here("plan", "--mechanism", "rank", *options)
+        planned = here("sanitize", "--plan", "--mechanism", "rank", *options)
         if planned.code == 0:
             shown = " ".join(planned.out.decode().split())
             assert "Of 1,000 equally likely originals" in shown

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dptext.lexicons.search import lengths_from
-from dptext.spaces import nearer
+from dptext.spaces import words_nearer_than
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e4])
@@ -23,7 +23,7 @@ def test_words_nearer_than_a_bound(dimensions: int, scale: float) -> None:
         exact = [np.sqrt(((wide[:899] - wide[row]) ** 2).sum(axis=1)) for row in rows]
         at = np.array([np.sort(lengths)[rank] for lengths in exact])
         for bounds in (at, at * (1.0 + 1e-7), at * (1.0 - 1e-7)):
-            words_of = nearer(vectors, 899, rows, bounds)
+            words_of = words_nearer_than(vectors, 899, rows, bounds)
             for row, bound, words in zip(rows, bounds, words_of, strict=True):
                 lengths = lengths_from(vectors, row, slice(899))
                 assert words.tolist() == np.flatnonzero(lengths < bound).tolist()
@@ -33,7 +33,7 @@ def test_what_bounds_nothing() -> None:
     """No number and infinity have all words, 0 none."""
     vectors = np.eye(5, dtype=np.float32)
     bounds = np.array([np.nan, np.inf, 0.0])
-    words = [each.tolist() for each in nearer(vectors, 4, [0, 1, 4], bounds)]
+    words = [each.tolist() for each in words_nearer_than(vectors, 4, [0, 1, 4], bounds)]
     assert words == [[0, 1, 2, 3], [0, 1, 2, 3], []]
 
 

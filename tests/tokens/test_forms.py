@@ -65,6 +65,8 @@ KNOWN = [
     ("EUR 12", Form.AMOUNT),
     ("20 dollars", Form.AMOUNT),
     ("100mg", Form.AMOUNT),
+    ("45%", Form.AMOUNT),
+    ("12,5 %", Form.AMOUNT),
     ("ORD-2026-501257", Form.CODE),
     ("K-83838974", Form.CODE),
     ("AB12CD", Form.CODE),
@@ -98,6 +100,7 @@ KNOWN = [
     ("`pip install bob`", Form.MARKUP),
     ("```py\nbob()\n```", Form.MARKUP),
     ("24/7", Form.FIXED),
+    ("100%", Form.FIXED),
     ("e.g.", Form.FIXED),
 ]
 # Forms that have no check digit, so that most things of their kind have the form.
@@ -558,7 +561,7 @@ def test_entities_of_letters_are_read_as_letters(small: Pipeline) -> None:
 def test_the_statement_says_what_a_layout_holds(form: Form) -> None:
     """The statement names all that is copied of a piece."""
     policy = Policy(forms=(form,))
-    shown = " ".join(sentences.shown(policy))
+    shown = " ".join(sentences.form_layouts(policy))
     assert forms.RULES[form].said in shown or form is Form.FIXED
     words = {
         Form.CARD: ("how many digits", "spaces or hyphens"),

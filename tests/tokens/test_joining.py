@@ -191,7 +191,7 @@ def all_written(
     randomness = Randomness(RunKey.from_seed(turn), "tests")
     positions = joiner.positions_to_redraw(words)
     of_text = np.searchsorted(words.ends, positions, side="right")
-    joiner.redraw(words, randomness.of(same, of_text), positions)
+    joiner.redraw(words, randomness.bits(same, of_text), positions)
     starts = np.searchsorted(words.texts, words.texts, side="left")
     nth = np.arange(len(starts)) - starts
     rng = np.random.default_rng(turn)
@@ -201,7 +201,7 @@ def all_written(
         pairs = " ".join(rng.choice(PAIRS, 33).tolist()).split()
         draws = np.array([lexicon.words.index(word) for word in pairs[turn % 3 - 1 :]])
     drawn = draws[nth].astype(np.int32)
-    return joiner.join(words, drawn, randomness.of(same, words.texts)).texts
+    return joiner.join(words, drawn, randomness.bits(same, words.texts)).texts
 
 
 def hold(
@@ -404,5 +404,5 @@ def test_articles_are_rewritten_before_drawn_words_only() -> None:
     ):
         ids = np.array(drawn, np.int32)
         randomness = Randomness(RunKey.from_seed(0), "tests")
-        bits = randomness.of([bytes(16)] * 2, words.texts)
+        bits = randomness.bits([bytes(16)] * 2, words.texts)
         assert joiner.join(words, ids, bits).texts == texts

@@ -52,10 +52,20 @@ def test_names_that_are_words_go_by_their_first_letter(builtin: Lexicon) -> None
     assert _read(builtin, "Mark mark MARK") == {"Mark": True, "mark": False} | {
         "MARK": False
     }
+    assert _read(builtin, "Bush bush") == {"Bush": True, "bush": False}
     parts = _read(builtin, "Min-jun")
     assert parts["Min"]
     assert parts["jun"]
     assert not any(_read(builtin, "well-known half-price").values())
+
+
+@pytest.mark.parametrize("word", ["Germán", "Dũng", "Häring", "Mohammed", "Christian"])
+def test_names_are_not_read_as_words_that_they_resemble(
+    builtin: Lexicon, word: str
+) -> None:
+    """Without its accents Germán would be a nationality; Mohammed a religion."""
+    assert _read(builtin, word) == {word: True}
+    assert not any(_read(builtin, "German café Café naïve résumé").values())
 
 
 @given(other=st.sampled_from(["zq", "Aisha", "the", "42", "London", "a@b.de", "Mr"]))

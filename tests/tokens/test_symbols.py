@@ -35,7 +35,7 @@ def written(text: str, policy: Policy | None = None) -> str:
     words = words_of(text, policy)
     row = ENGLISH.row_of["cat"]
     drawn = np.full(len(words.positions), row, np.int32)
-    bits = Randomness(RunKey.from_seed(1), "").of([bytes(16)], words.texts)
+    bits = Randomness(RunKey.from_seed(1), "").bits([bytes(16)], words.texts)
     return Joiner(ENGLISH, policy).join(words, drawn, bits).texts[0]
 
 

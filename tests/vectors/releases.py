@@ -13,7 +13,7 @@ from tests.cli.running import lexicon
 
 MECHANISMS = (
     *("laplace", "mahalanobis", "gaussian", "privemb"),
-    *("discrete-gaussian", "discrete-laplace"),
+    *("discrete-gaussian", "discrete-laplace", "privunit"),
 )
 TEXTS = (
     "the film was good and the story old",

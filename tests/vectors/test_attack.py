@@ -47,13 +47,13 @@ def test_the_published_sensitivity_is_refuted_by_an_attack() -> None:
     """Noise for C, as published: far more than delta is left over at epsilon."""
     one, other = clip(np.array(sides(9.0)), 1.0)
     assert np.linalg.norm(one - other) == pytest.approx(2.0)
-    sigma = 1.0 / curve.mu_of(EPSILON, DELTA)
+    sigma = 1.0 / curve.largest_mu(EPSILON, DELTA)
     noise = np.random.default_rng(5).normal(size=(2, DRAWS, WIDTH)) * sigma
     released = noise + np.array([one, other])[:, None]
     delta = measured_delta(released, one - other)
     assert delta > 5 * DELTA
     # The true delta, from the exact curve at twice the mu.
-    assert delta <= curve.delta_of(EPSILON, 2.0 / sigma)
+    assert delta <= curve.gaussian_delta(EPSILON, 2.0 / sigma)
 
 
 @pytest.mark.parametrize("name", ["gaussian", "discrete-gaussian"])
@@ -73,11 +73,11 @@ def test_the_same_attack_fails_at_two_c(name: str) -> None:
 def test_published_claims_are_other_ones() -> None:
     """(1, 1e-5) with C is (2.155, 1e-5), or delta 0.0104; (8, 1e-5) is (19.1, 1e-5)."""
     for epsilon, exact in ((1.0, 2.155), (8.0, 19.1)):
-        mu = 2.0 * curve.mu_of(epsilon, 1e-5)
-        assert curve.epsilon_of(mu, 1e-5) == pytest.approx(exact, rel=2e-3)
-    assert curve.delta_of(1.0, 2.0 * curve.mu_of(1.0, 1e-5)) == pytest.approx(
-        0.0104, abs=5e-5
-    )
+        mu = 2.0 * curve.largest_mu(epsilon, 1e-5)
+        assert curve.gaussian_epsilon(mu, 1e-5) == pytest.approx(exact, rel=2e-3)
+    assert curve.gaussian_delta(
+        1.0, 2.0 * curve.largest_mu(1.0, 1e-5)
+    ) == pytest.approx(0.0104, abs=5e-5)
     # Table 4.7, sigma = 0.75 C: per release, with C and with 2 C.
-    assert curve.epsilon_of(1 / 0.75, 1e-5) == pytest.approx(6.13, abs=5e-3)
-    assert curve.epsilon_of(2 / 0.75, 1e-5) == pytest.approx(14.33, abs=5e-3)
+    assert curve.gaussian_epsilon(1 / 0.75, 1e-5) == pytest.approx(6.13, abs=5e-3)
+    assert curve.gaussian_epsilon(2 / 0.75, 1e-5) == pytest.approx(14.33, abs=5e-3)

@@ -20,7 +20,7 @@ from dptext import lexicons, noise, pipeline, profile, registry
 from dptext.errors import ComponentError, LexiconError, UnprovenError, UsageError
 from dptext.guarantees.statement import Statement
 from dptext.mechanisms import NoiseMechanism, laplace
-from dptext.noise import WIDTH, mu_of
+from dptext.noise import WIDTH, largest_mu
 from dptext.randomness import RandomBits, RunKey
 from dptext.settings import digest_of_data
 from dptext.types import (
@@ -122,7 +122,7 @@ def claimed(ready: VectorRelease, promise: Statement) -> Wide:
     metric = ready.settings.recipe.mechanism.params
     if promise.notion is Notion.APPROXIMATE:
         delta = promise.delta
-        return np.full(math.comb(len(TEXTS), 2), mu_of(promise.epsilon, delta))
+        return np.full(math.comb(len(TEXTS), 2), largest_mu(promise.epsilon, delta))
     if promise.notion is Notion.LDP:
         return np.full(math.comb(len(TEXTS), 2), promise.epsilon)
     space = ready.mechanism.space
@@ -296,7 +296,7 @@ def test_vectors_are_rounded_in_double_precision(tmp_path: Path) -> None:
         np.testing.assert_array_equal(outputs[0], outputs[1])
     step = 3e-7
     exact = [round(Fraction(float(each)) / Fraction(step)) for each in single.ravel()]
-    steps = noise.whole_steps(single, step).ravel()
+    steps = noise.round_to_steps(single, step).ravel()
     assert (np.abs(steps - np.array(exact, np.float64)) <= 0.0).all()
 
 
@@ -308,8 +308,8 @@ def test_a_grid_is_wide_enough_for_vectors_that_lie_close_together(
     rows = (1.0 + 1e-6 * np.random.default_rng(1).normal(size=(9, 3))) / 2.0
     lexicon = small.lexicon(rows)
     normal = prepared.ready("discrete-gaussian", lexicon)
-    rest = normal.params.delta - normal._rest(epsilon)
-    mu = mu_of(epsilon, rest if rest > 0.0 else normal.params.delta)
+    rest = normal.params.delta - normal._table_delta(epsilon)
+    mu = largest_mu(epsilon, rest if rest > 0.0 else normal.params.delta)
     root = Fraction(math.sqrt(3.0) * (1.0 - 1e-15))
     sigma = Fraction(normal.sigma(epsilon))
     far = Fraction(float(pdist(normal.clipped.astype(np.float64)).max()))

@@ -32,12 +32,13 @@ def test_every_statement_is_whole(mechanism: str, pool: str, tmp_path: Path) -> 
         assert line[0].isupper() or line[0].isdigit()
         assert line.endswith(".")
         assert not re.search(r"[{}]|\n|  |None|nan|inf\b", line), line
-    notion = {"discrete-laplace": "LDP"}.get(mechanism, "metric-DP")
+    pure = mechanism in ("discrete-laplace", "privunit")
+    notion = "LDP" if pure else "metric-DP"
     notion = "eps-delta" if "gaussian" in mechanism else notion
     assert promise.notion == notion
     assert promise.level == ("word" if pool == "word" else "text")
     exact = "one of the program" in " ".join(promise.conditions)
-    assert exact == mechanism.startswith("discrete")
+    assert exact == (pure or mechanism.startswith("discrete"))
     assert (promise.numerical_slack is not None) == exact
     assert any("No amplification by sampling" in line for line in promise.not_covered)
 
@@ -80,8 +81,8 @@ def test_several_vectors_compose_by_mu(tmp_path: Path) -> None:
     assert [int(count) for count, _ in pairs] == list(statement._SEVERAL)
     for count, epsilon in pairs:
         together = mu * np.sqrt(int(count))
-        assert curve.delta_of(float(epsilon.rstrip(".")), together) <= 1e-5
-        assert curve.delta_of(float(epsilon.rstrip(".")) * 0.999, together) > 1e-5
+        assert curve.gaussian_delta(float(epsilon.rstrip(".")), together) <= 1e-5
+        assert curve.gaussian_delta(float(epsilon.rstrip(".")) * 0.999, together) > 1e-5
     shared = said(
         ready_release(tmp_path, "gaussian", epsilon=1.0, subject="who", most=9)
     )
@@ -127,7 +128,7 @@ def test_conditions_follow_the_settings(tmp_path: Path) -> None:
     text = " ".join(promise.conditions)
     assert "The key file is random and stays secret" in text
     assert "The lexicon is public" in text
-    assert "No two records of different files of a run" in text
+    assert "with the same id" in text
     copied = "The id of each record is copied unchanged, but not into a .npy file"
     assert any(line.startswith(copied) for line in promise.not_covered)
 

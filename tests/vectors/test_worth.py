@@ -24,7 +24,7 @@ def measured(pool: str, loss: float | None, **over: object) -> TextVectors | Non
 def test_means_hold_nothing_at_a_small_epsilon(pool: str) -> None:
     """Up to 20 nats a classifier is near chance, and noise hides how texts differ."""
     for loss, at in ((2.0, 8.0), (8.0, 8.0), (12.0, 20.0)):
-        found = measured(pool, loss)
+        found = measured(pool, loss, mechanism="discrete-gaussian")
         assert found is not None
         assert found.loss == at
         assert found.accuracy < found.chance + 0.05 < found.original
@@ -46,10 +46,11 @@ def test_a_run_says_it(tmp_path: Path) -> None:
     source, out = tmp_path / "in.jsonl", tmp_path / "out.npy"
     source.write_bytes(GIVEN)
     run = ("embed", str(source), "-f", "text", "-o", str(out), "--json")
-    ran = here(*run, "--pool", "sif")
+    noise = ("--mechanism", "discrete-gaussian")
+    ran = here(*run, *noise, "--pool", "sif")
     assert ran.code == 0, ran.err
     said = json.loads(ran.err)["use"]
     assert said["sentence"].startswith("next to nothing is left: a classifier")
     assert said["accuracy"] < said["chance"] + 0.05
-    ran = here(*run, "--epsilon", "500")
+    ran = here(*run, *noise, "--epsilon", "500")
     assert "use" not in json.loads(ran.err)

@@ -68,7 +68,7 @@ class ByRow(Score):
     source: str
 
     @classmethod
-    def of(cls, words: Floats, source: str) -> ByRow:
+    def from_words(cls, words: Floats, source: str) -> ByRow:
         """Take the scores of the V words."""
         return cls(np.append(words, words.max()), source)
 
@@ -109,7 +109,7 @@ def spans(words: Words) -> tuple[Ints, Ints]:
     return at[words.positions] + lead, at[words.positions + 1]
 
 
-def greatest(
+def greatest_values(
     words: Words, tokens: Iterable[tuple[int, int, float]], default: float
 ) -> Floats:
     """Return the greatest value of the tokens that each word overlaps.

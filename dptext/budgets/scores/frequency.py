@@ -21,4 +21,4 @@ class Params(scores.Params):
     def prepare(self, lexicon: Lexicon) -> scores.ByRow:
         """Turn counts into nats."""
         source = f"surprisal under the word counts of the lexicon {lexicon.name}"
-        return scores.ByRow.of(-np.log(lexicon.prior), source)
+        return scores.ByRow.from_words(-np.log(lexicon.prior), source)

@@ -51,25 +51,27 @@ class FromNltk(scores.Score):
     def values(self, words: Words) -> Floats:
         """Return the information content of each word, or its count."""
         asked = self.params.files, self.params.measure, self.params.neutral
-        values = [_of_word(word.lower(), *asked) for word in scores.bodies(words)]
+        values = [_word_value(word.lower(), *asked) for word in scores.bodies(words)]
         return np.array(values, np.float64)
 
 
 @lru_cache(maxsize=100_000)
-def _of_word(word: str, files: tuple[str, ...], measure: str, neutral: float) -> float:
+def _word_value(
+    word: str, files: tuple[str, ...], measure: str, neutral: float
+) -> float:
     values = []
     if measure == "information" and word.replace("’", "'") in stop_words(ENGLISH):
         return neutral
     synsets = _wordnet().synsets(word)
     for table in map(_table, files):
-        counted = (_of_synset(synset, table, measure) for synset in synsets)
+        counted = (_synset_value(synset, table, measure) for synset in synsets)
         of_table = [value for value in counted if value is not None]
         if of_table:
             values.append(math.fsum(of_table) / len(of_table))
     return math.fsum(values) / len(values) or neutral if values else neutral
 
 
-def _of_synset(synset: Untyped, table: Untyped, measure: str) -> float | None:
+def _synset_value(synset: Untyped, table: Untyped, measure: str) -> float | None:
     if measure == "count":
         return float(table["n"].get(synset.offset(), 0.0))
     counts = table.get(synset.pos())
@@ -120,4 +122,4 @@ class Params(scores.Params):
             )
         source = f"WordNet information content of the lexicon {lexicon.name}"
         by_row = lexicon.information_content.astype(np.float64)
-        return scores.ByRow.of(by_row, source)
+        return scores.ByRow.from_words(by_row, source)

@@ -68,4 +68,4 @@ class NamedEntities(scores.Score):
                 factor = params.labels.get(each.label_, params.multiplier)
                 begin, end = offset + each.start_char, offset + each.end_char
                 entities.append((begin, end, factor))
-        return scores.greatest(words, entities, 1.0)
+        return scores.greatest_values(words, entities, 1.0)

@@ -80,7 +80,7 @@ class PartsOfSpeech(scores.Score):
         nltk = params.tagger == "nltk"
         tagged = _by_nltk(words) if nltk else self._by_spacy(words)
         tokens = [(begin, end, params.weight(tag)) for begin, end, tag in tagged]
-        return scores.greatest(words, tokens, params.other)
+        return scores.greatest_values(words, tokens, params.other)
 
     def _by_spacy(self, words: Words) -> _Tagged:
         pipeline = models.pipeline(self.params.pipeline, "tagger", self.digest)

@@ -121,7 +121,7 @@ class Similarity(scores.Score):
     def _by_lexicon(self, words: Words) -> Floats:
         """Return the scores by the lexicon's vectors."""
 
-    def of_lexicon(self, words: Words) -> tuple[Floats, Floats]:
+    def lexicon_vectors(self, words: Words) -> tuple[Floats, Floats]:
         """Return the lexicon's vector of each word and the sum of its text: (n, d)."""
         vectors = self.vectors[words.ids]
         sums = np.zeros((len(words.ends), vectors.shape[1]))
@@ -149,7 +149,7 @@ class Similarity(scores.Score):
             by_group.append(unit(vectors))
         return by_group
 
-    def of_words(self, words: Sequence[str]) -> Floats:
+    def word_vectors(self, words: Sequence[str]) -> Floats:
         """Return the unit vector of each word, encoded alone and remembered: (m, d)."""
         memory = _MEMORIES.setdefault((self.digest, self.params.device), {})
         if len(memory) > _REMEMBERED:
@@ -181,7 +181,7 @@ class SentenceSimilarity(Similarity):
     what = "1 - cos of text and text without the word"
 
     def _by_lexicon(self, words: Words) -> Floats:
-        vectors, sums = self.of_lexicon(words)
+        vectors, sums = self.lexicon_vectors(words)
         return np.asarray(1.0 - cosines(sums - vectors, sums))
 
     def _by_model(self, words: Words) -> Floats:
@@ -189,10 +189,10 @@ class SentenceSimilarity(Similarity):
         # A window has as many texts as words: a few at a time keep memory bounded.
         values: list[Floats] = []
         for part in blocks(len(parts), _WINDOWS):
-            values += self._of_windows(words, parts[part])
+            values += self._compare_windows(words, parts[part])
         return np.concatenate(values)
 
-    def _of_windows(
+    def _compare_windows(
         self, words: Words, parts: list[tuple[int, int, int, int]]
     ) -> list[Floats]:
         """Return 1 - cos of each window and the window without each of its words."""

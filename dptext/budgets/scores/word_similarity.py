@@ -28,12 +28,12 @@ class WordSimilarity(Similarity):
     what = "|cos| of word and text"
 
     def _by_lexicon(self, words: Words) -> Floats:
-        return np.abs(cosines(*self.of_lexicon(words)))
+        return np.abs(cosines(*self.lexicon_vectors(words)))
 
     def _by_model(self, words: Words) -> Floats:
         parts = list(scores.windows(words, self.params.window))
         texts = [["".join(words.pieces[begin:end])] for begin, end, _, _ in parts]
         vectors = np.concatenate(self.encode(texts))
         counts = [high - low for _, _, low, high in parts]
-        single = self.of_words(scores.bodies(words))
+        single = self.word_vectors(scores.bodies(words))
         return np.abs(cosines(single, vectors.repeat(counts, axis=0)))

@@ -540,7 +540,7 @@ def audit_noise(
 def _standard(
     mechanism: NoiseMechanism, ids: Ids, points: Points, eps: Eps
 ) -> tuple[Floats | None, Floats, float]:
-    """Return directions (n, d) if they are known, amounts (n,) and their shape."""
+    """Return directions (n, j) if they are known, amounts (n,) and their shape."""
     standard = mechanism.standard_noise(ids, points, eps)
     if standard is not None:
         return standard
@@ -588,7 +588,7 @@ def _tallied(
                 mechanism, ids[rows[at]], points, eps[at]
             )
             if not tallies:
-                width = 0 if directions is None else points.shape[1]
+                width = 0 if directions is None else directions.shape[1]
                 tallies = [
                     NoiseCounts(value, len(ids), shape, width) for value in ladder
                 ]

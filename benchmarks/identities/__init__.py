@@ -1,0 +1,1 @@
+"""Identities that stand in private texts, of dptext and of its peers."""

@@ -1,0 +1,29 @@
+"""What stops a run before its output leaves (`--fail-on`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from dptext.cli import parser
+
+if TYPE_CHECKING:
+    from dptext.report.contents import StopAtIdentifying
+
+
+def inspection(
+    fail_on: str | None, context: typer.Context, subject: str | None = None
+) -> StopAtIdentifying | None:
+    """Return what looks at outputs before they leave, None where nothing does.
+
+    It goes by the policy of the run; subject is the field that names people, if any.
+    """
+    if fail_on is None:
+        return None
+    from dptext.guarantees import policy
+    from dptext.report.contents import StopAtIdentifying
+
+    configured = parser.of_run(context)
+    accepted = policy.of(configured.policy, configured.shown)
+    return StopAtIdentifying(accepted.identifying, subject)

@@ -1,0 +1,149 @@
+"""Subset selection: k of the K words, among them the input more often than not.
+
+With probability p = k e^epsilon / (k e^epsilon + K - k) the set holds the input and k -
+1 of the other words, else k of the others, all of these alike. Topics of whole texts
+are written as the whole set, for estimates of shares (`dptext topics estimate`); of a
+single word one member of the set is written, drawn evenly. k is given, or the number by
+which shares are estimated best at the epsilon.
+
+Guarantee: epsilon-LDP over the whole vocabulary: a set that holds the input is
+e^epsilon times as likely as one that does not, and their numbers are the same for every
+input. Unknown words, and texts without a topic, are taken as the commonest word.
+Source: Ye and Barg 2018, arXiv:1702.00610; Wang et al. 2016, arXiv:1607.08025.
+Known gaps: for aggregates. A reader of one row has a set of topics, which says less of
+it than one topic of `rank` at the same epsilon.
+Example: dptext sanitize reviews.jsonl --field text --mechanism subset --epsilon 8
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+import numpy as np
+from msgspec import Meta
+from numpy.typing import NDArray
+
+from dptext import mechanisms
+from dptext.errors import UsageError
+from dptext.mechanisms import Aim, SetMechanism
+from dptext.randomness import RandomBits
+from dptext.spaces import Space
+from dptext.types import Eps, Floats, Guarantee, Ids, Ints, blocks
+
+# Sets that are drawn at once, and the most words among which they are.
+_ROWS, _WORDS = 1024, 65_535
+
+
+@dataclass(frozen=True, slots=True)
+class Params(mechanisms.Params):
+    """k: words of a set; None: the number by which shares are estimated best."""
+
+    k: Annotated[int, Meta(ge=1, le=1024)] | None = None
+
+    def prepare(self, space: Space, aim: Aim) -> Subset:
+        """Choose k. Raises UsageError where there are too few words for it."""
+        k = self.k
+        if k is None:
+            k = 1 if aim.epsilon is None else best_size(space.size, aim.epsilon)
+        if k > 1 and (k >= space.size or space.size > _WORDS):
+            raise UsageError(
+                f"mechanism.k: {k} of {space.size} words; give fewer than there are, "
+                f"of at most {_WORDS:,}"
+            )
+        return Subset(replace(self, k=k), space)
+
+
+def included(words: int, k: int, eps: Floats) -> Floats:
+    """Return the chance that a set of k of so many words holds the input."""
+    return np.asarray(1.0 / (1.0 + (words - k) / k * np.exp(-eps)))
+
+
+def others(words: int, k: int, chance: Floats) -> Floats:
+    """Return the chance that it holds any other word."""
+    held = chance * (k - 1) + (1.0 - chance) * k
+    return np.asarray(held / max(words - 1, 1))
+
+
+def best_size(words: int, epsilon: float) -> int:
+    """Return the k with the least variance of shares, where all are alike."""
+    sizes = np.arange(1, min(max(words // 2, 1), 1024) + 1)
+    chance = 1.0 / (1.0 + (words - sizes) / sizes * math.exp(-min(epsilon, 500.0)))
+    other = (chance * (sizes - 1) + (1.0 - chance) * sizes) / max(words - 1, 1)
+    mean = sizes / words
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance = mean * (1.0 - mean) / (chance - other) ** 2
+    return int(np.where(np.isnan(variance), np.inf, variance).argmin()) + 1
+
+
+@dataclass(frozen=True, eq=False)
+class Subset(SetMechanism):
+    """Sets of params.k words."""
+
+    # exp(epsilon) must leave room in a float64.
+    largest_epsilon = 500.0
+
+    params: Params
+
+    @property
+    def together(self) -> int:
+        """Return k."""
+        return self.params.k or 1
+
+    def guarantee(self, epsilon: float) -> Guarantee:
+        """Return epsilon-LDP over the whole vocabulary."""
+        return Guarantee.ldp("Ye and Barg 2018")
+
+    def held(self, epsilon: float) -> float:
+        """Return the chance that a set holds the input."""
+        return float(included(self.space.size, self.together, np.array(epsilon)))
+
+    def numerical_slack(self, epsilon: float) -> float:
+        """Return how far 52-bit uniforms may take the loss above epsilon, in nats."""
+        chance, missed = self.held(epsilon), 1.0
+        if self.together < self.space.size:
+            size = self.space.size - self.together
+            missed = size / (self.together * math.exp(epsilon) + size)
+        integers = self.together * self.space.size * 2.0**-62
+        return 2.0**-50 * (1.0 / chance + 1.0 / missed) + integers
+
+    def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
+        """Draw a set for each word and return one member: (n,), (n,) -> (n,) ids."""
+        members = self.sets(ids, eps, bits)
+        which = bits.below(bits.integers(0)[:, 1], self.together)
+        return members[np.arange(len(ids)), which].astype(np.int32)
+
+    def sets(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
+        """Draw a set for each word: (n,), (n,) -> (n, k) ids, ascending."""
+        if len(eps):
+            self.supports(float(eps.max()))
+        size, k = self.space.size, self.together
+        rows = np.maximum(ids, 0).astype(np.int64)
+        chance = included(size, k, eps)
+        holds = bits.unit(bits.integers(0)[:, 0]) < chance
+        if k == size:
+            return np.tile(np.arange(size, dtype=np.int32), (len(ids), 1))
+        found = np.empty((len(ids), k), np.int32)
+        for part in blocks(len(ids), _ROWS):
+            chosen = bits.take(np.arange(part.start, part.stop))
+            rest = _some(chosen, size - 1, k)
+            rest += rest >= rows[part][:, None]  # the input is none of the others
+            rest[:, -1] = np.where(holds[part], rows[part], rest[:, -1])
+            found[part] = np.sort(rest, axis=1)
+        return found
+
+
+def _some(bits: RandomBits, size: int, k: int) -> NDArray[np.int64]:
+    """Choose k different numbers below size for each row, all sets alike: (n, k)."""
+    integers = bits.integers(1, (k + 1) // 2)[:, :k]
+    if k == 1:
+        return bits.below(integers[:, 0], size)[:, None]
+    order: Ints = np.tile(np.arange(size), (len(integers), 1))
+    every = np.arange(len(integers))
+    for place in range(k):
+        other = place + bits.below(integers[:, place], size - place)
+        taken = order[every, other]
+        order[every, other] = order[:, place]
+        order[:, place] = taken
+    return order[:, :k].copy()

@@ -1,0 +1,80 @@
+"""The grammatical form of a word, by its spelling: a noun, a verb in -ing, an adverb.
+
+Where a policy shows it (`grammar: show`), it follows from the lexicon's part of speech
+and the word's ending; of a word outside the vocabulary from its ending alone. Nothing
+around a word decides.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext.tokens import language_data
+from dptext.tokens.regex import key_of
+from dptext.types import PARTS, Ids, Lexicon
+
+FORMS = (
+    *("other", "noun", "plural", "verb", "third person", "past", "-ing"),
+    *("adjective", "adverb"),
+)
+OTHER, NOUN, PLURAL, VERB, THIRD, PAST, ING, ADJECTIVE, ADVERB = range(len(FORMS))
+_ENDINGS = (("ing", ING), ("ed", PAST), ("ly", ADVERB), ("est", ADJECTIVE))
+_NO_PLURALS = ("ss", "us", "is", "'s", "ics")
+
+
+@lru_cache(maxsize=2)
+def forms_of_rows(lexicon: Lexicon) -> NDArray[np.uint8]:
+    """Return the form of each word of a lexicon: (V,); OTHER without its grammar."""
+    forms = np.zeros(len(lexicon.words), np.uint8)
+    if lexicon.parts is None or lexicon.language != "en":
+        return forms
+    past = _irregular()
+    for row, (key, part) in enumerate(
+        zip(lexicon.row_of, lexicon.parts.tolist(), strict=True)
+    ):
+        forms[row] = _form(key, PARTS[part], past)
+    return forms
+
+
+def forms_of_words(ids: Ids, bodies: list[str], lexicon: Lexicon) -> NDArray[np.uint8]:
+    """Return the form of each word (n,): by its row, -1 for none, or its spelling."""
+    forms = forms_of_rows(lexicon)[ids]
+    if lexicon.parts is not None and lexicon.language == "en":
+        for number in np.flatnonzero(ids < 0).tolist():
+            forms[number] = _by_ending(key_of(bodies[number]))
+    return forms
+
+
+def _form(key: str, part: str, past: frozenset[str]) -> int:
+    if part in ("noun", "name"):
+        return PLURAL if _is_plural(key) else NOUN
+    if part == "verb":
+        if key in past or key.endswith("ed"):
+            return PAST
+        if key.endswith("ing"):
+            return ING
+        return THIRD if key.endswith("s") and not key.endswith("ss") else VERB
+    if part in ("adjective", "adverb"):
+        return ADJECTIVE if part == "adjective" else ADVERB
+    return _by_ending(key) if part == "other" else OTHER
+
+
+def _by_ending(key: str) -> int:
+    for ending, form in _ENDINGS:
+        if key.endswith(ending):
+            return form
+    return PLURAL if _is_plural(key) else NOUN
+
+
+def _is_plural(key: str) -> bool:
+    return key.endswith("s") and not key.endswith(_NO_PLURALS)
+
+
+def _irregular() -> frozenset[str]:
+    """Return the past forms and participles of irregular verbs of English."""
+    listed = dict(language_data.sections("english_inflections"))["verbs"]
+    return frozenset(chain(listed[1::3], listed[2::3]))
