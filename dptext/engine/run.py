@@ -113,7 +113,7 @@ class Opened(NamedTuple):
         aside, beside = None, reports.beside(job)
         if job.on_error == "quarantine" and job.quarantine is not None:
             # For the user's eyes only: it holds original text.
-            aside = release.aside(job.quarantine)
+            aside = release.open_quarantine(job.quarantine)
         public = None if beside is None else release.open(str(beside))
         return cls(release, output, aside, public, reports.key)
 

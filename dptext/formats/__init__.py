@@ -75,11 +75,11 @@ class Writer(ABC):
 
     @abstractmethod
     def verbatim(self, item: Verbatim) -> None:
-        """Write what stands between records as it is."""
+        """Write bytes between records unchanged."""
 
     @abstractmethod
     def close(self) -> None:
-        """Write what is held back; the stream stays open."""
+        """Flush; the stream stays open."""
 
     @property
     def note(self) -> str:
@@ -112,7 +112,7 @@ class Format(ABC):
     CHANGES_FIELDS: ClassVar = False  # leaves fields out and writes pseudonyms
     MAY_LACK: ClassVar = False  # a record may lack a field, or have a null in it
     IS_TABLE: ClassVar = False  # of characters, with delimiters and perhaps a header
-    IS_STREAMED: ClassVar = True  # what is written can be read before the end is there
+    IS_STREAMED: ClassVar = True  # readers need not wait for its end
     HAS_NAMES: ClassVar = True  # else the first record may stand as names of fields
 
     @abstractmethod
@@ -165,7 +165,7 @@ class Format(ABC):
                     yield name, (text,)
 
     def rows(self, stream: BinaryIO) -> int | None:
-        """Return how many records a file says it holds; None where it does not say."""
+        """Return the number of records that a file states; None where it has none."""
         return None
 
     def regular(self, selection: Selection, head: bytes = b"") -> Regular | None:
@@ -363,7 +363,8 @@ Parse = Callable[[str, int], Record]
 class Unreadable(Exception):
     """A record has to become a Fault; the reason is without its text.
 
-    advice says what to do where that is not to leave the record out; is_absent, that
+    advice: the remedy, where there is a better one than to leave the record out;
+    is_absent:
     the record lacks a field which was named and has others.
     """
 
@@ -392,7 +393,7 @@ def too_long(limit: int) -> str:
 
 
 def decode(raw: bytes) -> str:
-    """Decode UTF-8 strictly, and refuse what is most likely not text."""
+    """Decode UTF-8 strictly, and refuse bytes that are most likely not text."""
     if b"\0" in raw:
         raise Unreadable(
             "NUL byte, as in binary files and UTF-16",
@@ -461,7 +462,7 @@ def read_lines(
 
 
 def regular_lines(blank: bytes | None) -> Regular:
-    """Take lines for records, but for those of blank bytes (None: white space)."""
+    """Take lines for records, except those of blank bytes (None: white space)."""
 
     def regular(data: bytes, at_end: bool) -> tuple[int, int]:
         end = len(data) if at_end else data.rfind(b"\n") + 1

@@ -115,7 +115,7 @@ def is_kind(kind: Kind, *tests: str) -> bool:
 
 
 def subfields(kind: Kind) -> list[Field]:
-    """Return the fields of a struct, or what is below another nested type."""
+    """Return the fields of a struct, or the inner type of another nested type."""
     return [kind.field(i) for i in range(kind.num_fields)]
 
 
@@ -136,7 +136,7 @@ def holds_text(kind: Kind) -> bool:
 
 
 def _shown(kind: Kind) -> str:
-    """Name a type; a nested one without what is in it."""
+    """Name a type; a nested one without its inner types."""
     return str(kind).partition("<")[0]
 
 
@@ -164,7 +164,7 @@ def size(array: Array) -> int:
 
 
 def values(array: Array, steps: tuple[int, ...]) -> list[Value]:
-    """Return the value of every row of a column; what is inside a null is null."""
+    """Return the value of every row of a column; inside a null all is null."""
     import pyarrow.compute as pc
 
     if is_list(array.type):
@@ -382,12 +382,12 @@ _FIELD_ID = b"PARQUET:field_id"
 _PANDAS = b"pandas"
 # Which columns are the index, what its names are like, and who wrote that.
 _COPIED = ("index_columns", "column_indexes", "creator", "pandas_version")
-# What is said of a column of texts.
+# Metadata of a column of texts.
 _TEXTS = {"pandas_type": "unicode", "numpy_type": "object", "metadata": None}
 
 
 def released(schema: Schema, columns: Sequence[ArrowColumn]) -> Schema:
-    """Return the schema of the output: without what may tell of the selected texts."""
+    """Return the schema of the output, without metadata about the selected texts."""
     for column in columns:
         field = schema.field(column.index)
         field = bare(field).with_type(retyped(field.type, column.steps))
@@ -398,7 +398,7 @@ def released(schema: Schema, columns: Sequence[ArrowColumn]) -> Schema:
 
 
 def bare(field: Field) -> Field:
-    """Return a field without its metadata, but for the number it has in the file."""
+    """Return a field without its metadata, except its number in the file."""
     number = (field.metadata or {}).get(_FIELD_ID)
     return field.with_metadata({_FIELD_ID: number} if number else None)
 
@@ -430,7 +430,7 @@ def without_columns(
 ) -> dict[bytes, bytes] | None:
     """Return the metadata of a schema without columns; texts are those that are text.
 
-    Columns that become text keep nothing of what was said of their values.
+    Columns that become text keep no metadata about their values.
     """
     pandas = _pandas((metadata or {}).get(_PANDAS), texts, gone)
     return {_PANDAS: pandas} if pandas else None

@@ -77,7 +77,7 @@ class FieldChanges:
         return cls(plan, _schema(schema, plan))
 
     def apply(self, batch: Batch, token: Token) -> Batch:
-        """Return rows without what is left out, and with tokens."""
+        """Return rows without dropped fields, and with tokens."""
         import pyarrow as pa
 
         arrays = [
@@ -199,7 +199,7 @@ def _tokens(values: Iterable[object], token: Token) -> Iterator[str | None]:
 
 
 def _changed(array: Array, change: Use | Plan, token: Token) -> Array:
-    """Return a column with a change of which something is left."""
+    """Return a changed column, of which at least one field is left."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -28,7 +28,7 @@ _PART = re.compile(r"(?:\\.|[^.\\])+", re.DOTALL)
 
 @dataclass(slots=True)
 class PathNode:
-    """One step of the selected paths: what is below it, or what it is itself."""
+    """One step of the selected paths: a text, an id, a subject, or steps below."""
 
     path: str
     below: dict[str, PathNode] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class PathNode:
 
     @property
     def is_name(self) -> bool:
-        """Tell whether the value names the record, or whom it is about."""
+        """Tell whether the value names the record, or its subject."""
         return self.is_identity or self.is_subject
 
     @property
@@ -56,7 +56,7 @@ class PathNode:
 
     @property
     def is_partly_dropped(self) -> bool:
-        """Tell whether some of what is right below is left out."""
+        """Tell whether a step right below is left out."""
         return any(each.is_dropped for each in self.below.values())
 
     @property
@@ -290,7 +290,7 @@ class Columns(NamedTuple):
     ) -> Columns:
         """Find the selected fields.
 
-        advice says what to do about one that is absent, by the option that names it.
+        For an absent field, `advice` returns a remedy by the option that names it.
 
         Raises UnknownFieldError for one that is absent, InputError for one that is
         there twice, UsageError for one that is selected as two things. Names that may
@@ -417,7 +417,7 @@ def pseudonym_input(value: object, path: str) -> str | None:
     """Return how a value is spelled for its pseudonym; None where it is missing.
 
     A text without any visible character counts as missing, as does no number (NaN).
-    Raises Unreadable for what is neither text, number, date nor truth value.
+    Raises Unreadable unless it is a text, number, date or truth value.
     """
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None

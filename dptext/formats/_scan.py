@@ -218,7 +218,7 @@ class Scan:
         return at + 1
 
     def _name(self, at: int, node: PathNode) -> int:
-        """Take the value that names a record, or whom it is about."""
+        """Take the value that names a record, or its subject."""
         end = skip(self._line, at)
         what = kind(self._line[at])
         named = "id" if node.is_identity else "subject"

@@ -37,7 +37,7 @@ from dptext.types import Record, Selection, Verbatim
 QUOTE = b'"'
 _ENDS = (b"", b"\r", b"\n", b"\r\n", b"\r\r\n")
 _SEP = re.compile(rb"(?:\xef\xbb\xbf)?\"?sep=([^\"\r\n])\"?\r?\n?")  # of Excel
-# Each as it is typed in a shell.
+# In the spelling of a shell.
 _DELIMITERS = {";": "';'", "\t": "$'\\t'", "|": "'|'", ",": "','"}
 _BARE = "carriage return outside quotes; convert the line ends to line feeds"
 _NO_QUOTING = "read quotes as ordinary characters with --no-quoting"
@@ -251,7 +251,7 @@ class RowRest(NamedTuple):
     end: bytes
 
 
-# What stands behind a backslash, as COPY of PostgreSQL writes it, and what it means.
+# Characters behind a backslash, as COPY of PostgreSQL writes them, and their meaning.
 _ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _ESCAPES = re.compile(r"\\(?:x([0-9A-Fa-f]{1,2})|([0-7]{1,3})|(.))", re.DOTALL)
 _SPELLED = {each: f"\\{name}" for name, each in _ESCAPED.items()} | {"\\": "\\\\"}
@@ -261,7 +261,7 @@ _LIKE_ESCAPES = re.compile(rb"\\[nrtN\\]")
 
 
 def decode_field(field: bytes, selection: Selection) -> str:
-    """Return what a field says, nothing for a null; its bytes are known to be UTF-8."""
+    """Return the text of a field, "" for a null; its bytes are known to be UTF-8."""
     if selection.escapes == "backslash":
         return "" if field == _NULL else _ESCAPES.sub(_meant, field.decode())
     if selection.quoting and field.startswith(QUOTE):
@@ -358,7 +358,7 @@ class Format(formats.Format):
         def text(index: int) -> str:
             try:
                 return decode_field(fields[index], selection)
-            except Unreadable:  # what is copied need not be read, but is looked at
+            except Unreadable:  # a copied value need not be readable
                 return fields[index].decode()
 
         return columns.others(text)
@@ -387,7 +387,7 @@ class Format(formats.Format):
     def _absent(
         self, source: Input, names: tuple[str, ...], line: int, option: str
     ) -> str:
-        """Say what to do about a field that the header lacks."""
+        """Return the remedy for a field that the header lacks."""
         return (
             f" in the header; name one of it with {option}, another delimiter with "
             "--delimiter (a file without header needs --no-header)"

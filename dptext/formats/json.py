@@ -47,7 +47,7 @@ class _Values:
         return self._take(_OPENING)
 
     def separators(self, is_array: bool) -> Iterator[bytes]:
-        """Give what stands before each value, which is to be read then.
+        """Give the bytes before each value, which the caller must read next.
 
         What stands behind the last one is in `closing` at the end.
         """
@@ -113,7 +113,7 @@ class _Values:
         return self._data[self._at : self._at + 1]
 
     def _take(self, pattern: re.Pattern[bytes]) -> bytes:
-        """Go past what a pattern, which may match nothing, matches here."""
+        """Go past the match of a pattern, which may be empty."""
         while True:
             match = pattern.match(self._data, self._at)
             assert match is not None
@@ -148,7 +148,7 @@ def _scanned(
             depth += _DEPTH.get(mark[0], 0)
         if not (depth or is_quoted):
             return end, 0, False
-    is_cut = end < len(data) and data.endswith(b"\\")  # what it escapes is to come
+    is_cut = end < len(data) and data.endswith(b"\\")  # its character comes next
     return len(data) - is_cut, depth, is_quoted
 
 

@@ -212,7 +212,7 @@ class Writer(LineWriter):
 
 
 def filled(rest: LineRest, texts: Sequence[str], token: Token) -> str:
-    """Return the JSON of a record with new texts, without what is left out."""
+    """Return the JSON of a record with new texts, without dropped fields."""
     line, parts, at = rest.line, list[str](), 0
     new = [
         (begin, end, encode_basestring(text))

@@ -58,7 +58,7 @@ class FileHead(NamedTuple):
 
 
 class Writer(formats.Writer):
-    """Writes rows in row groups of its own; rows that were faults are left out."""
+    """Writes rows in new row groups; rows that were faults are left out."""
 
     def __init__(self, stream: BinaryIO, token: Token = no_token) -> None:
         self._sink = OpenStream(stream)

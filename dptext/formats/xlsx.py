@@ -42,7 +42,7 @@ _GENERAL = "General"
 _ROWS = 2**20  # that Excel takes in a sheet
 _LONGEST = 32_767  # and characters in a cell
 _DAYS_1904 = 1462  # from the first day of 1900 to that of 1904, from which some count
-# What XML cannot hold; Excel reads _x000B_ in its place, openpyxl leaves that as it is.
+# Characters that XML cannot hold; Excel reads _x000B_ instead, openpyxl does not.
 _ESCAPED = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]")
 
 
@@ -159,7 +159,7 @@ class Writer(formats.Writer):
         )
 
     def close(self) -> None:
-        """Write the end of the sheet, and what a workbook needs beside it."""
+        """Write the end of the sheet, and the other parts of a workbook."""
         self._put([])
         assert self._sheet is not None
         self._sheet.write(b"</sheetData></worksheet>")
@@ -248,7 +248,7 @@ def _opened(stream: BinaryIO, location: str) -> Workbook:
 
 
 def _workbook(stream: BinaryIO) -> Workbook:
-    """Read a workbook but for its rows.
+    """Read a workbook except its rows.
 
     A table of strings that is named and not there, or there and not named, is no
     damage: other programs read such workbooks, which hold their strings in the cells.
@@ -356,7 +356,7 @@ def _rows(
 
 
 def _cell(sheet: Any, parsed: dict[str, Any]) -> SheetCell:
-    """Return what is kept of a cell that is not empty. Raises ValueError."""
+    """Return the kept parts of a cell that is not empty. Raises ValueError."""
     from openpyxl.cell.read_only import ReadOnlyCell
     from openpyxl.styles import numbers
     from openpyxl.utils import datetime as dates

@@ -222,7 +222,7 @@ class Frame(ABC):
         drop: Sequence[str] = (),
         pseudonym: Sequence[str] = (),
     ) -> tuple[Selection, list[str]]:
-        """Return what is private in a row, and which columns to read, in their order.
+        """Return the selection of a row, and the columns to read, in their order.
 
         A path that is a column's name as it stands means that column. Raises UsageError
         for a column that is not there, or there twice, and TypeError for what is no
@@ -533,7 +533,7 @@ _LAZY = ("LazyFrame", "IterableDataset", "IterableDatasetDict")
 
 
 def wrap(frame: object) -> Frame:
-    """Return what handles a table. Raises TypeError for what is none."""
+    """Wrap a table by its kind. Raises TypeError for any other object."""
     name = type(frame).__name__
     for kind in type(frame).__mro__:
         library = kind.__module__.partition(".")[0]

@@ -156,7 +156,7 @@ _LOCAL = re.compile(r"local(?:\[([0-9]+|\*)\])?")
 _TRIES = 4
 _SETTINGS = {
     "spark.ui.showConsoleProgress": "false",
-    "spark.log.level": "OFF",  # of the driver: what goes wrong is said in one line
+    "spark.log.level": "OFF",  # of the driver: an error is one line
 }
 # The names of Spark's own conditions; the rest of its messages may quote data.
 _CONDITION = re.compile(r"\[([A-Z][A-Z_.]+)\]")
@@ -257,13 +257,13 @@ def installed() -> Any:
 
 
 def _reason(error: Exception) -> str:
-    """Name an error without what it says."""
+    """Name an error without its message, which may hold text."""
     conditions = _CONDITION.findall(str(error))
     return conditions[0] if conditions else type(error).__name__
 
 
 class FileOutcome(NamedTuple):
-    """What a task wrote, what it counted, and lines of warning."""
+    """Output, counts and lines of warning of a task."""
 
     written: Written
     totals: Totals
