@@ -11,8 +11,8 @@ subclass of the one below, and a `Writer`.
   selected field unless `missing` is "pass", is a `Fault`; where no next record can be
   found behind it, an InputError. A selection without fields (of `init` and `check`)
   gives records without texts.
-- What `read` keeps in `rest` is enough for the writer, which spells texts anew whether
-  they changed or not: else the spelling would tell which did. All else comes back byte
+- The writer needs only the `rest` that `read` keeps, and spells texts anew whether they
+  changed or not: else the spelling would tell which did. All else comes back byte
   for byte. Between two inputs of one output nothing may run together.
 - Fields of `Selection.dropped` are left out, and the values of `Selection.pseudonyms`
   become tokens; a format without fields has neither.
@@ -37,7 +37,7 @@ from dptext.types import Fault, Record, Selection, Verbatim
 
 BOM = b"\xef\xbb\xbf"
 _ARRAY = re.compile(rb"\[\s*(?:\{|\]|\Z)")  # text may begin with a bracket, too
-# An archive whose first part is one of an Office document.
+# An archive that begins with a part of an Office document.
 _OFFICE = re.compile(
     rb"PK\x03\x04.{26}(?:\[Content_Types\]|xl/|_rels/|docProps/)", re.DOTALL
 )
@@ -62,7 +62,7 @@ Token = Callable[[str], str]
 
 
 def no_token(value: str) -> str:
-    """Stand for a key where none is needed; a value never passes as it is."""
+    """Stand for a key where none is needed; no value ever passes unchanged."""
     raise InternalError("a field of pseudonyms is written without a key")
 
 
@@ -127,7 +127,7 @@ class Format(ABC):
     def writer(
         self, stream: BinaryIO, selection: Selection, token: Token = no_token
     ) -> Writer:
-        """Return a writer of what `read` gave with the same selection.
+        """Return a writer of the records that `read` gave with the same selection.
 
         token gives pseudonyms, where the selection has any.
         """
@@ -169,7 +169,7 @@ class Format(ABC):
         return None
 
     def regular(self, selection: Selection, head: bytes = b"") -> Regular | None:
-        """Return what finds records in bytes without reading them; head as below.
+        """Return a finder of records in bytes, without reading them; head as below.
 
         None where that cannot be done; else the writer is a LineWriter.
         """
@@ -178,8 +178,8 @@ class Format(ABC):
     def head(self, before: Sequence[Verbatim]) -> bytes:
         """Return lines with which records from within a file read as a file.
 
-        before is what stood between records so far. They are read as one Verbatim, and
-        written as they are.
+        The bytes between records so far, `before`, are read as one Verbatim and written
+        unchanged.
         """
         return b"\n"
 
@@ -188,12 +188,12 @@ class Format(ABC):
         """Give name and text of each field of a record that is copied.
 
         A warning names those that repeat private text, the answer of a run all of them;
-        the text of what holds none may be "". A format without fields gives none.
+        a field without text may give "". A format without fields gives none.
         """
 
 
 class Requirement(NamedTuple):
-    """What a format must have for an option, and the reason where it has not."""
+    """A property that an option needs of a format, and the message without it."""
 
     is_met: Callable[[Format], bool]
     reason: str

@@ -1,12 +1,12 @@
 """Texts inside Arrow columns, and rows of these: finding, taking and replacing them.
 
-Of Parquet files and of tables in memory. What is said of their columns may be a
-function of the private texts: pandas writes how many distinct ones a column of
-categories has, others write statistics. So only what follows is copied: names, types
-and nullability of columns, field ids, the metadata of other columns, and what pandas
-says of other columns and of the row index.
+Of Parquet files and of tables in memory. Metadata of a column may be a function of the
+private texts: pandas writes the number of distinct ones in a column of categories,
+others write statistics. So only these are copied: names, types and nullability of
+columns, field ids, the metadata of other columns, and those of pandas about other
+columns and the row index.
 
-pyarrow has no types that a checker knows; the names below say what is meant.
+pyarrow has no types that a checker knows; the names below stand for them.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def column(
 ) -> ArrowColumn:
     """Find a field by its path; lists on the way are gone through.
 
-    Raises InputError when there is no such field or it cannot hold what is asked.
+    Raises InputError when there is no such field or it is of a wrong type.
     """
     first, *names = _fields.parse(path)
 
@@ -124,7 +124,7 @@ def is_list(kind: Kind) -> bool:
 
 
 def inside(kind: Kind) -> Kind:
-    """Return the type of what lists of a type hold, at any depth."""
+    """Return the type of the elements of lists, at any depth."""
     while is_list(kind):
         kind = kind.value_type
     return kind
@@ -232,7 +232,7 @@ def rebuilt(
         fields = subfields(kind)
         children = [array.field(i) for i in range(kind.num_fields)]
         at, field = steps[0], fields[steps[0]]
-        if not field.nullable:  # what lies inside a null struct
+        if not field.nullable:  # inside of a null struct
             new = ["" if value is None else value for value in new]
         children[at] = rebuilt(children[at], field.type, steps[1:], new)
         return pa.StructArray.from_arrays(children, fields=fields, mask=array.is_null())
@@ -260,7 +260,7 @@ ROWS = 1024  # rows that are read, or rebuilt, at once
 
 @dataclass(frozen=True, slots=True)
 class TableHead:
-    """What all rows of a file share; schema is that of the output."""
+    """Data that all rows of a file share; schema is that of the output."""
 
     schema: Schema
     columns: tuple[ArrowColumn, ...]
@@ -380,7 +380,7 @@ def with_texts(head: TableHead, batch: Batch, new: Sequence[list[Value]]) -> Bat
 
 _FIELD_ID = b"PARQUET:field_id"
 _PANDAS = b"pandas"
-# Which columns are the index, what its names are like, and who wrote that.
+# The columns of the index, the types of its names, and the program that wrote them.
 _COPIED = ("index_columns", "column_indexes", "creator", "pandas_version")
 # Metadata of a column of texts.
 _TEXTS = {"pandas_type": "unicode", "numpy_type": "object", "metadata": None}
@@ -439,7 +439,7 @@ def without_columns(
 def _pandas(
     raw: bytes | None, private: set[str], gone: Set[str] = frozenset()
 ) -> bytes | None:
-    """Return what pandas needs to know; of private columns only that they are text."""
+    """Return the metadata of pandas; of private columns only that they are text."""
     try:
         document = json.loads(raw or b"")
         copied = {key: document[key] for key in _COPIED if key in document}

@@ -1,7 +1,7 @@
 """Fields of an Arrow table that are left out, or whose values become pseudonyms.
 
-A struct of which no field is left is left out itself: Parquet cannot hold it. Values of
-pseudonyms become strings, whatever their type; those inside of lists one by one.
+A struct without remaining fields is left out itself: Parquet cannot hold it. Values of
+pseudonyms of any type become strings, those inside of lists one by one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dptext.formats import Token, _arrow, _fields
 from dptext.formats._arrow import Array, ArrowColumn, Batch, Field, Kind, Schema
 from dptext.types import Selection
 
-# Types whose values have no spelling that all formats share.
+# Types with values that are spelled differently from format to format.
 _NO_VALUES = (
     "is_binary",
     "is_large_binary",
@@ -26,7 +26,7 @@ _NO_VALUES = (
 
 
 class Use(Enum):
-    """What becomes of a field."""
+    """The treatment of a field."""
 
     DROPPED = "left out"
     PSEUDONYM = "a pseudonym"
@@ -38,7 +38,7 @@ Plan = Mapping[int, "Use | Plan"]
 
 @dataclass(frozen=True, slots=True)
 class FieldChanges:
-    """What becomes of the fields of a schema that are no texts, and its schema then."""
+    """The treatment of the fields of a schema that are no texts, and the new schema."""
 
     plan: Plan
     schema: Schema

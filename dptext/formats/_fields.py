@@ -77,7 +77,7 @@ def parse(path: str) -> tuple[str, ...]:
 
 
 def within(paths: Iterable[str]) -> Callable[[tuple[str, ...]], bool]:
-    """Return what tells whether the names of a path lead to one of these, or inside."""
+    """Return a test whether the names of a path lead to one of these, or inside."""
     every = {parse(path) for path in paths}
     lengths = {len(names) for names in every}
     return lambda names: any(names[:length] in every for length in lengths)
@@ -128,9 +128,9 @@ def _check(node: PathNode) -> None:
 def _conflict(node: PathNode) -> str | None:
     """Return the path of a field that cannot be selected inside of a selected one.
 
-    An element of a list may be a text where another holds texts, and what is left out
-    or a pseudonym beside them. The id and the subject are read before all that holds
-    them is left out.
+    An element of a list may be a text where another holds texts, and a dropped field
+    or a pseudonym where another holds these. The id and the subject are read before
+    the objects that hold them are left out.
     """
     below = list(node.below.values())
     if node.is_name or node.is_pseudonym:
@@ -188,7 +188,7 @@ def unknown(path: str, option: str, names: Iterable[str]) -> UnknownFieldError:
 
 
 _LISTED = 12  # names in one message
-# What is no plain name may be data that stands as a name: it is not shown.
+# Any other name may be data in the place of a name: it is not shown.
 _PLAIN = re.compile(r"[^\W\d][\w \\.-]{0,60}")
 
 
@@ -239,12 +239,12 @@ def is_plain(name: str) -> bool:
     return _PLAIN.fullmatch(name) is not None
 
 
-def listed(names: Iterable[str], what: str = "fields with strings") -> str:
+def listed(names: Iterable[str], kind: str = "fields with strings") -> str:
     """Name the fields that may be chosen, as the end of a message."""
     plain = list(filter(is_plain, dict.fromkeys(names)))
     shown = ", ".join(f"'{name}'" for name in plain[:_LISTED])
     more = f" and {len(plain) - _LISTED} more" if len(plain) > _LISTED else ""
-    return f"; {what}: {shown}{more}" if plain else ""
+    return f"; {kind}: {shown}{more}" if plain else ""
 
 
 _IDENTIFIER = re.compile(r"[^\W\d]\w{0,39}(?:[.-]\w+)*")  # surely no text
@@ -339,7 +339,7 @@ class Columns(NamedTuple):
         return tuple(self.names[index] for index in self._copied())
 
     def others(self, text: Callable[[int], str]) -> Iterator[tuple[str, str]]:
-        """Give the names of columns that are copied, and what text gives of them."""
+        """Give the names of copied columns, each with the result of text for it."""
         for index in self._copied():
             yield self.names[index], text(index)
 

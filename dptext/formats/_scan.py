@@ -220,13 +220,13 @@ class Scan:
     def _name(self, at: int, node: PathNode) -> int:
         """Take the value that names a record, or its subject."""
         end = skip(self._line, at)
-        what = kind(self._line[at])
+        found = kind(self._line[at])
         named = "id" if node.is_identity else "subject"
-        if what == "null":
+        if found == "null":
             raise Unreadable(f"field {node.path!r} is null")
-        if what in ("object", "array"):
+        if found in ("object", "array"):
             raise Unreadable(
-                f"{named} field {node.path!r} is a JSON {what}; it must be one value"
+                f"{named} field {node.path!r} is a JSON {found}; it must be one value"
             )
         if (self.identity if node.is_identity else self.subject) is not None:
             raise Unreadable(
@@ -282,7 +282,7 @@ def _left_out(members: Sequence[tuple[int, int, bool]]) -> Iterator[Change]:
 
 
 def _absent_advice(line: str, path: str) -> str:
-    """Say what to do about a text that is absent."""
+    """Return the remedy for a missing text."""
     passes = "; --missing pass lets it be absent, --on-error skip leaves it out"
     return _advice(line, "--field", path) + passes
 

@@ -8,7 +8,7 @@ a new text becomes a space, because nothing else could keep the row whole.
 A field is quoted if it begins with a quote; it ends at the next single quote that
 stands before a delimiter or a line end. So a text with quotes that are not doubled
 swallows rows into one fault rather than leave its lines to be read as rows, whose other
-columns would pass as they are.
+columns would pass unchanged.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class _Rows:
         """Give every row.
 
         Raises InputError for a quoted field that the end of the file leaves open, and
-        for a row of which nothing tells where it ends, since it is too long to be held.
+        for a row that is too long to find its end.
         """
         piece, line = self._first, self._line
         while piece:
@@ -244,7 +244,7 @@ class TableBegin(NamedTuple):
 
 
 class RowRest(NamedTuple):
-    """What is kept of a row to write it back."""
+    """The parts of a row that are kept to write it back."""
 
     fields: list[bytes]
     columns: Columns
@@ -256,7 +256,7 @@ _ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _ESCAPES = re.compile(r"\\(?:x([0-9A-Fa-f]{1,2})|([0-7]{1,3})|(.))", re.DOTALL)
 _SPELLED = {each: f"\\{name}" for name, each in _ESCAPED.items()} | {"\\": "\\\\"}
 _NULL = b"\\N"
-# What a text of a tab-separated file has if backslashes escape, and hardly otherwise.
+# Found in a text of a tab-separated file if backslashes escape, hardly otherwise.
 _LIKE_ESCAPES = re.compile(rb"\\[nrtN\\]")
 
 
@@ -338,7 +338,7 @@ class Format(formats.Format):
         return Writer(stream, selection, delimiter, token)
 
     def regular(self, selection: Selection, head: bytes = b"") -> Regular | None:
-        """Return what finds rows; without a header the first one must be known."""
+        """Return a finder of rows; without a header the first one must be known."""
         delimiter = self._delimiter(selection, head).encode()
         if not selection.header or len(delimiter) > 1:
             return None
@@ -557,7 +557,7 @@ class Writer(LineWriter):
         return text
 
     def verbatim(self, item: Verbatim) -> None:
-        """Write what stands between rows; a header equal to the first is left out.
+        """Write bytes between rows; a header equal to the first is left out.
 
         Raises InputError when a second input has other columns than the first.
         """

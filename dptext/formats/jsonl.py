@@ -41,7 +41,7 @@ _LOOKED_AT = 1000  # values of a record
 
 
 class LineRest(NamedTuple):
-    """What is kept of a record: its JSON, where its texts stand, and what is before.
+    """The JSON of a record, the spans of its texts, and the bytes before it.
 
     changes are the parts that are left out or become pseudonyms.
     """
@@ -70,7 +70,7 @@ class Format(formats.Format):
         return Writer(stream, token)
 
     def regular(self, selection: Selection, head: bytes = b"") -> Regular | None:
-        """Return what finds lines that are not blank."""
+        """Return a finder of lines that are not blank."""
         return formats.regular_lines(None)
 
     def copied(self, stream: BinaryIO, selection: Selection) -> Iterator[str]:
@@ -101,7 +101,7 @@ class Format(formats.Format):
         for path, value in self._leaves(stream, selection):
             if not path or path in texts:
                 continue
-            if isinstance(value, bytes):  # a number, as it is spelled
+            if isinstance(value, bytes):  # the spelling of a number
                 yield _fields.joined(path), (value.decode(),)
             else:
                 yield _fields.joined(path), (value if isinstance(value, str) else "",)
@@ -142,7 +142,7 @@ class Format(formats.Format):
 
 
 def parser(selection: Selection) -> Callable[..., Record]:
-    """Return what turns JSON, an ordinal and what stands before it into a record.
+    """Return a function from JSON, an ordinal and the bytes before it to a record.
 
     It raises Unreadable.
     """

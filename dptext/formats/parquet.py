@@ -4,7 +4,7 @@ Types: string, large_string, string_view, dictionary of them, list and large_lis
 fields of structs by dotted path. Other columns keep value and type. Nothing of the
 file is copied that the selected texts may have a part in: no statistics, indexes,
 filters, sort orders or keys of its footer, and not the sizes of its row groups, which
-writers cut by bytes. The codec is that of another column; what is said of columns is
+writers cut by bytes. The codec is that of another column; metadata of columns are
 left to dptext.formats._arrow. Needs the extra "parquet".
 """
 
@@ -35,7 +35,7 @@ class OpenStream:
         self.closed = False
 
     def write(self, data: bytes) -> int:
-        """Write, or drop what comes after the end."""
+        """Write; bytes after the end are dropped."""
         return len(data) if self._stream.closed else self._stream.write(data)
 
     def flush(self) -> None:
@@ -46,7 +46,7 @@ class OpenStream:
 
 
 class FileHead(NamedTuple):
-    """What all rows of a file share, and what becomes of fields that are no texts."""
+    """Data that all rows of a file share, and the treatment of other fields."""
 
     table: TableHead
     changes: FieldChanges | None

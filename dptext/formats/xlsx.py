@@ -58,7 +58,7 @@ class SheetCell(NamedTuple):
 
 
 class Row(NamedTuple):
-    """What is kept of a row to write it back."""
+    """The parts of a row that are kept to write it back."""
 
     cells: tuple[SheetCell | None, ...]
     columns: Columns

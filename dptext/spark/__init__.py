@@ -72,7 +72,7 @@ Spark = Any  # a SparkSession or SparkContext: pyspark need not be there
 P = ParamSpec("P")
 S = TypeVar("S")
 T = TypeVar("T")
-# What a task returns in the place of its result: trying again would not help.
+# The result of a task that failed: trying again would not help.
 Failure = DptextError | InternalError | OSError
 
 _TOPICS = "topics.json"  # a file of topics in an archive
@@ -80,7 +80,7 @@ _READY: dict[tuple[str, str], Pipeline] = {}
 
 
 class Shipped(NamedTuple):
-    """What workers make a pipeline from.
+    """The parts from which workers make a pipeline.
 
     archive names the files of the lexicon that were sent to them; "" where every
     machine has it, as the built-in one.
@@ -109,7 +109,7 @@ class Shipped(NamedTuple):
 
 
 def attempted(work: Callable[P, T]) -> Callable[P, T | Failure]:
-    """Have work return what went wrong, described without any text."""
+    """Have work return its error, described without any text."""
 
     @wraps(work)
     def result(*args: P.args, **kwargs: P.kwargs) -> T | Failure:
@@ -181,7 +181,7 @@ def open_session(master: str | None = None) -> Iterator[SparkSession]:
         master = "local[*]"
     if master is not None:
         local = _LOCAL.fullmatch(master)
-        if local:  # workers are this Python, whatever the path says
+        if local:  # workers are this Python, not that of the path
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         tries = f"local[{local[1] or 1},{_TRIES}]" if local else master
         builder = builder.master(tries)
@@ -193,7 +193,7 @@ def open_session(master: str | None = None) -> Iterator[SparkSession]:
         lines = "its own lines above" if progress.enabled() else "a run without -q"
         raise UsageError(
             f"--master {master}: Spark could not be started ({_reason(error)}); "
-            f"{lines} may say more"
+            f"{lines} may tell more"
         ) from None
     try:
         yield started
@@ -205,7 +205,7 @@ def open_session(master: str | None = None) -> Iterator[SparkSession]:
 def _quiet() -> Iterator[None]:
     """Start Java, for all its life, without standard error where no notes are wanted.
 
-    What it writes before it reads its settings no setting turns off.
+    No setting turns off the lines that it writes before it reads its settings.
     """
     with contextlib.ExitStack() as stack:
         stack.enter_context(warnings.catch_warnings())
@@ -222,7 +222,7 @@ def _quiet() -> Iterator[None]:
 def run_tasks(
     spark: SparkSession, work: Callable[[S], T | Failure], items: Sequence[S]
 ) -> list[T]:
-    """Do work on each item as a task of its own; return the results in order.
+    """Do work on each item in a separate task; return the results in order.
 
     Raises the first error that is returned, and DptextError where tasks fail.
     """
@@ -232,7 +232,7 @@ def run_tasks(
     except Exception as error:
         raise DptextError(
             f"Spark ended the run ({_reason(error)}): a task failed {_TRIES} times, or "
-            "the cluster went away; the executors' logs say more"
+            "the cluster went away; the executors' logs tell more"
         ) from None
     for result in results:
         if isinstance(result, Exception):
@@ -311,7 +311,7 @@ def release(
     """Carry out jobs of one file each; every output appears with its sidecar.
 
     Records have the numbers that they have on one machine, which randomness goes by:
-    they are counted first, unless a field names them. Raises what Run.release does,
+    they are counted first, unless a field names them. Raises the errors of Run.release
     for the first job that failed; the outputs of others are there.
     """
     began = time.monotonic()
@@ -352,7 +352,7 @@ Done = dict[int, Totals]  # by partition
 
 
 class TallyParam(AccumulatorParam):  # type: ignore[misc, unused-ignore]
-    """Collects what partitions count; one that is computed again counts once."""
+    """Collects counts of partitions; one that is computed again counts once."""
 
     def zero(self, value: Done) -> Done:
         """Return the totals of no partition."""
@@ -430,7 +430,7 @@ atexit.register(_SENT.close)
 
 
 class DataFrameCounts:
-    """What the tasks of a DataFrame have counted so far, as a report."""
+    """The counts of the tasks of a DataFrame so far, as a report."""
 
     def __init__(self, call: Call, selection: Selection, totals: Any) -> None:
         self._call, self._selection, self._totals = call, selection, totals
@@ -501,7 +501,7 @@ def privatize(
     a fresh one where none is given, is drawn by the driver: a task that is tried again,
     or run twice, writes the same texts.
 
-    With report=True comes, as a second result, what gives the report after an action.
+    With report=True the second result gives the report after an action.
 
     Raises UsageError and LexiconError for settings, InputError for columns that hold no
     texts; tasks raise InputError for nulls, and where the rows of a partition are not

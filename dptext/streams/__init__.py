@@ -148,7 +148,7 @@ def open_input(
 def unpacked(
     plain: BinaryIO, name: str, encoding: str | None = None, suffix: str | None = None
 ) -> io.BufferedReader:
-    """Decompress an open file as its name or suffix says; decode it as `open_input`.
+    """Decompress an open file by its name or suffix; decode it as in `open_input`.
 
     Reading damaged compressed data raises InputError.
     """
@@ -173,7 +173,7 @@ def first_lines(
 
 
 def joined(head: bytes, rest: BinaryIO) -> io.BufferedReader:
-    """Return a stream of bytes and what an open one still holds."""
+    """Return a stream of some bytes, followed by the rest of an open one."""
 
     def blocks() -> Iterator[bytes]:
         yield head
@@ -212,7 +212,7 @@ class _Blocks(io.RawIOBase):
 
 
 class _File(io.FileIO):
-    """A file, or standard input; what the system refuses to read is one line."""
+    """A file, or standard input, whose errors are one line."""
 
     def __init__(self, file: str | int, name: str) -> None:
         super().__init__(file, "rb", closefd=isinstance(file, str))
@@ -247,7 +247,7 @@ def _standard(stack: contextlib.ExitStack) -> io.BufferedReader:
 
 
 _BLOCK, _NO_BLOCK = b"1AY&SY", b"\x17rE8P\x90"  # of bz2: pi, or its root at the end
-# What data begin with; the fourth byte of bz2 is its level.
+# First bytes of compressed data; the fourth byte of bz2 is its level.
 _MAGIC = {
     b"\x1f\x8b\x08": ".gz",
     **dict.fromkeys(
