@@ -48,7 +48,7 @@ from dptext.report import build, document, signatures
 from dptext.report.document import Document, Recorded
 from dptext.report.exports import SIDECAR
 from dptext.report.signatures import Key
-from dptext.streams.outputs import Aside, OutputFile, Release
+from dptext.streams.outputs import OutputFile, Quarantine, Release
 from dptext.types import Fault, Notion, Record, Strategy, Verbatim
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Opened(NamedTuple):
 
     release: Release
     output: OutputFile
-    aside: Aside | None
+    aside: Quarantine | None
     public: OutputFile | None
     key: Key | None
 
@@ -113,7 +113,7 @@ class Opened(NamedTuple):
         aside, beside = None, reports.beside(job)
         if job.on_error == "quarantine" and job.quarantine is not None:
             # For the user's eyes only: it holds original text.
-            aside = release.aside(job.quarantine)
+            aside = release.open_quarantine(job.quarantine)
         public = None if beside is None else release.open(str(beside))
         return cls(release, output, aside, public, reports.key)
 

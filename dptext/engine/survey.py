@@ -122,7 +122,7 @@ class Fields:
         if self.records < SAMPLE:
             self._warn_of_copies()
         if self.absent in self._selection.changed:
-            option = _fields.option_of(self.absent, self._selection)
+            option = _fields.find_option(self.absent, self._selection)
             raise _fields.unknown(self.absent, option, self._copied)
         if self.absent is not None:
             raise InputError(

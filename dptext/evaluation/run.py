@@ -192,7 +192,7 @@ class PairMeter:
                 np.asarray(encode(list(texts), show_progress_bar=False), np.float64)
                 for texts in (before, after)
             )
-            later, held = Similarities.of(*vectors), self._similarities
+            later, held = Similarities.between(*vectors), self._similarities
             self._similarities = held.with_later(later) if held else later
         return aligned
 

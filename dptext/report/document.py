@@ -128,7 +128,7 @@ class Layout:
             strings=self.fields is None and self.format != "text",
             **named,
         )
-        return there.of_output()
+        return there.output_selection()
 
 
 @dataclass(frozen=True, slots=True)
