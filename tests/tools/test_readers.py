@@ -45,7 +45,8 @@ def test_a_server_attacks_the_named_rows_and_nothing_is_written(tmp_path: Path) 
     with gzip.open(tmp_path / "text" / "sst2_dev.jsonl.gz", "wt") as file:
         file.writelines(json.dumps({"text": row}) + "\n" for row in ROWS)
     before = calibrate.shipped_readers().read_bytes()
-    flags = ("--profile", "balanced", "--risk", "10%", "--kind", "sentences")
+    flags: tuple[str, ...] = ("--profile", "balanced", "--risk", "10%")
+    flags += ("--kind", "sentences")
     flags += ("--texts", "2", "--model", "tiny")
     with serving() as server:
         ran = run(tmp_path, *flags, "--endpoint", server.url)
