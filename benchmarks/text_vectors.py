@@ -1,8 +1,9 @@
 """What vectors of whole texts are worth at a small epsilon of the text.
 
-python -m benchmarks text_vectors       # writes dptext/data/text_vectors.json
+python -m benchmarks text_vectors [--mechanism NAME]
 
-For `dptext embed --pool mean` and `sif` with the built-in lexicon: how often a
+Writes dptext/data/text_vectors.json, or the rows of one mechanism in it. For `dptext
+embed --pool mean` and `sif` with the built-in lexicon: how often a
 classifier sorts public news (AG News) into its four topics, trained on 19,000 released
 vectors with their labels, and trained on vectors without noise; the better of the two
 counts. Beside it stands the accuracy without any noise, the noise of a coordinate, and
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 
 import numpy as np
@@ -29,9 +31,14 @@ from dptext.vectors import release, statement, worth
 from dptext.vectors.worth import TextVectors
 
 POOLS = ("mean", "sif")
-MECHANISMS = ("discrete-gaussian", "gaussian", "laplace", "discrete-laplace")
+MECHANISMS = (
+    *("discrete-gaussian", "gaussian", "laplace", "discrete-laplace"),
+    "privunit",
+)
 # Losses between any two texts, in nats; what is found at one holds for smaller ones.
 LOSSES = (8.0, 20.0)
+# privunit keeps something at each of these.
+LOSSES_OF_DIRECTIONS = (2.0, 4.0, 6.0, 8.0, 12.0, 20.0)
 FILE = cache.shipped_file().with_name(worth.TEXT_VECTORS_FILE)
 _TRAINED, _TESTED, _BATCH = "agnews_train19k", "agnews_test5600", 500
 Wide = NDArray[np.float64]
@@ -46,6 +53,23 @@ def vectors(ready: release.VectorRelease, texts: list[str], seed: int) -> Wide:
         for begin in range(0, len(records), _BATCH)
     ]
     return np.concatenate(parts).astype(np.float64)
+
+
+def positions(ready: release.VectorRelease, texts: list[str]) -> Wide:
+    """Return the directions of texts, which are the same at every epsilon."""
+    parts = []
+    for begin in range(0, len(texts), _BATCH):
+        part = texts[begin : begin + _BATCH]
+        parts.append(ready.encode(part)[2](slice(0, len(part))))
+    return np.concatenate(parts).astype(np.float64)
+
+
+def drawn(ready: release.VectorRelease, seed: int, directions: Wide) -> Wide:
+    """Release a vector for each direction."""
+    randomness = ready.randomness(RunKey.from_seed(seed))
+    bits = randomness.bits([bytes(16)], np.zeros(len(directions), np.int64))
+    released = ready.mechanism.release(directions, ready.epsilon, bits)
+    return released.astype(np.float64)
 
 
 def prepared(pool: str, mechanism: str, loss: float) -> release.VectorRelease:
@@ -66,7 +90,7 @@ def accuracy(train: Wide, labels: list[str], test: Wide, answers: list[str]) -> 
     return float(model.score(StandardScaler().fit(test).transform(test), answers))
 
 
-def measured() -> list[TextVectors]:
+def measured(mechanisms: Sequence[str]) -> list[TextVectors]:
     """Return the figures of each pool, mechanism and loss."""
     train, test = rows_of(_TRAINED), rows_of(_TESTED)
     labels = [str(row["label"]) for row in train]
@@ -79,16 +103,23 @@ def measured() -> list[TextVectors]:
         bare = prepared(pool, "discrete-laplace", 1e6)
         plain = [vectors(bare, each, 1) for each in texts]
         original = accuracy(plain[0], labels, plain[1], answers)
-        for mechanism in MECHANISMS:
-            for loss in LOSSES:
+        for mechanism in mechanisms:
+            of_directions, known = mechanism == "privunit", list[Wide]()
+            for loss in LOSSES_OF_DIRECTIONS if of_directions else LOSSES:
                 ready = prepared(pool, mechanism, loss)
-                noisy = [
-                    vectors(ready, each, number) for number, each in enumerate(texts, 2)
-                ]
-                found = max(
-                    accuracy(noisy[0], labels, noisy[1], answers),
-                    accuracy(plain[0], labels, noisy[1], answers),
-                )
+                if of_directions:
+                    known = known or [positions(ready, each) for each in texts]
+                    noisy = [drawn(ready, *each) for each in enumerate(known, 2)]
+                    found = accuracy(noisy[0], labels, noisy[1], answers)
+                else:
+                    noisy = [
+                        vectors(ready, each, number)
+                        for number, each in enumerate(texts, 2)
+                    ]
+                    found = max(
+                        accuracy(noisy[0], labels, noisy[1], answers),
+                        accuracy(plain[0], labels, noisy[1], answers),
+                    )
                 row = TextVectors(
                     settings=worth.key(ready.settings.plain(), ready.base_digest),
                     loss=loss,
@@ -107,8 +138,14 @@ def measured() -> list[TextVectors]:
 
 def main() -> None:
     """Measure and write the file."""
-    argparse.ArgumentParser(description=__doc__.partition("\n")[0]).parse_args()
-    rows = [asdict(row) for row in measured()]
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--mechanism", choices=MECHANISMS)
+    named = parser.parse_args().mechanism
+    rows = [asdict(row) for row in measured([named] if named else MECHANISMS)]
+    if named is not None:
+        new = {row["settings"] for row in rows}
+        old = json.loads(FILE.read_text("utf-8"))["measured"]
+        rows = [*(row for row in old if row["settings"] not in new), *rows]
     text = json.dumps({"measured": rows}, indent=1)
     FILE.write_text(f"{text}\n", encoding="utf-8")
 

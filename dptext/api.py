@@ -277,7 +277,7 @@ def privatize(
     if columns is not None:
         from dptext import frames
 
-        frame = frames.of(texts)
+        frame = frames.wrap(texts)
         paths = listed(columns)
         changed = (listed(drop), listed(pseudonym))
         selection, names = frame.selected(paths, id, missing, *changed)

@@ -2,14 +2,14 @@
 
 Only functions of public data (lexicon, settings) may be kept here, never of a text.
 An entry of the folder is one file: a line with the format, the key and the sha256 of
-key and content, then the content. What is damaged, of another key or format, or could
-have been written by another user is computed anew without a word, and a folder that
+key and content, then the content. An entry that is damaged, of another key or format,
+or could have been written by another user is silently computed anew, and a folder that
 cannot be read or written costs only time.
 
 The digest finds damage, not forgery: a key to sign with would lie beside the entries.
-Whoever runs as the same user can change the program as well. Even so, no promise rests
-on an entry alone: `holds` looks at what it says, in full or at random rows, before it
-is used. What ships with the package is as trustworthy as the package.
+A process of the same user can change the program as well. Even so, no promise rests on
+an entry alone: `holds` checks its values, all of them or at random rows, before it is
+used. Results that ship with the package are as trustworthy as the package.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def shipped(key: str) -> Numbers | None:
 
 
 def shipped_entry(path: Path, key: str) -> Any:
-    """Return what a JSON file that ships has for a key; None where it has nothing.
+    """Return the value of a key in a JSON file that ships; None without any.
 
     Raises LexiconError for a damaged file.
     """
@@ -105,9 +105,8 @@ def arrays(
 ) -> Arrays:
     """Return the arrays of a key, shipped, kept or computed now.
 
-    holds tells whether kept ones may be used; where it is False or fails on them they
-    are computed anew. What ships is taken as it is. what names the work while it takes
-    long.
+    Kept arrays are computed anew where `holds` is false for them, or fails; arrays that
+    ship are used unchanged. The text `what` names the work while it takes long.
     """
     with contextlib.suppress(OSError):
         return _read_arrays((shipped_tables() / f"{key}.npz").read_bytes())
@@ -117,7 +116,14 @@ def arrays(
         np.savez(sink, **values)  # type: ignore[arg-type]
         return sink.getvalue()
 
-    return _entry(f"{key}.arrays", _read_arrays, write, compute, holds, what)
+    return _entry(
+        f"{key}.arrays",
+        read=_read_arrays,
+        write=write,
+        compute=compute,
+        holds=holds,
+        what=what,
+    )
 
 
 def numbers(
@@ -129,11 +135,11 @@ def numbers(
     """Return the plain numbers of a key, shipped, kept or computed now; as `arrays`."""
     return shipped(key) or _entry(
         f"{key}.numbers",
-        lambda kept: dict(json.loads(kept)),
-        lambda values: json.dumps(values).encode(),
-        compute,
-        holds,
-        what,
+        read=lambda kept: dict(json.loads(kept)),
+        write=lambda values: json.dumps(values).encode(),
+        compute=compute,
+        holds=holds,
+        what=what,
     )
 
 
@@ -161,7 +167,7 @@ def table(
 
 
 def _mapped(path: Path, holds: Callable[[NDArray[Any]], bool]) -> NDArray[Any] | None:
-    """Map the array of a file; None where it is no good."""
+    """Map the array of a file; None where it is invalid."""
     try:
         if _private(path.stat(), stat.S_ISREG):
             kept: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -178,17 +184,18 @@ def _read_arrays(content: bytes) -> Arrays:
 
 def _entry(
     name: str,
+    *,
     read: Callable[[bytes], T],
     write: Callable[[T], bytes],
     compute: Callable[[], T],
     holds: Callable[[T], bool] | None,
     what: str,
 ) -> T:
-    """Return the content of an entry, by KEY.SUFFIX, as it is kept or computed now."""
+    """Return the content of an entry, KEY.SUFFIX, kept or computed now."""
     path, key = folder() / name, name.partition(".")[0]
     try:
         kept = read(_content(path, key))
-        with progress.step(f"{what}: looking at what was kept"):
+        with progress.step(f"{what}: checking kept results"):
             if holds is None or holds(kept):
                 return kept
     except Exception:  # noqa: S110 - however it fails, it is no good
@@ -201,17 +208,16 @@ def _entry(
 
 
 def _content(path: Path, key: str) -> bytes:
-    """Return the content of an entry; ValueError where it is not what was kept."""
-    # A pipe in its stead must not be waited for.
-    flags = getattr(os, "O_NONBLOCK", 0)
+    """Return the content of an entry. Raises ValueError unless it is intact."""
+    # Do not wait for a pipe under its name.
     with open(
-        path, "rb", opener=lambda name, mode: os.open(name, mode | flags)
+        path, "rb", opener=lambda name, mode: os.open(name, mode | os.O_NONBLOCK)
     ) as file:
         if not _private(os.fstat(file.fileno()), stat.S_ISREG):
             raise ValueError("not a file of this user alone")
         header, _, content = file.read().partition(b"\n")
     if header != _header(key, content):
-        raise ValueError("not what was kept")
+        raise ValueError("damaged, or of another key")
     return content
 
 
@@ -245,7 +251,7 @@ def close(path: Path) -> None:
         each.chmod(each.stat().st_mode & ~(stat.S_IWGRP | stat.S_IWOTH))
 
 
-def only_mine(path: Path) -> bool:
+def is_private_folder(path: Path) -> bool:
     """Tell whether a folder and all in it could be written by this user alone."""
     try:
         with os.scandir(path) as files:

@@ -13,7 +13,7 @@
       ComponentError RuntimeError 1 a component of another package failed
       PlatformError RuntimeError  1 the system is not supported
 
-An InternalError is none of them: it describes a bug of dptext.
+InternalError stands apart: it describes a bug of dptext.
 Messages name the location and the next action, never the text of a record.
 """
 
@@ -50,9 +50,11 @@ class MissingExtra(DptextError, ImportError):
     exit_code = 2
 
     @classmethod
-    def of(cls, what: str, extra: str) -> MissingExtra:
+    def for_package(cls, package: str, extra: str) -> MissingExtra:
         """Name the extra that brings a missing package."""
-        return cls(f'{what} needs the "{extra}" extra: pip install "dptext[{extra}]"')
+        return cls(
+            f'{package} needs the "{extra}" extra: pip install "dptext[{extra}]"'
+        )
 
 
 class RefusedError(DptextError, RuntimeError):
@@ -74,7 +76,7 @@ class UnknownFieldError(InputError):
 
 
 class StoppedError(DptextError, RuntimeError):
-    """The output holds what the run was told to stop at, so that it does not leave."""
+    """The output holds a value that the run must not let out (--fail-on)."""
 
     exit_code = 5
 

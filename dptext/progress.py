@@ -1,8 +1,8 @@
-"""Say on standard error what takes long: a few plain lines, on a terminal or not.
+"""Name slow steps on standard error: a few plain lines, on a terminal or not.
 
-Where it is known how much is done, a terminal shows a bar with the time left. Commands
-switch it on; as a library dptext says nothing. Only names of public steps are written,
-never anything of a text.
+Where the share that is done is known, a terminal shows a bar with the time left.
+Commands switch it on; as a library dptext is silent. Only names of public steps are
+written, never anything of a text.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
-# Takes the name of a phase and how much of it is done, 0 to 1.
+# Takes the name of a phase and the share of it that is done, 0 to 1.
 Shares = Callable[[str, float], None]
 
 # Seconds after which a step is named, and named again; the last one repeats.
@@ -26,7 +26,7 @@ _steps: list[object] = []
 _shown: list[Shares] = []
 
 
-def on(enabled: bool = True, about: str = "") -> None:
+def enable(enabled: bool = True, about: str = "") -> None:
     """Switch the lines on or off for this process; about stands before each."""
     global _on, _about
     _on, _about = enabled, about
@@ -45,7 +45,7 @@ def say(line: str) -> None:
 
 
 @contextlib.contextmanager
-def step(what: str) -> Iterator[None]:
+def step(name: str) -> Iterator[None]:
     """Name a step while it takes long; of steps within steps the innermost."""
     if not _on:
         yield
@@ -57,7 +57,7 @@ def step(what: str) -> Iterator[None]:
         while not done.wait(_WAITS[min(turn, len(_WAITS) - 1)]):
             turn += 1
             if _steps and _steps[-1] is token:
-                say(f"{what} ({time.monotonic() - began:.0f} s so far)")
+                say(f"{name} ({time.monotonic() - began:.0f} s so far)")
 
     _steps.append(token)
     thread = threading.Thread(target=watch, daemon=True)
@@ -70,15 +70,15 @@ def step(what: str) -> Iterator[None]:
         _steps.remove(token)
 
 
-def share(what: str, done: float) -> None:
-    """Tell how much of a phase is done, 0 to 1, where `shares` shows it."""
+def share(phase: str, done: float) -> None:
+    """Record the share of a phase that is done, 0 to 1, where `shares` shows it."""
     if _shown:
-        _shown[-1](what, done)
+        _shown[-1](phase, done)
 
 
 @contextlib.contextmanager
 def shares() -> Iterator[None]:
-    """Show phases and how much of each is done; steps outside of it are not named.
+    """Show phases and the share of each that is done; outer steps are not named.
 
     A bar with the time left on a terminal, else lines now and then.
     """
@@ -89,13 +89,13 @@ def shares() -> Iterator[None]:
     _steps.append(token)
     try:
         if not sys.stderr.isatty():
-            said = time.monotonic()
+            latest = time.monotonic()
 
-            def line(what: str, share: float) -> None:
-                nonlocal said
-                if share and time.monotonic() - said > _WAITS[1]:
-                    say(f"{what}: {share:.0%}")
-                    said = time.monotonic()
+            def line(phase: str, share: float) -> None:
+                nonlocal latest
+                if share and time.monotonic() - latest > _WAITS[1]:
+                    say(f"{phase}: {share:.0%}")
+                    latest = time.monotonic()
 
             _shown.append(line)
             yield
@@ -110,10 +110,10 @@ def shares() -> Iterator[None]:
         with Progress(*columns, console=terminal, transient=True) as bars:
             task = bars.add_task("starting", total=None)
 
-            def show(what: str, share: float) -> None:
+            def show(phase: str, share: float) -> None:
                 total = 1.0 if share else None  # None: only known to go on
-                if what != bars.tasks[0].description:
-                    bars.reset(task, description=what, total=total)
+                if phase != bars.tasks[0].description:
+                    bars.reset(task, description=phase, total=total)
                 bars.update(task, completed=share, total=total)
 
             _shown.append(show)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dptext.errors import UnprovenError
 
-# Arrays of any shape, which docstrings say.
+# Arrays of any shape; docstrings give it.
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Ids = NDArray[np.int32]  # (n,) row in the vocabulary; -1 = unknown
@@ -38,7 +38,13 @@ def blocks(end: int, size: int, begin: int = 0) -> Iterator[slice]:
 
 # Parts of speech, by their numbers in Lexicon.parts.
 PARTS = (
-    *("noun", "verb", "adjective", "adverb", "name", "number", "function-word"),
+    "noun",
+    "verb",
+    "adjective",
+    "adverb",
+    "name",
+    "number",
+    "function-word",
     "other",
 )
 # The code of the language whose grammar dptext knows.
@@ -48,7 +54,7 @@ NUMBER = "<number>"
 
 
 class Notion(StrEnum):
-    """What kind of guarantee."""
+    """The kind of a guarantee."""
 
     LDP = "LDP"
     METRIC = "metric-DP"
@@ -57,10 +63,11 @@ class Notion(StrEnum):
 
 
 class Level(StrEnum):
-    """What epsilon is of: one word, a whole text, or each of n words of a text."""
+    """The unit that epsilon is spent on."""
 
     WORD = "word"
     TEXT = "text"
+    #: Each of n words of a text.
     WORDS = "words"
 
 
@@ -73,53 +80,53 @@ class Strategy(StrEnum):
 
 
 class BudgetKind(StrEnum):
-    """From what the epsilon of a word follows.
+    """The data from which the epsilon of a word follows."""
 
-    WORD: nothing, every replaced word gets the same; TEXT: the number of replaced
-    words, which share a total in equal parts; POSITION: the word's position in its
-    text, by a public function; TYPE: the word itself, by a public table; CLASS: its
-    class as randomised response first released it; PAST: what was released before it
-    in its text; FREE: anything in the text.
-    """
-
+    #: Nothing: every replaced word gets the same.
     WORD = "word"
+    #: The number of replaced words, which share a total in equal parts.
     TEXT = "text"
+    #: The position of the word in its text, by a public function.
     POSITION = "position"
+    #: The word itself, by a public table.
     TYPE = "type"
+    #: The class of the word, first released by randomised response.
     CLASS = "class"
+    #: The words released before it in its text.
     PAST = "past"
+    #: Anything in the text.
     FREE = "free"
 
 
 class MetricKind(StrEnum):
-    """What a distance is measured by.
+    """The measure of a distance."""
 
-    ONE: any two different words are at distance 1 (LDP); EUCLIDEAN: vectors in a space;
-    MAHALANOBIS: the same, regularised; CHAINS: positions on public chains of words;
-    OTHER: another package says it by name; NONE: there is no guarantee.
-    """
-
+    #: Any two different words are at distance 1 (LDP).
     ONE = "one"
+    #: Vectors in a space.
     EUCLIDEAN = "euclidean"
+    #: The same, regularised.
     MAHALANOBIS = "mahalanobis"
+    #: Positions on public chains of words.
     CHAINS = "chains"
+    #: Another package names it.
     OTHER = "other"
+    #: There is no guarantee.
     NONE = "none"
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """The distance that multiplies epsilon; the same one whatever it is called.
-
-    name is what people read; identity, all that decides it besides kind and cut: that
-    of the space, and parameters. cut: no two words count as farther apart (None: not
-    cut). between_classes is added between words of different public classes.
-    """
+    """The distance that multiplies epsilon; its name decides nothing."""
 
     kind: MetricKind
+    #: For people.
     name: str = field(compare=False)
+    #: All that decides the distance besides kind and cut: the space and parameters.
     identity: str = ""
+    #: No two words count as farther apart; None: not cut.
     cut: float | None = None
+    #: Added between words of different public classes.
     between_classes: float = 0.0
 
 
@@ -129,79 +136,80 @@ NO_METRIC = Metric(MetricKind.NONE, "none")
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One row of the input.
+    """One row of the input."""
 
-    ordinal counts the records of the whole run from 0; texts are the selected text
-    values in file order; rest is what the format needs to write the row back and is
-    opaque to everyone else; identity is the value of the id field, where one is named;
-    present names the fields of texts that it has, null or not (None: the format has
-    none); subject is the value of the subject field, where one is named; repeat counts
-    the earlier records of the same output with the same identity and the same texts.
-    """
-
+    #: Counts the records of the whole run from 0.
     ordinal: int
+    #: The selected text values in file order.
     texts: tuple[str, ...]
+    #: For the format, which writes the row back from it; opaque to all others.
     rest: object
+    #: The value of the id field, where one is selected.
     identity: str | None = None
+    #: The selected fields of texts that it has, null or not; None: no fields at all.
     present: tuple[str, ...] | None = None
+    #: The value of the subject field, where one is selected.
     subject: str | None = None
+    #: Counts earlier records of the same output with the same identity and texts.
     repeat: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Verbatim:
-    """Something between records that is written back as it is (CSV header, schema).
-
-    header marks what a second input repeats and the output carries once; note is a line
-    for people about what was guessed from it; copied names the fields that are copied,
-    where a header or a schema names all fields.
-    """
+    """Bytes between records that are written back unchanged (CSV header, schema)."""
 
     rest: object
+    #: A second input repeats it, and the output has it once.
     header: bool = False
+    #: A line for people about a guess that was made from it.
     note: str = ""
+    #: The fields that are copied, where a header or a schema names all fields.
     copied: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A record that could not be read: where, why (never its text), and its bytes.
+    """A record that could not be read."""
 
-    advice says what to do where that is not to leave the record out; is_absent, that
-    the record lacks a field which was named and has others.
-    """
-
+    #: File and line, or the like.
     location: str
+    #: Never with text of the record.
     reason: str
+    #: The bytes of the record.
     raw: bytes
+    #: The remedy, where there is a better one than to leave the record out.
     advice: str = ""
+    #: The record lacks a selected field and has others.
     is_absent: bool = False
 
     def described(self, otherwise: str = "") -> str:
-        """Say where, why and what to do; otherwise, where there is no better advice."""
+        """Return place, reason and advice in one line; otherwise: the usual advice."""
         advice = f"; {self.advice}" if self.advice else otherwise
         return f"{self.location}: {self.reason}{advice}"
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which parts of a record are texts, and how its file is laid out.
+    """The parts of a record that are texts, and the layout of its file."""
 
-    fields: dotted paths or names of columns; () where none is named.
-    """
-
+    #: Dotted paths or names of columns; () where none is selected.
     fields: tuple[str, ...] = ("text",)
     id_field: str | None = None
-    missing: str = "fail"  # fail | pass: of an absent or null field
+    #: fail | pass: of an absent or null field.
+    missing: str = "fail"
     delimiter: str | None = None
     quoting: bool = True
     header: bool = True
     max_record_bytes: int = 16 * 2**20
     subject_field: str | None = None
-    encoding: str | None = None  # of dptext.streams.known_encoding; None: UTF-8
-    skip_lines: int = 0  # before a table, which no output has
-    strings: bool = False  # every record of JSON is a string, which is its text
-    escapes: str | None = None  # backslash | none: what a backslash in a table is
+    #: One of dptext.streams.known_encoding; None: UTF-8.
+    encoding: str | None = None
+    #: Lines before a table, which no output has.
+    skip_lines: int = 0
+    #: Every record of JSON is a string, which is its text.
+    strings: bool = False
+    #: backslash | none: the meaning of a backslash in a table.
+    escapes: str | None = None
     #: Fields that the output leaves out.
     dropped: tuple[str, ...] = ()
     #: Fields whose values become keyed tokens (dptext.pseudonyms).
@@ -217,8 +225,8 @@ class Selection:
         """Return all fields that are selected: texts, id, subject and changed ones."""
         return (*self.fields, self.id_field, self.subject_field, *self.changed)
 
-    def of_output(self) -> Selection:
-        """Return how to read the output: nothing that was left out is there.
+    def output_selection(self) -> Selection:
+        """Return the selection that reads the output, which lacks the dropped fields.
 
         Without a header, columns have other numbers where one before them is left out.
         """
@@ -242,41 +250,41 @@ class Selection:
         )
 
     def without_fields(self) -> Selection:
-        """Return how to read records of which no field is selected."""
+        """Return the layout alone, without any selected field."""
         without = replace(self, id_field=None, subject_field=None)
         return replace(without, fields=(), dropped=(), pseudonyms=())
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """Return the fields that are no texts and are not copied."""
+        """Return the fields that are left out or replaced by pseudonyms."""
         return (*self.dropped, *self.pseudonyms)
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A batch of texts as words (ragged: data and ends).
+    """A batch of r texts as p pieces and n words (ragged: data and ends)."""
 
-    pieces list[p], joined they are the texts; flags (p,) uint8, kind and marks of each
-    piece (dptext.tokens.kinds); ends (r,) int64 end of each text in pieces; positions
-    (n,) int64 where each word to be privatized stands in pieces; texts (n,) int64 which
-    text each word belongs to, non-decreasing; ids (n,) int32 rows of the vocabulary.
-    read_as (n,) int32, the row that all names have where a word is read as a name of a
-    person (dptext.tokens.names), else ids; None: no word is. formed, by position in
-    pieces, the form and the layout of each piece that has one (dptext.tokens.forms).
-    copied (p,) int32, the row of each common word that is copied, -1 elsewhere; None:
-    no word is copied for being common. grammar (n,), the grammatical form of each word
-    (dptext.tokens.grammar); None: it is not shown.
-    """
-
+    #: list[p]; joined they are the texts.
     pieces: list[str]
+    #: (p,) uint8, kind and marks of each piece (dptext.tokens.kinds).
     flags: NDArray[np.uint8]
+    #: (r,) int64, end of each text in pieces.
     ends: Ints
+    #: (n,) int64, the piece of each word to be privatized.
     positions: Ints
+    #: (n,) int64, the text of each word, non-decreasing.
     texts: Ints
+    #: (n,) int32, rows of the vocabulary; -1 = unknown.
     ids: Ids
+    #: (n,) int32, the one row of all names where a word is read as a name of a person
+    #: (dptext.tokens.names), else ids; None: no word is read so.
     read_as: Ids | None = None
+    #: By position in pieces, form and layout of a piece (dptext.tokens.forms).
     formed: Mapping[int, tuple[str, str]] = field(default_factory=dict)
+    #: (p,) int32, the row of each common word that is copied, -1 elsewhere; None: no
+    #: word is copied for being common.
     copied: Ids | None = None
+    #: (n,), the grammatical form of each word (dptext.tokens.grammar); None: not shown.
     grammar: NDArray[np.uint8] | None = None
 
     @property
@@ -291,66 +299,69 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """The view of a decoder of a batch of texts: drawn and kept words, no more.
+    """The view of a decoder of a batch of texts: drawn and kept words, no more."""
 
-    pieces list[p]: marks and spacing as they stand, copied words without spaces around
-    them, "" for each word that was drawn, masked or left out. flags (p,) uint8: the
-    kind of each piece as dptext.tokens.kinds has it, WORD for every drawn word and
-    UNKNOWN for an identifier, and ENDER; TITLE for a drawn word inside a sentence that
-    has a capital first letter, where capitals are shown. ends (r,) int64 end of each text in pieces;
-    positions (n,) int64 where each drawn word stands in pieces; texts (n,) int64 which
-    text it belongs to, non-decreasing; drawn (n,) int32 rows of the vocabulary; eps
-    (n,) float64, its epsilon as far as that is public (dptext.readers.channel); copied
-    (p,) int32 and grammar (n,) as in Words.
-    """
-
+    #: list[p]: marks and spacing unchanged, copied words without spaces around them, ""
+    #: for each word that was drawn, masked or left out.
     pieces: list[str]
+    #: (p,) uint8: the kind of each piece (dptext.tokens.kinds), WORD for every drawn
+    #: word and UNKNOWN for an identifier, and ENDER; TITLE for a drawn word inside a
+    #: sentence that has a capital first letter, where capitals are shown.
     flags: NDArray[np.uint8]
+    #: (r,) int64, end of each text in pieces.
     ends: Ints
+    #: (n,) int64, the piece of each drawn word.
     positions: Ints
+    #: (n,) int64, the text of each drawn word, non-decreasing.
     texts: Ints
+    #: (n,) int32, rows of the vocabulary.
     drawn: Ids
+    #: (n,) float64, the epsilon as far as it is public (dptext.readers.channel).
     eps: Eps
+    #: (p,) int32, as in Words.
     copied: Ids | None = None
+    #: (n,), as in Words.
     grammar: NDArray[np.uint8] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ThirdParty:
-    """To whom released draws are sent: host and port, and the model there.
+    """The server that receives released draws."""
 
-    rewrites, whether free text comes back, and not a word for each drawn one.
-    """
-
+    #: Host and port.
     host: str
     model: str
+    #: Free text comes back, and not a word for each drawn one.
     rewrites: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Requests to a server, tokens sent (about), and tokens received (at most)."""
+    """The cost of a server's answers."""
 
     requests: int
+    #: About so many.
     tokens_sent: int
+    #: At most so many.
     tokens_received: int
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetDescription:
-    """How a budget spends epsilon: all that a statement must know of it.
-
-    Every epsilon lies in [low, high]. total is the most that a text may have (kinds
-    TEXT, PAST, FREE), rate the most for each of its words (FREE), first the epsilon of
-    a word's class (CLASS). used says on what it rests, for the report.
-    """
+    """The rule by which a budget spends epsilon, for statements; every one in nats."""
 
     kind: BudgetKind
+    #: No epsilon is lower.
     low: float
+    #: No epsilon is higher.
     high: float
+    #: The most that a text may have (kinds TEXT, PAST, FREE).
     total: float | None = None
+    #: The most for each word of a text (FREE).
     rate: float | None = None
+    #: The epsilon of the class of a word (CLASS).
     first: float = 0.0
+    #: The public data that it rests on, for the report.
     used: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -359,13 +370,13 @@ class BudgetDescription:
 
 
 class Inputs(IntEnum):
-    """Inputs for which a constant holds; each set includes those before.
+    """Inputs for which a constant holds; each set includes those before."""
 
-    WORDS: the rows of a vocabulary; MEANS: the convex hull of these; VECTORS: any.
-    """
-
+    #: The rows of a vocabulary.
     WORDS = 0
+    #: The convex hull of these.
     MEANS = 1
+    #: Any vectors.
     VECTORS = 2
 
 
@@ -422,7 +433,7 @@ class VaryingEpsilon:
         return cls(distance, distance, distance / 2.0, most / 2.0)
 
     def moved(self, low: float, high: float) -> float:
-        """Return what a word loses at most whose epsilon alone differs, in nats."""
+        """Bound the loss of one word under two epsilons, low and high, in nats."""
         if low >= high:
             return 0.0 if math.isfinite(self.drift) else math.inf
         return min((high - low) * self.drift, (1.0 - low / high) * self.most)
@@ -430,35 +441,39 @@ class VaryingEpsilon:
 
 @dataclass(frozen=True, slots=True)
 class Guarantee:
-    """What one application of a mechanism to one word promises, for all of V.
+    """The promise of one application of a mechanism to one word, for all of V.
 
-    max_distance is the largest distance in the metric over all inputs, whatever epsilon
-    is, so that epsilon * max_distance bounds the loss between any two words (nats; inf
-    without guarantee). Where the metric is cut at a distance that follows from epsilon,
-    max_loss is what no two words lose more than at any epsilon, and the distance is
-    min(D, max_loss / epsilon), D that of metric; max_distance is that of D. stretch:
-    the metric is at most so many times the distance of the space (inf: another kind of
-    distance). unit is epsilon's unit; source the paper; gaps are printed in every
-    report; reason says why a mechanism without guarantee promises nothing. With
-    (epsilon, delta) delta is that of the largest distance, mu its Gaussian-DP
-    parameter. context says that the output distribution of a word follows from all
-    words of its text, so that epsilon holds for any two texts and a change of one word
-    counts for every word; varying_epsilon, the guarantee where epsilon differs
-    from word to word (None: none).
+    epsilon * max_distance bounds the loss between any two words. Where the metric is
+    cut at a distance that follows from epsilon, this is min(D, max_loss / epsilon), D
+    that of metric, and max_distance is that of D.
     """
 
     notion: Notion
     metric: Metric
+    #: The unit of epsilon.
     unit: str
+    #: The largest distance in the metric over all inputs, at any epsilon; inf without
+    #: guarantee.
     max_distance: float
+    #: The paper.
     source: str
+    #: Printed in every report.
     gaps: tuple[str, ...] = ()
+    #: The reason for which a mechanism without guarantee promises nothing.
     reason: str = ""
+    #: With (epsilon, delta), that of the largest distance.
     delta: float = 0.0
+    #: With (epsilon, delta), the parameter of Gaussian DP.
     mu: float = 0.0
+    #: The output distribution of a word follows from all words of its text, so that
+    #: epsilon holds for any two texts, and a change of one word counts for every word.
     context: bool = False
+    #: The guarantee where epsilon differs from word to word; None: there is none.
     varying_epsilon: VaryingEpsilon | None = None
+    #: No two words lose more at any epsilon, in nats.
     max_loss: float = math.inf
+    #: The metric is at most so many times the distance of the space; inf: another kind
+    #: of distance.
     stretch: float = math.inf
 
     def __post_init__(self) -> None:
@@ -476,7 +491,12 @@ class Guarantee:
     ) -> Guarantee:
         """Return epsilon-LDP over all words, epsilon in nats."""
         return cls(
-            *(Notion.LDP, ONE, "nats", 1.0, source, gaps),
+            notion=Notion.LDP,
+            metric=ONE,
+            unit="nats",
+            max_distance=1.0,
+            source=source,
+            gaps=gaps,
             context=context,
             varying_epsilon=varying_epsilon,
         )
@@ -486,13 +506,26 @@ class Guarantee:
         cls, metric: Metric, max_distance: float, source: str, stretch: float = math.inf
     ) -> Guarantee:
         """Return epsilon times a metric, epsilon in 1/distance."""
-        fields = Notion.METRIC, metric, "1/distance", max_distance, source
-        return cls(*fields, stretch=stretch)
+        return cls(
+            notion=Notion.METRIC,
+            metric=metric,
+            unit="1/distance",
+            max_distance=max_distance,
+            source=source,
+            stretch=stretch,
+        )
 
     @classmethod
     def nothing(cls, reason: str, *, source: str, unit: str = "nats") -> Guarantee:
-        """Return that nothing is promised, and why."""
-        return cls(Notion.NONE, NO_METRIC, unit, math.inf, source, reason=reason)
+        """Promise nothing, for a reason."""
+        return cls(
+            notion=Notion.NONE,
+            metric=NO_METRIC,
+            unit=unit,
+            max_distance=math.inf,
+            source=source,
+            reason=reason,
+        )
 
     @property
     def cut_by_epsilon(self) -> bool:
@@ -517,43 +550,43 @@ class Guarantee:
 class Lexicon:
     """A public vocabulary, its vectors, frequencies and orders.
 
-    words (V,) as they are written, by descending count; lower-cased they are unique.
-    One of them is NUMBER, the element that stands for every number of which the
-    vocabulary has no better element (dptext.tokens.numbers).
-    vectors (V + 1, d) float16 or float32; the last row stands for every unknown word.
-    counts (V,) float64 > 0, public.
-    orders (V + 1, k) uint16 or uint32: orders[x] lists the best replacements of x, best
-    first, without repetition: outputs alone, but for x itself, which comes first where
-    it is no output.
-    far (V + 1,) float32: no word outside orders[x] is nearer to x than far[x] (Euclid).
-    digest: sha256 over the content; goes into reports.
-    parts (V,) uint8, where known: the part of speech, a row of PARTS.
-    meta: provenance and public geometry; see dptext.lexicons.store. meta["outputs"],
-    where present: after the word itself only the first so many words are listed in
-    orders; meta["names"], where present: the word whose row all names of persons are
-    equal to (dptext.tokens.names); meta["language"]: see language.
-
     Two are equal where they are one object, so that tables of one can be kept by it.
     """
 
     name: str
+    #: (V,) as they are written, by descending count; lower-cased they are unique. One
+    #: of them is NUMBER, the element that stands for every number without a better
+    #: element of the vocabulary (dptext.tokens.numbers).
     words: tuple[str, ...]
+    #: (V + 1, d) float16 or float32; the last row stands for every unknown word.
     vectors: NDArray[np.floating]
+    #: (V,) > 0, public.
     counts: NDArray[np.float64]
+    #: (V + 1, k) uint16 or uint32: the best replacements of each word, best first,
+    #: without repetition. All are outputs; only x itself, first, may be none.
     orders: NDArray[np.integer]
+    #: (V + 1,): no word outside orders[x] is nearer to x than far[x] (Euclid).
     far: NDArray[np.float32]
+    #: sha256 over the content; stands in reports.
     digest: str
+    #: Provenance and public geometry (dptext.lexicons.store). "outputs": after the word
+    #: itself only the first so many words are listed in orders; "names": the word whose
+    #: row all names of persons are equal to (dptext.tokens.names); "language".
     meta: Mapping[str, Any] = field(default_factory=dict)
+    #: (V,), end of each word's synonyms.
     synonym_ends: NDArray[np.int32] | None = None
+    #: Rows of the synonyms of all words.
     synonyms: NDArray[np.int32] | None = None
+    #: (V,) information content, of published scores.
     information_content: NDArray[np.float32] | None = None
+    #: (V,) uint8, the part of speech, a row of PARTS.
     parts: NDArray[np.uint8] | None = None
 
     @property
     def language(self) -> str:
-        """Return the code of the language, "unknown" where nobody said it.
+        """Return the code of the language; "unknown" where the import named none.
 
-        English where meta has none: lexicons that are made by hand.
+        English where meta has no language: lexicons that are made by hand.
         """
         return str(self.meta.get("language", ENGLISH))
 

@@ -41,14 +41,16 @@ def test_delta_of_gaussian_noise(epsilon: float, mu: float) -> None:
     """Delta at an epsilon is that of dp_accounting, and no less."""
     expected = losses().GaussianPrivacyLoss(1.0 / mu, sensitivity=1.0)
     delta = expected.get_delta_for_epsilon(epsilon)
-    assert noise.delta_of(epsilon, mu) == pytest.approx(delta, rel=1e-8, abs=1e-15)
+    assert noise.gaussian_delta(epsilon, mu) == pytest.approx(
+        delta, rel=1e-8, abs=1e-15
+    )
 
 
 @pytest.mark.parametrize("delta", [1e-9, 1e-5, 0.01])
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 8.0])
 def test_noise_for_an_epsilon_and_a_delta(epsilon: float, delta: float) -> None:
     """The noise that is added is enough by dp_accounting, and hardly more."""
-    mu = noise.mu_of(epsilon, delta)
+    mu = noise.largest_mu(epsilon, delta)
     for factor, enough in ((1.0, True), (1.0 + 1e-6, False)):
         loss = losses().GaussianPrivacyLoss(1.0 / (factor * mu), sensitivity=1.0)
         assert (loss.get_delta_for_epsilon(epsilon) <= delta * (1 + 1e-9)) == enough

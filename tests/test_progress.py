@@ -15,14 +15,14 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Let lines come soon, and switch them off in the end."""
     monkeypatch.setattr(progress, "_WAITS", (0.02, 0.05))
     yield
-    progress.on(False)
+    progress.enable(False)
 
 
 def test_a_long_step_is_named_again_and_again(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Lines name the step; standard output stays free."""
-    progress.on()
+    progress.enable()
     with progress.step("counting stars"):
         time.sleep(0.3)
     out, err = capsys.readouterr()
@@ -34,7 +34,7 @@ def test_a_long_step_is_named_again_and_again(
 
 def test_the_innermost_step_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     """Of steps within steps only one is written at a time."""
-    progress.on()
+    progress.enable()
     with progress.step("outer"), progress.step("inner"):
         time.sleep(0.2)
     err = capsys.readouterr().err
@@ -49,7 +49,7 @@ def test_short_steps_and_libraries_say_nothing(
     with progress.step("quiet"):
         time.sleep(0.1)
     progress.say("quiet")
-    progress.on()
+    progress.enable()
     with progress.step("short"):
         pass
     assert not capsys.readouterr().err
@@ -61,7 +61,7 @@ def test_shares_are_written_now_and_then(
     """Off a terminal: a line now and then, none for what is short or unknown."""
     with progress.shares():
         progress.share("reading", 0.5)
-    progress.on()
+    progress.enable()
     with progress.step("outer"), progress.shares():
         progress.share("reading", 0.5)
         time.sleep(0.1)
@@ -78,6 +78,6 @@ def test_lines_of_processes_side_by_side_are_told_apart(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Each line of a process begins with the name of its work."""
-    progress.on(about="rank, risk 0.1: ")
+    progress.enable(about="rank, risk 0.1: ")
     progress.say("counting")
     assert capsys.readouterr().err == "dptext: rank, risk 0.1: counting\n"

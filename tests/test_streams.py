@@ -563,7 +563,7 @@ def test_what_is_put_aside_is_on_the_disk(
     monkeypatch.setattr(os, "fsync", lambda file: synced.append(os.fstat(file).st_ino))
     with Release() as release:
         release.open(str(tmp_path / "out"))
-        release.aside(str(tmp_path / "aside")).add(b"bad")
+        release.open_quarantine(str(tmp_path / "aside")).add(b"bad")
         release.complete()
         assert synced[0] == (tmp_path / "aside").stat().st_ino
         release.commit()
@@ -597,10 +597,10 @@ def test_what_a_failed_run_put_aside_is_taken_back(
     if old is not None:
         path.write_bytes(old)
     with Release() as release:
-        release.aside(str(path)).add(b"new\n")
+        release.open_quarantine(str(path)).add(b"new\n")
     assert (path.read_bytes() if path.exists() else None) == old
     with Release() as release:
-        release.aside(str(path)).add(b"new\n")
+        release.open_quarantine(str(path)).add(b"new\n")
         release.commit()
     assert path.read_bytes() == (old or b"") + b"new\n"
 

@@ -15,16 +15,16 @@ pairs of half a million words of other public texts of the kind). Texts are publ
 data: no order and no weight of a decoder was chosen by the rows that are read, and no
 row is read by pairs that counted it. Draws have a fixed seed.
 
-All that ships is `balanced` at each risk of the ladder, `strict` and `readable` as they
-are. Run it after the lexicon, the n-gram model that ships or a shipped profile
-has changed. A full run leaves no figure of earlier settings in the file.
+All that ships is `balanced` at each risk of the ladder, `strict` and `readable` at
+their own. Run it after the lexicon, the n-gram model that ships or a shipped profile
+has changed. No run leaves a figure of earlier settings in the file.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -214,10 +214,36 @@ class Figures:
         others = [e for e in cells.get(key, ()) if e["kind"] not in (figures.kind, "")]
         cells[key] = sorted([*others, asdict(figures)], key=lambda e: str(e["kind"]))
 
+    def keep(self, keys: Collection[str]) -> None:
+        """Leave out the figures of all other settings, such as of earlier lexicons."""
+        for part in ("readers", "written"):
+            cells = self._parts.get(part, {})
+            self._parts[part] = {key: cells[key] for key in cells if key in keys}
+
     def save(self) -> None:
         """Write the file."""
         text = json.dumps(self._parts, indent=1, sort_keys=True)
         self._path.write_text(f"{text}\n", encoding="utf-8")
+
+
+def shipped_pipelines() -> Iterator[tuple[Pipeline, Pipeline]]:
+    """Yield each pipeline of which figures ship, with its decoder and without one."""
+    for name, risks in _SHIPPED.items():
+        for risk in risks or (None,):
+            over = {} if risk is None else {"budget": {"risk": risk}}
+            yield (
+                open_pipeline(name, over),
+                open_pipeline(name, {**over, "decoder": "none"}),
+            )
+
+
+def shipped_keys() -> frozenset[str]:
+    """Return the keys of all figures that ship."""
+    keys = set[str]()
+    for pipeline, undecoded in shipped_pipelines():
+        keys |= {context_risk.key_of(pipeline), context_risk.written_key(pipeline)}
+        keys.add(context_risk.written_key(undecoded))
+    return frozenset(keys)
 
 
 def main() -> None:
@@ -261,6 +287,7 @@ def main() -> None:
                     figures.save()
     # The figures that ship stay whole until all of them are measured.
     if not asked.endpoint:
+        figures.keep(shipped_keys())
         figures.save()
 
 

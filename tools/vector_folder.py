@@ -115,7 +115,7 @@ def _read_parquet(path: Path, location: str) -> list[str]:
         import pyarrow as pa
         from pyarrow import parquet
     except ImportError as error:
-        raise MissingExtra.of(f"{location}: Parquet", "parquet") from error
+        raise MissingExtra.for_package(f"{location}: Parquet", "parquet") from error
     try:
         schema = parquet.read_schema(path)
         kinds = (pa.string(), pa.large_string())

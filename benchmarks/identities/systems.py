@@ -19,7 +19,7 @@ from dptext.pipeline import Pipeline
 PEERS = {"presidio": "Presidio", "scrubadub": "scrubadub", "philter": "Philter"}
 PROFILES = ("strict", "balanced", "readable")
 # Words of the lexicon that are copied, for people to choose.
-LADDER = (500, 1_000, 2_000, 3_000, 5_000, 8_000, 12_000, 20_000)
+LADDER = (500, 1_000, 2_000, 3_000, 5_000, 12_000, 20_000, 60_000)
 COMMON = "readable tokens.common="
 _ABSENT = 3
 _PEER = Path(__file__).with_name("peer.py")

@@ -2,9 +2,9 @@
 
 A file holds `Params`, a frozen dataclass and subclass of `budgets.Params`: the settings
 in a profile. Their `prepare` does the public work once and returns a `Budget`, or a
-`SequentialBudget` where an epsilon looks at what was drawn before.
+`SequentialBudget` if an epsilon depends on words drawn before.
 
-A budget numbers the lanes of its random bits from 0; they are no other step's.
+A budget numbers the lanes of its random bits from 0; no other step uses these bits.
 """
 
 from __future__ import annotations
@@ -24,35 +24,35 @@ from dptext.types import BudgetDescription, Eps, Ids, Ints, Lexicon, Words
 
 # Draws the words at these positions of a batch, (m,) int64, with an epsilon each.
 Draw = Callable[[Ints, Eps], Ids]
-# Words of a text that is longer than any.
-LONGEST_TEXT = 1e9
+LONGEST_TEXT = 1e9  # words; no text is longer
 Epsilon = Annotated[float, Meta(gt=0, le=1e6)]
 
 
 @dataclass(frozen=True, slots=True)
 class Params(ABC):
-    """Settings of a budget; EXAMPLE, some as a profile gives them, for tests."""
+    """Settings of a budget."""
 
+    #: Valid settings as in a profile, for tests.
     EXAMPLE: ClassVar[Mapping[str, object]]
 
     @abstractmethod
     def prepare(self, lexicon: Lexicon) -> AnyBudget:
-        """Do the public work. Raises UsageError for settings that do not fit."""
+        """Do the public work. Raises UsageError if settings and lexicon do not fit."""
 
 
 class DescribedBudget(Prepared, ABC):
-    """What every budget says of itself."""
+    """The common part of all budgets."""
 
     __slots__ = ()
 
     @property
     @abstractmethod
     def description(self) -> BudgetDescription:
-        """Return how epsilon is spent: all that a statement must know."""
+        """Return how epsilon is spent, as statements need it."""
 
 
 class Budget(DescribedBudget):
-    """A budget whose epsilons are known before any word is drawn."""
+    """A budget whose epsilons do not depend on drawn words."""
 
     __slots__ = ()
 
@@ -61,15 +61,15 @@ class Budget(DescribedBudget):
         """Return the epsilon of each word, (n,) float64 > 0."""
 
     def columns(self, words: Words) -> Mapping[str, NDArray[np.generic]]:
-        """Return for people what the epsilons rest on, by name one value per token.
+        """Return the values that epsilons are computed from, for people: by name (m,).
 
-        With "position", (m,) int64, where each token stands in the pieces.
+        One value for each token, whose place in the pieces is "position", int64.
         """
         return {}
 
 
 class SequentialBudget(DescribedBudget):
-    """A budget whose epsilons look at the words drawn before."""
+    """A budget whose epsilons depend on the words drawn before."""
 
     __slots__ = ()
 

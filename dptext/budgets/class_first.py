@@ -1,7 +1,7 @@
 """The class of each word first, by randomised response; then the word at its epsilon.
 
-The class that is drawn, not the true one, chooses the epsilon: that the text has a say
-costs `first`, once for each word (docs/guarantees.md, 5).
+The drawn class, not the true one, chooses the epsilon. The draw depends on the text,
+and costs `first` for each word (docs/guarantees.md, 5).
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ from dptext.types import BudgetDescription, BudgetKind, Eps, Ints, Lexicon, Word
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params(declared.ClassParams):
-    """first, epsilon of the class; epsilons by class, as in the budget declared."""
+    """Settings of the budget; those of classes are as in the budget declared."""
 
     EXAMPLE: ClassVar = {"first": 0.5, "epsilons": {"top-100": 10.0, "other": 7.0}}
 
+    #: The epsilon of the draw of a class.
     first: Annotated[float, Meta(ge=1e-6, le=30)]
 
     def prepare(self, lexicon: Lexicon) -> ClassFirst:
-        """Look the class of each word of the vocabulary up."""
+        """Look up the class of each word of the vocabulary."""
         classes = declared.classes(lexicon, self.by, self.table)
         epsilons = classes.epsilons(self.epsilons)
         return ClassFirst(classes, epsilons, self.first, self.used())
@@ -35,15 +36,18 @@ class Params(declared.ClassParams):
 
 @dataclass(frozen=True, slots=True)
 class ClassFirst(declared.ByClass, budgets.Budget):
-    """epsilons of the classes, (c,); used, where these come from."""
+    """The budget made ready."""
 
+    #: Of the classes: (c,).
     epsilons: Eps
+    #: Of the draw of a class.
     first: float
+    #: The source of the epsilons, for reports.
     used: str
 
     @property
     def description(self) -> BudgetDescription:
-        """Say that the class is drawn first."""
+        """Return that the class is drawn first."""
         low, high = float(self.epsilons.min()), float(self.epsilons.max())
         return BudgetDescription(
             BudgetKind.CLASS, low, high, first=self.first, used=(self.used,)
@@ -57,8 +61,8 @@ class ClassFirst(declared.ByClass, budgets.Budget):
         true = self.classes.rows[words.ids]
         count = len(self.classes.names)
         integers = bits.integers(0)
-        # With probability c / (e^first + c - 1) any class, each equally likely: else
-        # the true one, which then has weight e^first against 1.
+        # With probability c / (e^first + c - 1) a uniform class, else the true one. The
+        # true class then has weight e^first, all others 1.
         spared = np.expm1(self.first) / (np.expm1(self.first) + count)
         stays = bits.unit(integers[:, 0]) < spared
         return np.where(stays, true, bits.below(integers[:, 1], count))

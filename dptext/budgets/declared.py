@@ -1,9 +1,9 @@
 """A public epsilon for each class of word, agreed before any text is read.
 
-The class follows from the word alone and a public table (by frequency, by part of
-speech, or a table of one's own), so that a text has no say in the epsilon of its other
-words. Two words of different classes are drawn under different epsilons: what they lose
-is in docs/guarantees.md, 5.
+The class depends on the word alone, by a public table (by frequency, by part of speech,
+or a file), so that the epsilon of a word does not depend on the rest of its text. Two
+words of different classes are drawn under different epsilons: docs/guarantees.md, 5,
+has their loss.
 """
 
 from __future__ import annotations
@@ -33,15 +33,18 @@ _RARE = "rare"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassParams(budgets.Params):
-    """epsilons by class; by frequency, part-of-speech or table (a CSV file).
+    """Settings of budgets by classes.
 
     Classes by frequency are top-100, top-1000, top-10000 and rare, by part of speech
-    noun, verb, adjective, adverb, name and function-word; every table also has the
-    classes number and unknown; "other" stands for classes that are not named.
+    noun, verb, adjective, adverb, name and function-word; number and unknown are
+    classes of every table.
     """
 
+    #: By class; "other" is for classes that are not named.
     epsilons: dict[str, budgets.Epsilon]
+    #: frequency, part-of-speech or table.
     by: str = "frequency"
+    #: A CSV file, for by "table".
     table: str = ""
 
     def listed(self) -> str:
@@ -49,25 +52,24 @@ class ClassParams(budgets.Params):
         return ", ".join(f"{name} {value:g}" for name, value in self.epsilons.items())
 
     def used(self) -> str:
-        """Say by what epsilons go."""
+        """Describe the source of epsilons, for reports."""
         return f"Epsilon by {self.by.replace('-', ' ')}: {self.listed()}."
 
 
 @dataclass(frozen=True, slots=True)
 class Classes:
-    """names (c,); of (V + 1,) int64, the class of each row, the last for unknown.
-
-    content: the digest of the table, by the setting that names it.
-    """
+    """The classes of a lexicon's words."""
 
     names: tuple[str, ...]
+    #: The number of the class of each row, (V + 1,), the last for the unknown word.
     rows: Ints
+    #: The digest of the table, by the setting that names it.
     content: Mapping[str, str]
 
     def epsilons(self, by_name: Mapping[str, float]) -> Eps:
-        """Return the epsilon of each class: (c,) float64; "other" for the rest.
+        """Return the epsilon of each class: (c,) float64.
 
-        Raises UsageError for a class that does not exist and one without epsilon.
+        Raises UsageError for an unknown class, and for a class without epsilon.
         """
         for name in by_name:
             if name != OTHER and name not in self.names:
@@ -84,13 +86,13 @@ class Classes:
 
 @dataclass(frozen=True, slots=True)
 class ByClass(Prepared):
-    """What budgets by classes have in common."""
+    """The common part of budgets by classes."""
 
     classes: Classes
 
     @property
     def content(self) -> Mapping[str, str]:
-        """Return the digest of the table, where there is one."""
+        """Return the digest of the table, if there is one."""
         return self.classes.content
 
 
@@ -104,13 +106,11 @@ def classes(lexicon: Lexicon, by: str, table: str) -> Classes:
     if (by == "table") != bool(table):
         raise UsageError("budget: give table: FILE together with by: table")
     content: dict[str, str] = {}
-    # A small vocabulary may have no word of a class; its name is known all the same.
+    # Valid names even if a small vocabulary has no word of the class.
     fixed: tuple[str, ...] = ()
     if by == "frequency":
         fixed = (*(name for name, _ in _BANDS), _RARE)
-        named = [_RARE] * len(lexicon.words)
-        for name, end in reversed(_BANDS):
-            named[:end] = [name] * min(end, len(named))
+        named = [_frequency_class(row) for row in range(len(lexicon.words))]
     elif by == "table":
         data = content_of(table, "table")
         named = _by_table(lexicon, table, data)
@@ -131,11 +131,16 @@ def classes(lexicon: Lexicon, by: str, table: str) -> Classes:
     return Classes(names, np.array([number[name] for name in named]), content)
 
 
+def _frequency_class(row: int) -> str:
+    """Return the class of a word by its place in the order of frequency, from 0."""
+    return next((name for name, end in _BANDS if row < end), _RARE)
+
+
 def _by_table(lexicon: Lexicon, path: str, data: bytes) -> list[str]:
-    """Take the rows of a table, path for messages; others are of class other."""
+    """Return the class of each word by a CSV file; "other" for words not in it."""
     rows: dict[str, str] = {}
     try:
-        # Excel begins such a file with a mark of its encoding.
+        # Excel begins such files with a byte order mark.
         reader = csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline=""))
         if {"word", "class"} - set(reader.fieldnames or ()):
             raise UsageError(f"{path}: needs a header with the columns word and class")
@@ -155,27 +160,29 @@ def _by_table(lexicon: Lexicon, path: str, data: bytes) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params(ClassParams):
-    """epsilons by class, and what the classes go by."""
+    """Settings of the budget."""
 
     EXAMPLE: ClassVar = {"epsilons": {"top-100": 10.0, "top-1000": 9.0, "other": 7.0}}
 
     def prepare(self, lexicon: Lexicon) -> Declared:
-        """Look the epsilon of each word of the vocabulary up."""
-        classes_ = classes(lexicon, self.by, self.table)
-        epsilons = classes_.epsilons(self.epsilons)[classes_.rows]
-        return Declared(classes_, epsilons, self.used())
+        """Look up the epsilon of each word of the vocabulary."""
+        found = classes(lexicon, self.by, self.table)
+        epsilons = found.epsilons(self.epsilons)[found.rows]
+        return Declared(found, epsilons, self.used())
 
 
 @dataclass(frozen=True, slots=True)
 class Declared(ByClass, budgets.Budget):
-    """epsilons of the rows, (V + 1,) float64; used, where they come from."""
+    """The budget made ready."""
 
+    #: Of the rows: (V + 1,).
     epsilons: Eps
+    #: The source of the epsilons, for reports.
     used: str
 
     @property
     def description(self) -> BudgetDescription:
-        """Say that epsilon follows from the word, by a public table."""
+        """Return that epsilon depends on the word, by a public table."""
         low, high = float(self.epsilons.min()), float(self.epsilons.max())
         return BudgetDescription(BudgetKind.TYPE, low, high, used=(self.used,))
 

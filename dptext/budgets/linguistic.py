@@ -1,9 +1,9 @@
 """A total per text, shared by how much each word tells in its text: more, less epsilon.
 
 Scores (dptext.budgets.scores) are each normalised to sum 1 over the text and averaged
-with weights, s; then epsilon_i = E (1 / s_i) / sum_j (1 / s_j), clamped to [min, max]
-with what that frees shared anew, so that the sum stays at most E. Such a split looks
-at the private text: what is left of the guarantee is in docs/guarantees.md, 5.
+with weights to s; then epsilon_i = E (1 / s_i) / sum_j (1 / s_j), clamped to [min,
+max]. The rest is shared again, so that the sum stays at most E. Such a split depends on
+the private text: docs/guarantees.md, 5, has the guarantee that remains.
 
 Source: the epsilon-distributor thesis and "Spend Your Budget Wisely" (CODASPY 2025).
 variant published is theirs: all words of a text share E, kept ones too, whose part
@@ -29,14 +29,18 @@ from dptext.randomness import RandomBits
 from dptext.settings import convert
 from dptext.types import BudgetDescription, BudgetKind, Floats, Ints, Lexicon, Words
 
-# The share of a total that is held back, so that rounded sums stay below it.
+# This share of a total is not spent, so that rounded sums stay below it.
 _HELD_BACK = 2.0**-40
+# A score of 0 counts as this part of an equal share.
+_LEAST = 1e-9
+# Without min and max a word gets at most so many equal parts, and at least 1 / it.
+_FOLD = 3.0
 
 
 def normalized(values: Floats, texts: Ints, count: int) -> Floats:
-    """Return values that sum to 1 over each of count texts; equal ones where all are 0.
+    """Return values scaled to sum 1 over each of count texts, equal ones if all are 0.
 
-    values (n,) >= 0; texts (n,) the text of each.
+    values (n,) >= 0; texts (n,) is the text of each.
     """
     sums = np.bincount(texts, values, minlength=count)
     sizes = np.bincount(texts, minlength=count)
@@ -46,22 +50,23 @@ def normalized(values: Floats, texts: Ints, count: int) -> Floats:
 
 
 def fill(
-    weights: Floats, texts: Ints, totals: Floats, low: Floats, high: Floats
+    weights: Floats, texts: Ints, *, totals: Floats, low: Floats, high: Floats
 ) -> Floats:
-    """Return clip(factor * weight, low, high), one factor a text, that sum to totals.
+    """Return clip(factor * weight, low, high), with one factor for each text: (n,).
 
-    weights (n,) > 0; totals, low, high (r,), low <= high. Where low is too much for
-    all, each word gets an equal part; where high is too little, the rest of the total
-    is not spent. Exact: what passes a bound is held there and the rest shared anew;
-    the side that passes by more ends at its bound for certain, so no word that is held
-    is ever let go again.
+    The factor is such that words sum to the total of their text. weights (n,) > 0;
+    totals, low, high (r,), low <= high. If all of low is more than the total, each word
+    gets an equal part; if all of high is less, the rest of the total is not spent.
     """
+    # Exact, in few rounds: words beyond a bound are fixed there and the rest is shared
+    # again. Each round fixes only the side with the larger sum beyond its bounds: its
+    # words are at their bounds in the solution, so that no fixed word is ever freed.
     count = len(totals)
     sizes = np.bincount(texts, minlength=count)
     totals = totals * (1.0 - _HELD_BACK)
     floor = np.minimum(low, totals / np.maximum(sizes, 1))[texts]
     ceiling = np.maximum(high[texts], floor)
-    # Where the total is but the floors, or all the caps, there is nothing to share.
+    # If the total is all of low, or at least all of high, there is nothing to share.
     full = (high * sizes <= totals)[texts]
     free = (low * sizes < totals)[texts] & ~full
     eps = np.where(full, ceiling, floor)
@@ -75,10 +80,10 @@ def fill(
         above = free & (wanted > ceiling) & (over >= under)[texts]
         below = free & (wanted < floor) & (over < under)[texts]
         eps = np.where(above, ceiling, np.where(below, floor, wanted))
-        held = above | below
-        # A text without anything held is done.
-        again = np.bincount(texts, held, minlength=count) > 0
-        free &= again[texts] & ~held
+        newly_fixed = above | below
+        # A text in which nothing was fixed is finished.
+        again = np.bincount(texts, newly_fixed, minlength=count) > 0
+        free &= again[texts] & ~newly_fixed
     return np.asarray(np.clip(eps, floor, ceiling))
 
 
@@ -92,7 +97,7 @@ class WeightedScore:
 
     @property
     def content(self) -> dict[str, str]:
-        """Return the digests of what its settings name, and of another's code."""
+        """Return the digests of files in its settings, and of foreign code."""
         digests = dict(self.score.content)
         if code := registry.code("budgets.scores", self.name):
             digests |= {"code": code, "used": self.score.description}
@@ -100,11 +105,11 @@ class WeightedScore:
 
     @property
     def description(self) -> str:
-        """Say name, weight and what it rests on."""
+        """Return its name, weight and source, for reports."""
         return f"{self.name} (weight {self.weight:g}): {self.score.description}"
 
     def values(self, words: Words) -> Floats:
-        """Return scores, (n,). Raises UsageError for others than numbers from 0."""
+        """Return scores, (n,). Raises UsageError unless all are numbers from 0."""
         values = self.score.values(words)
         fits = values.shape == words.ids.shape
         if not fits or not (np.isfinite(values) & (values >= 0)).all():
@@ -117,7 +122,7 @@ class WeightedScore:
 def ready_scores(
     settings: Mapping[str, object], lexicon: Lexicon
 ) -> tuple[WeightedScore, ...]:
-    """Read a mapping from names to weights or settings; leave out scores that are off.
+    """Prepare scores given by name, as weights or settings; weight 0 leaves one out.
 
     Raises UsageError that names the key.
     """
@@ -137,7 +142,7 @@ def ready_scores(
 def combined(
     weighted: tuple[WeightedScore, ...], words: Words
 ) -> tuple[Floats, dict[str, Floats]]:
-    """Return the final score, (n,) sums to 1 over each text, and a column by score."""
+    """Return the final scores, (n,), which sum to 1 over each text, and all columns."""
     count = len(words.ends)
     columns: dict[str, Floats] = {}
     final, weights = np.zeros(len(words.ids)), 0.0
@@ -151,7 +156,7 @@ def combined(
         columns[f"{each.name} share"] = share
         final += each.weight * share
         weights += each.weight
-    # Factors alone work on equal shares.
+    # With factors only, they apply to equal shares.
     mean = final / weights if weights else np.ones(len(final))
     return normalized(mean * factor, words.texts, count), columns
 
@@ -170,30 +175,24 @@ def _settings(name: str, settings: object) -> tuple[float, scores.Params]:
     return float(weight), convert(rest, kind, location, ("weight",))
 
 
-# A score of 0 counts as this part of an equal share.
-_LEAST = 1e-9
-# Without min and max no word gets more than so many equal parts, or less than 1 / it.
-_FOLD = 3.0
-
-
 @dataclass(frozen=True, slots=True)
 class Params(budgets.Params):
-    """epsilon of a text, or epsilon_per_word times its replaced words: one of them.
-
-    scores: weight, true or false, or {weight, ...parameters} by name. min and max of a
-    word; by default a third of an equal part and three of them. form protective gives
-    telling words less, proportional more. variant: this one or the published.
-    """
+    """Settings of the budget: one of epsilon and epsilon_per_word."""
 
     EXAMPLE: ClassVar = {"epsilon": 40.0}
 
+    #: The total of a text.
     epsilon: Epsilon | None = None
+    #: The total divided by the number of replaced words.
     epsilon_per_word: Epsilon | None = None
+    #: By name: a weight, true or false, or {weight, ...settings of the score}.
     scores: dict[str, bool | float | dict[str, Any]] = field(
         default_factory=lambda: {"frequency": 1.0}
     )
+    #: Limits of a word; None: a third of an equal part, and three of them.
     min: Epsilon | None = None
     max: Epsilon | None = None
+    #: protective: telling words get less; proportional: more.
     form: Literal["protective", "proportional"] = "protective"
     variant: Literal["clamped", "published"] = "clamped"
 
@@ -216,7 +215,7 @@ class Params(budgets.Params):
         return Linguistic(self, ready_scores(self.scores, lexicon), index)
 
     def totals(self, sizes: Floats | Ints) -> Floats:
-        """Return the epsilon of texts with so many replaced words, (r,)."""
+        """Return the totals of texts with so many replaced words, (r,)."""
         if self.epsilon is not None:
             return np.full(len(sizes), self.epsilon)
         assert self.epsilon_per_word is not None
@@ -237,28 +236,29 @@ class Params(budgets.Params):
 
 @dataclass(frozen=True, slots=True)
 class Linguistic(budgets.Budget):
-    """The settings, the scores made ready, and rows by word for words that are kept."""
+    """The budget made ready."""
 
     params: Params
     scores: tuple[WeightedScore, ...]
+    #: Rows by word, for unchanged words; empty unless these share the total.
     index: Mapping[str, int]
 
     @property
     def content(self) -> dict[str, str]:
-        """Return the digests of the models and the data that the scores read."""
+        """Return the digests of the models and data that the scores use."""
         return {k: v for each in self.scores for k, v in each.content.items()}
 
     @property
     def description(self) -> BudgetDescription:
-        """Say that anything in the text may choose, within a total or a rate."""
+        """Return that epsilons depend on the whole text, within a total or a rate."""
         params = self.params
         longest = np.array([LONGEST_TEXT])
         low, high = (float(bound[0]) for bound in params.bounds(longest))
         if params.epsilon is not None:
-            # In a short text a word may have all of it, in a long one next to nothing.
+            # A word may get all of it in a short text, almost nothing in a long one.
             low = min(low, params.epsilon / LONGEST_TEXT)
             if params.variant == "published":
-                # No floor but that of the weights: the least beside many of the most.
+                # Only weights have a floor: one least among many of the largest.
                 low = params.epsilon * _LEAST / LONGEST_TEXT**2
             high = min(params.max or params.epsilon, params.epsilon)
         elif params.epsilon_per_word is not None:
@@ -292,7 +292,7 @@ class Linguistic(budgets.Budget):
         }
 
     def _shares(self, words: Words) -> tuple[Floats, Words, dict[str, Floats]]:
-        """Return the epsilons of the words, all words that share, and their columns."""
+        """Return the epsilons (n,), the words that share totals, and their columns."""
         params = self.params
         count = len(words.ends)
         shared, replaced = words, np.arange(len(words.ids))
@@ -306,7 +306,7 @@ class Linguistic(budgets.Budget):
         sizes = np.bincount(words.texts, minlength=count)
         low, high = params.bounds(sizes)
         totals = params.totals(sizes)
-        eps = fill(weights, shared.texts, totals, low, high)
+        eps = fill(weights, shared.texts, totals=totals, low=low, high=high)
         columns["score"] = final
         columns["proportion"] = normalized(weights, shared.texts, count)
         columns["epsilon"] = eps

@@ -18,10 +18,11 @@ from dptext.types import BudgetDescription, BudgetKind, Eps, Lexicon, Words
 
 @dataclass(frozen=True, slots=True)
 class Params(budgets.Params):
-    """epsilon of a whole text."""
+    """Settings of the budget."""
 
     EXAMPLE: ClassVar = {"epsilon": 40.0}
 
+    #: Of a whole text.
     epsilon: budgets.Epsilon
 
     def prepare(self, lexicon: Lexicon) -> PerText:
@@ -31,14 +32,15 @@ class Params(budgets.Params):
 
 @dataclass(frozen=True, slots=True)
 class PerText(budgets.Budget):
-    """total of a text, shared in equal parts."""
+    """The budget made ready."""
 
+    #: Of a text, shared in equal parts.
     total: float
 
     @property
     def description(self) -> BudgetDescription:
-        """Say that the words of a text share a total in equal parts."""
-        # A part may be as small as a text is long.
+        """Return that the words of a text share a total in equal parts."""
+        # No lower limit of a part: the longer the text, the smaller.
         return BudgetDescription(BudgetKind.TEXT, 0.0, self.total, total=self.total)
 
     def spread(self, words: Words, bits: RandomBits) -> Eps:

@@ -14,11 +14,13 @@ from dptext.types import BudgetDescription, BudgetKind, Eps, Lexicon, Words
 
 @dataclass(frozen=True, slots=True)
 class Params(budgets.Params):
-    """epsilons of the first replaced words of a text, in order; rest for the others."""
+    """Settings of the budget."""
 
     EXAMPLE: ClassVar = {"epsilons": [2.0, 4.0], "rest": 8.0}
 
+    #: Of the first replaced words of a text, in order.
     epsilons: list[budgets.Epsilon]
+    #: Of all other words.
     rest: budgets.Epsilon
 
     def prepare(self, lexicon: Lexicon) -> ByPosition:
@@ -28,13 +30,14 @@ class Params(budgets.Params):
 
 @dataclass(frozen=True, slots=True)
 class ByPosition(budgets.Budget):
-    """epsilons of the first words; the last one is that of all others."""
+    """The budget made ready."""
 
+    #: Of the first words; the last one is that of all others.
     epsilons: tuple[float, ...]
 
     @property
     def description(self) -> BudgetDescription:
-        """Say that epsilon follows from the position."""
+        """Return that epsilon depends on the position."""
         *first, rest = self.epsilons
         used = f"Epsilon of all words: {rest:g}."
         if first:

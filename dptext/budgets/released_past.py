@@ -1,8 +1,8 @@
-"""Epsilon chosen by what has been released: the class of the word drawn before.
+"""Epsilon chosen by the class of the word drawn before.
 
-A word after a word of some public class gets that class's epsilon, as far as the total
-of the text goes. Since the choice looks at released words alone, a text loses at most
-its total, whatever it is (adaptive composition; docs/guarantees.md, 5).
+A word after a word of some public class gets the epsilon of that class, within the
+total of the text. Since the choice depends on released words alone, a text loses at
+most its total (adaptive composition; docs/guarantees.md, 5).
 """
 
 from __future__ import annotations
@@ -21,11 +21,7 @@ from dptext.types import BudgetDescription, BudgetKind, Eps, Floats, Ids, Lexico
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params(declared.ClassParams):
-    """epsilon, the total of a text; start, that of its first word.
-
-    epsilons by the class of the word released before, as in the budget declared; min,
-    which every word gets at least, or an equal part of the total where that is less.
-    """
+    """Settings of the budget; epsilons are by the class of the word drawn before."""
 
     EXAMPLE: ClassVar = {
         "epsilon": 60.0,
@@ -33,12 +29,15 @@ class Params(declared.ClassParams):
         "epsilons": {"top-100": 8.0, "other": 6.0},
     }
 
+    #: The total of a text.
     epsilon: Epsilon
+    #: Of the first word of a text.
     start: Epsilon
+    #: The least of a word, or an equal part of the total if that is less.
     min: Epsilon = 0.1
 
     def prepare(self, lexicon: Lexicon) -> ReleasedPast:
-        """Look the class of each word of the vocabulary up."""
+        """Look up the class of each word of the vocabulary."""
         classes = declared.classes(lexicon, self.by, self.table)
         after = classes.epsilons(self.epsilons)[classes.rows]
         return ReleasedPast(classes, self, after)
@@ -46,14 +45,15 @@ class Params(declared.ClassParams):
 
 @dataclass(frozen=True, slots=True)
 class ReleasedPast(declared.ByClass, budgets.SequentialBudget):
-    """The settings; after (V + 1,), the epsilon of a word after each row."""
+    """The budget made ready."""
 
     params: Params
+    #: The epsilon of a word after a word of each row: (V + 1,).
     after: Floats
 
     @property
     def description(self) -> BudgetDescription:
-        """Say that released words choose, within a total."""
+        """Return that released words choose epsilons, within a total."""
         params, total = self.params, self.params.epsilon
         high = min(max(params.start, params.min, float(self.after.max())), total)
         low = min(params.min, total / budgets.LONGEST_TEXT)
@@ -68,10 +68,10 @@ class ReleasedPast(declared.ByClass, budgets.SequentialBudget):
         params = self.params
         position = positions_in_text(words)
         counts = np.bincount(words.texts, minlength=len(words.ends))
-        # A little is held back, so that rounding never takes a sum above the total.
+        # A little less, so that rounding cannot take a sum above the total.
         total = params.epsilon * (1.0 - 1e-9)
         floor = np.minimum(params.min, total / np.maximum(counts, 1))
-        left = np.full(len(words.ends), total)
+        remaining = np.full(len(words.ends), total)
         wanted = np.full(len(words.ends), params.start)
         drawn = np.empty(len(words.ids), np.int32)
         eps = np.empty(len(words.ids))
@@ -81,11 +81,11 @@ class ReleasedPast(declared.ByClass, budgets.SequentialBudget):
         for number, (begin, end) in enumerate(pairwise(begins.tolist())):
             at = order[begin:end]
             texts = words.texts[at]
-            # What the words that are still to come need at least is kept for them.
-            most = left[texts] - floor[texts] * (counts[texts] - number - 1)
+            # The floor of all later words is reserved for them.
+            most = remaining[texts] - floor[texts] * (counts[texts] - number - 1)
             least = floor[texts]
             eps[at] = np.clip(wanted[texts], least, np.maximum(most, least))
             drawn[at] = draw(at, eps[at])
-            left[texts] -= eps[at]
+            remaining[texts] -= eps[at]
             wanted[texts] = self.after[drawn[at]]
         return drawn, eps

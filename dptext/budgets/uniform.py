@@ -15,33 +15,33 @@ from dptext.types import BudgetDescription, BudgetKind, Eps, Lexicon, Words
 
 @dataclass(frozen=True, slots=True)
 class Params(budgets.Params):
-    """epsilon per word; or a risk, from which it is computed before the run.
-
-    reader_risk: the risk is the largest measured one at which no measured reader of
-    whole texts finds more than this share (dptext.measures.context_risk).
-    """
+    """Settings of the budget: an epsilon, or a risk that determines it before a run."""
 
     EXAMPLE: ClassVar = {"epsilon": 8.0}
 
+    #: Of each word.
     epsilon: budgets.Epsilon | None = None
     risk: Annotated[float, Meta(gt=0, lt=1)] | None = None
+    #: The risk is the largest measured one at which no measured reader of whole texts
+    #: finds more than this share (dptext.measures.context_risk).
     reader_risk: Annotated[float, Meta(gt=0, lt=1)] | None = None
 
     def prepare(self, lexicon: Lexicon) -> Uniform:
-        """Take the epsilon; a risk has been turned into one by now."""
+        """Take the epsilon; if a risk was set it has been computed before."""
         assert self.epsilon is not None
         return Uniform(self.epsilon)
 
 
 @dataclass(frozen=True, slots=True)
 class Uniform(budgets.Budget):
-    """epsilon of every replaced word."""
+    """The budget made ready."""
 
+    #: Of every replaced word.
     epsilon: float
 
     @property
     def description(self) -> BudgetDescription:
-        """Say that every replaced word gets the same epsilon."""
+        """Return that every replaced word gets the same epsilon."""
         return BudgetDescription(BudgetKind.WORD, self.epsilon, self.epsilon)
 
     def spread(self, words: Words, bits: RandomBits) -> Eps:

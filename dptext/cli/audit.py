@@ -82,7 +82,7 @@ def command(
     if alone and "budget" not in over:
         raise UsageError(f"{name} is a mechanism, without an epsilon: give --epsilon")
     began = time.monotonic()
-    progress.on(not quiet, "audit: ")
+    progress.enable(not quiet, "audit: ")
 
     def tell(line: str) -> None:
         progress.say(f"{line} ({time.monotonic() - began:.0f} s so far)")

@@ -93,7 +93,7 @@ def command(
 
     if not files and not staged:
         note("dptext: nothing was checked: name exports or folders, or give --staged")
-    progress.on(not quiet)
+    progress.enable(not quiet)
     recomputer = Recomputer([lexicons.find(name) for name in lexicon or ()])
     index = GitIndex() if staged else None
     configured = _configured(context, policy, index)

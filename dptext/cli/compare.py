@@ -145,7 +145,7 @@ def command(
     from dptext.evaluation.comparison import read_sample
     from dptext.evaluation.readers import PublicText
 
-    progress.on(not quiet)
+    progress.enable(not quiet)
     # The Bayes attack and readers of whole texts need tables of all words, minutes for
     # each cell: the risk says what the first finds, `dptext evaluate` has both. With
     # --public-text the strongest of them reads, for users who wait for it.

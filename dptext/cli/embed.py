@@ -93,7 +93,7 @@ def command(
         write = outputs.internal(reports, opened)
         aside = None
         if task.on_error == "quarantine" and task.quarantine is not None:
-            aside = opened.aside(task.quarantine)
+            aside = opened.open_quarantine(task.quarantine)
         ready = release.of(settings, answer.warn)
         with answer.bar() as bar:
             writer, counts = job.run(

@@ -44,7 +44,7 @@ def reported(wrong: Callable[[Exception], str]) -> Iterator[None]:
     wrong says what is wrong with arguments, from the error of the parser.
     """
     with screen.screens(), _signals_raise() as raised:
-        progress.on()
+        progress.enable()
         try:
             yield
             if sys.stdout is not None:
@@ -60,7 +60,7 @@ def reported(wrong: Callable[[Exception], str]) -> Iterator[None]:
             # Faiss ends its work at a signal with a RuntimeError of its own instead.
             raise typer.Exit(_code(raised[-1] if raised else error)) from None
         finally:
-            progress.on(False)
+            progress.enable(False)
 
 
 def _code(error: BaseException) -> int:

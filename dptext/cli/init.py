@@ -9,7 +9,7 @@ from dataclasses import asdict, astuple, replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -19,7 +19,6 @@ from dptext.errors import UsageError
 if TYPE_CHECKING:
     from dptext.engine.job import Job
     from dptext.engine.survey import FieldSummary
-    from dptext.types import JsonObject
 
 Answer = TypeVar("Answer")
 _note = partial(typer.echo, err=True)
@@ -336,7 +335,7 @@ def _preview(job: Job, audience: Audience) -> None:
     screen.preview(batch[:_RECORDS], pipelines, RunKey.fresh())
 
 
-def _recipe(audience: Audience, risk: str) -> tuple[JsonObject, JsonObject]:
+def _recipe(audience: Audience, risk: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return what settings say of the profile, and what the policy asks of it."""
     from dptext import profile
     from dptext.guarantees import claims
@@ -345,8 +344,9 @@ def _recipe(audience: Audience, risk: str) -> tuple[JsonObject, JsonObject]:
         return {"risk": risk}, {"max_risk": risk, "allow": ["punctuation", "forms"]}
     recipe = profile.load(_PROFILES[audience])
     shown = claims.unprotected(recipe.tokens, recipe.strategy)
-    epsilon = recipe.settings()["budget"]["epsilon"]
-    check: JsonObject = {"max_epsilon": epsilon, "allow": [*map(str, shown)]}
+    plain: dict[str, Any] = recipe.settings()
+    epsilon = plain["budget"]["epsilon"]
+    check: dict[str, Any] = {"max_epsilon": epsilon, "allow": [*map(str, shown)]}
     if audience is Audience.STATISTICS:
         return {"topics": "topics"}, check
     return {"profile": recipe.name}, check
@@ -357,7 +357,7 @@ def _settings(
     columns: Sequence[FieldSummary],
     uses: Uses,
     layout: options.LayoutOptions,
-    recipe: tuple[JsonObject, JsonObject],
+    recipe: tuple[dict[str, Any], dict[str, Any]],
 ) -> str:
     """Return the content of the file: what becomes of each field, and the policy."""
     import yaml

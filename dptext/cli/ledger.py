@@ -35,7 +35,7 @@ def show(
     Subjects appear as keyed hashes, never by name. An edited ledger is shown with a
     warning.
     """
-    from dptext.formats._fields import spelled
+    from dptext.formats._fields import normalize
     from dptext.ledger import open_ledger, totals
     from dptext.report.blocks import Paragraph
 
@@ -43,7 +43,7 @@ def show(
         problem = opened.problem()
         entries = totals.entries(opened)
         if value:
-            subjects = [totals.spent_by(opened, spelled(each)) for each in value]
+            subjects = [totals.spent_by(opened, normalize(each)) for each in value]
         else:
             subjects = list(totals.subjects(opened))
         name = opened.id

@@ -152,6 +152,8 @@ RARE = {
         "resume": "With --out-dir and --key-file: skip finished files, to continue an "
         "interrupted run.",
         "line_buffered": "Write each record immediately.",
+        "shuffle": "Write records in random order, drawn by the key of the run. All "
+        "are held in memory.",
         "fail_on": "identifying: write nothing, and end with exit code 5, where an "
         "unchanged column looks as if it identified people. Columns that the policy "
         "allows by name may.",

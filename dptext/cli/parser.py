@@ -50,6 +50,13 @@ _CONFLICTS = {
         pair: f"give --{pair.replace(' ', ' or --')}, not both".replace("_", "-")
         for pair in _EITHER
     },
+    "shuffle line_buffered": "--shuffle: no record leaves before all are read; leave "
+    "--line-buffered out",
+    "shuffle resume": "--shuffle: what is written is not noted by the manifest of "
+    "--resume; leave one of them out",
+    "shuffle in_place": "--shuffle: --in-place keeps the place of each record; write "
+    "to another file with -o",
+    "engine shuffle": f"--shuffle: one process orders the records; {_LOCAL}",
     "in_place sidecar": "--in-place needs the report beside a file, which marks the "
     "file as private",
     "line_buffered jobs": "--line-buffered writes every record at once: leave --jobs "

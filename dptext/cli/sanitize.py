@@ -32,6 +32,7 @@ class Outputs:
     in_place: bool = False
     resume: bool = False
     line_buffered: bool = False
+    shuffle: bool = False
     include: options.Texts = None
     exclude: options.Texts = None
     fail_on: options.FailOn = None
@@ -149,6 +150,7 @@ def command(
         resume=outs.resume,
         batch_size=size,
         typed=context.meta[applying.TYPED],
+        shuffle=outs.shuffle,
     )
     reports = reported.reports(keys.key_file)
     recipe = profiles.load(changes.profile(profile), over)

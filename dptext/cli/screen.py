@@ -262,7 +262,7 @@ class Answer:
 
     def __init__(self, work: Work, context: typer.Context) -> None:
         """Begin inside of a command; name steps that take long, unless it is quiet."""
-        progress.on(not (work.quiet or work.json))
+        progress.enable(not (work.quiet or work.json))
         self.console = console(stderr=True, quiet=work.quiet)
         self._work = work
         # Each line once, in order: those not yet shown, and all.

@@ -225,8 +225,10 @@ def _parts(
     subject: str | None,
     target: Target,
 ) -> Iterator[tuple[str, _Part, _Part | None]]:
-    """Yield the texts of each group of both outputs; all in one without a field."""
-    grouped = subject is not None and target == "people"
+    """Yield the texts of each group of both outputs; all in one without a field.
+
+    Without a subject the texts of a record are those of one person.
+    """
 
     def part(released: ReleasedTopics, value: str | None) -> _Part:
         import numpy as np
@@ -234,8 +236,8 @@ def _parts(
         here = np.ones(len(released.drawn), bool)
         if by is not None:
             here = np.array([each == value for each in released.values[0]], bool)
-        persons = None
-        if grouped:
+        persons = None if target != "people" else released.records[here]
+        if subject is not None and target == "people":
             codes: dict[str | None, int] = {}
             of_text = [codes.setdefault(e, len(codes)) for e in released.values[-1]]
             persons = np.array(of_text, np.int64)[here]

@@ -96,8 +96,7 @@ class Params(decoders.Params):
         """Open the model; raises LexiconError and UsageError where it does not fit."""
         model = ngrams.find_model(self.model, channel)
         weights = self.candidates, self.weight, self.topic
-        import os
-        common = float(os.environ.get("LAB_COMMON", _COMMON)) if channel.policy.common else 0.0
+        common = _COMMON if channel.policy.common else 0.0
         reader = PairReader(channel, model, *weights, kept=_READ, common=common)
         return Ngram(self, reader, model.digest)
 

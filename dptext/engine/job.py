@@ -53,6 +53,8 @@ class Job:
     resume: bool = False
     any_language: bool = False
     typed: tuple[str, ...] = ()
+    #: Whether records leave in random order; all are held in memory then.
+    shuffle: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import msgspec
 
@@ -34,6 +34,7 @@ from dptext.engine.job import (
     Written,
     token_of,
 )
+from dptext.engine.shuffled import Shuffled
 from dptext.engine.source import Source, location, subject_of
 from dptext.engine.survey import Fields, HeldBack, Language
 from dptext.engine.tally import BEGIN, Start, Tally
@@ -47,7 +48,7 @@ from dptext.report import build, document, signatures
 from dptext.report.document import Document, Recorded
 from dptext.report.exports import SIDECAR
 from dptext.report.signatures import Key
-from dptext.streams.outputs import Aside, OutputFile, Release
+from dptext.streams.outputs import OutputFile, Quarantine, Release
 from dptext.types import Fault, Notion, Record, Strategy, Verbatim
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ class Opened(NamedTuple):
 
     release: Release
     output: OutputFile
-    aside: Aside | None
+    aside: Quarantine | None
     public: OutputFile | None
     key: Key | None
 
@@ -112,7 +113,7 @@ class Opened(NamedTuple):
         aside, beside = None, reports.beside(job)
         if job.on_error == "quarantine" and job.quarantine is not None:
             # For the user's eyes only: it holds original text.
-            aside = release.aside(job.quarantine)
+            aside = release.open_quarantine(job.quarantine)
         public = None if beside is None else release.open(str(beside))
         return cls(release, output, aside, public, reports.key)
 
@@ -428,14 +429,13 @@ class Run:
             waits = may_be_absent and not output.can_be_discarded
             held = HeldBack(output.stream, fields) if waits else None
             stream = held or output.stream
-            token = token_of(selection, self.key)
-            writer = module.writer(stream, selection, token)  # type: ignore[arg-type]
+            writer = self._writer(job, module, stream)  # type: ignore[arg-type]
             tokenizer = None if job.any_language else pipeline.tokenizer
             language = Language(
                 tokenizer, pipeline.lexicon.name, self._warn, self._public
             )
-            # A ledger is charged by records, which others would have read.
-            parts = job.jobs > 1 and charging.entry is None
+            # A ledger is charged by records, and these are shuffled one by one.
+            parts = job.jobs > 1 and charging.entry is None and not job.shuffle
             tasks = self._looked_at(source.tasks(parts=parts), language, charging)
             results = self._done(tasks, job.jobs, stack, self._key_for(job))
             first = tally.records
@@ -477,6 +477,14 @@ class Run:
         return Written(
             module.name, output.size, output.digest or "", source.copied, used
         )
+
+    def _writer(
+        self, job: Job, module: formats.Format, stream: BinaryIO
+    ) -> formats.Writer:
+        """Return what writes the records of a job."""
+        token = token_of(job.selection, self.key)
+        writer = module.writer(stream, job.selection, token)
+        return Shuffled(writer, self.pipeline, self.key) if job.shuffle else writer
 
     def _looked_at(
         self, tasks: Iterable[Task], language: Language, charging: Charging

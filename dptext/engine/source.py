@@ -28,7 +28,7 @@ from dptext.errors import InputError, UnknownFieldError, UsageError
 from dptext.formats import Format, Input
 from dptext.formats._fields import listed
 from dptext.metrics import FIRST_TEXTS
-from dptext.streams.outputs import Aside
+from dptext.streams.outputs import Quarantine
 from dptext.types import Fault, Record, Selection, Verbatim
 
 _TEXT = "text"
@@ -160,7 +160,7 @@ class Source:
     def __init__(
         self,
         job: Job,
-        aside: Aside | None,
+        aside: Quarantine | None,
         start: int,
         texts: int = 0,
         warn: Warn = lambda line: None,
@@ -421,7 +421,7 @@ class Beginning(NamedTuple):
             else:
                 writer.write(record, record.texts)
         writer.close()
-        there = selection.of_output()
+        there = selection.output_selection()
         shown: list[dict[str, str]] = [{} for _ in self.records]
         for name, path in zip(selection.pseudonyms, there.pseudonyms, strict=True):
             read = replace(

@@ -122,7 +122,7 @@ class Fields:
         if self.records < SAMPLE:
             self._warn_of_copies()
         if self.absent in self._selection.changed:
-            option = _fields.option_of(self.absent, self._selection)
+            option = _fields.find_option(self.absent, self._selection)
             raise _fields.unknown(self.absent, option, self._copied)
         if self.absent is not None:
             raise InputError(
@@ -138,12 +138,12 @@ class Fields:
         ]
         if names:
             shown = ", ".join(map(repr, names))
-            left = f"columns {shown} were left unchanged and repeat"
+            left, them = f"columns {shown} were left unchanged and repeat", "them"
             if len(names) == 1:
-                left = f"column {shown} was left unchanged and repeats"
+                left, them = f"column {shown} was left unchanged and repeats", "it"
             self._warn(
-                f"{left} words of the private text; make them private too (--field), "
-                "or leave them out (--drop)"
+                f"{left} words of the private text; make {them} private too (--field), "
+                f"or leave {them} out (--drop)"
             )
 
 

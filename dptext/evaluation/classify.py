@@ -73,7 +73,7 @@ class Linear:
         """
         assert self._lexicon is not None
         words = Tokenizer(self._lexicon, Policy()).words(list(texts))
-        sums = Weighted(self._lexicon).of_texts(words.texts, words.ids, len(texts))
+        sums = Weighted(self._lexicon).sums(words.texts, words.ids, len(texts))
         return np.asarray(unit(sums) * np.sqrt(sums.shape[1]))
 
 

@@ -211,7 +211,7 @@ def _answer(
     os.environ.update(environment)
     pool.begin()
     # Several cells may be at the same step.
-    progress.on(talkative, about=f"{cell.mechanism}, {cell.level}: ")
+    progress.enable(talkative, about=f"{cell.mechanism}, {cell.level}: ")
     try:
         sender.send(compute(cell, sample, settings))
     except Exception as error:

@@ -30,7 +30,7 @@ from dptext.measures.context_risk import (
     InContext,
     Reading,
 )
-from dptext.measures.independence import Units
+from dptext.measures.independence import Recurring, Units
 from dptext.pipeline import Pipeline
 from dptext.profile import Part, Profile
 from dptext.randomness import RunKey
@@ -102,6 +102,13 @@ class PublicText:
         rows = records(self.path, selection, (), self.format)
         each = (text for row in rows for text in (*row.texts, one_text(row.texts)))
         return frozenset(hash_of(text) for text in each if text.strip())
+
+    def recurring(self) -> Recurring:
+        """Return what finds its texts, and records, among others, nearly equal ones."""
+        found = Recurring()
+        for texts in chain.from_iterable(self.records()):
+            found.add(texts)
+        return found
 
     def none(self) -> InputError:
         """Return the error of a file without texts to count or to read."""

@@ -30,6 +30,8 @@ class ReleasedTopics:
     phrases: tuple[str, ...]
     #: Topics written for each text, (n, k).
     drawn: Ints
+    #: Number of the record of each text, (n,).
+    records: Ints
     #: Values of further fields for each text: n of each.
     values: tuple[tuple[str | None, ...], ...]
     #: Field by whose values records are told apart, None where by their places.
@@ -66,11 +68,14 @@ def read(path: Path, fields: Sequence[str] = ()) -> ReleasedTopics:
     joiner = TopicJoiner(lexicon, ids=written != "words", words=written != "id")
     row_of = {phrase: row for row, phrase in enumerate(joiner.phrases)}
     selection = report.run.layout.selection(_LONGEST)
-    drawn, columns = _texts(path, report, selection, fields, row_of, law.together)
+    drawn, records, columns = _texts(
+        path, report, selection, fields, row_of, law.together
+    )
     return ReleasedTopics(
         law=law,
         phrases=lexicon.words,
         drawn=np.array(drawn, np.int64).reshape(-1, law.together),
+        records=np.array(records, np.int64),
         values=columns,
         id_field=selection.id_field,
         digest=lexicon.digest,
@@ -84,9 +89,10 @@ def _texts(
     fields: Sequence[str],
     row_of: dict[str, int],
     together: int,
-) -> tuple[list[list[int]], tuple[tuple[str | None, ...], ...]]:
-    """Return the topic of each text, and the values of fields for each text."""
+) -> tuple[list[list[int]], list[int], tuple[tuple[str | None, ...], ...]]:
+    """Return the topics of each text, its record, and values of fields for it."""
     drawn: list[list[int]] = []
+    records: list[int] = []
     columns: list[list[str | None]] = [[] for _ in fields]
     found = rows.records(str(path), selection, fields, report.run.layout.format)
     for number, row in enumerate(found, 1):
@@ -98,9 +104,10 @@ def _texts(
                     f"{path}: record {number} holds no topic of the report"
                 )
             drawn.append(sorted(rows_of_text))
+            records.append(number)
             for column, value in zip(columns, row.values, strict=True):
                 column.append(value)
-    return drawn, tuple(map(tuple, columns))
+    return drawn, records, tuple(map(tuple, columns))
 
 
 def _law(report: Document, path: Path) -> Law:

@@ -20,6 +20,7 @@ from dptext.evaluation.rows import Pair, one_text
 from dptext.lexicons import topics
 from dptext.measures import context_risk
 from dptext.measures.context_risk import ContextAttack, Reading
+from dptext.measures.independence import Recurring
 from dptext.measures.public import Deniability, deniability_of, risk_of
 from dptext.metrics import AllMetrics, Batch, Figure
 from dptext.metrics.similarity import ENCODER, Similarities
@@ -145,6 +146,7 @@ class PairMeter:
         # Every kind of word counts here, whatever the policy did with it.
         listed = Policy(keep=policy.keep, mask=policy.mask, forms=policy.forms)
         self._tokenizer = Tokenizer(lexicon, listed, every_word=True)
+        self._without_forms = Tokenizer(lexicon, Policy(), every_word=True)
         self._dropped = policy.treatments == DROP
         self._replaced = policy.treatments == PERTURB
         self._metrics = AllMetrics(lexicon)
@@ -165,6 +167,7 @@ class PairMeter:
         rows = np.flatnonzero(left & same[one.texts])
         use = self._replaced[kind[rows]]
         rows, rows_after = rows[use], np.flatnonzero(same[two.texts])[use]
+        self._find_numbers(two, rows_after)
         aligned = Aligned(one, two, rows, rows_after)
         pieces = np.array([*two.pieces, ""], dtype=object)
         paired = one.positions[rows], one.texts[rows], one.ids[rows]
@@ -189,9 +192,21 @@ class PairMeter:
                 np.asarray(encode(list(texts), show_progress_bar=False), np.float64)
                 for texts in (before, after)
             )
-            later, held = Similarities.of(*vectors), self._similarities
+            later, held = Similarities.between(*vectors), self._similarities
             self._similarities = held.with_later(later) if held else later
         return aligned
+
+    def _find_numbers(self, after: Words, rows: Ints) -> None:
+        """Put the ids of numbers that were written as if they had a form.
+
+        A word was replaced there, so that 17:54 is an element of the vocabulary.
+        """
+        for row in rows[after.ids[rows] < 0].tolist():
+            position = int(after.positions[row])
+            if position in after.formed:
+                piece = self._without_forms.words([after.pieces[position].strip()])
+                if len(piece.ids) == 1:
+                    after.ids[row] = piece.ids[0]
 
     def result(self) -> Kept:
         """Return the figures so far."""
@@ -240,8 +255,8 @@ class Attack:
 class PublicTextUse:
     """What a reader counted of a public text, and how much of it is private text.
 
-    counted, words whose pairs the reader knows; of all private texts those that occur
-    in the public text are repeated: no reader reads these.
+    counted, words whose pairs the reader knows; of all private texts those that recur
+    in the public text, nearly at least, are repeated: no reader reads these.
     """
 
     file: str
@@ -419,7 +434,8 @@ class _WordAttacks:
 class _Readers:
     """Let readers attack new draws of the originals, batch by batch.
 
-    Texts that occur in the public text are left out: one reader has counted them.
+    Texts that recur in the public text, nearly at least, are left out: one reader has
+    counted them.
     """
 
     def __init__(self, settings: EvaluationSettings, writer: Pipeline) -> None:
@@ -428,10 +444,12 @@ class _Readers:
             readers.append(context_risk.named(writer, str(settings.reader)))
         self._public, self._counted = settings.public_text, 0
         self._occurring: frozenset[int] = frozenset()
+        self._recurring = Recurring()
         if self._public is not None:
             model, self._counted = pairs_of(writer, self._public, self._public.texts)
             readers.append(SameKindReader.strongest(writer.channel, model))
             self._occurring = self._public.hashes()
+            self._recurring = self._public.recurring()
         # Drawing anew costs as much as the run did: only where readers attack.
         self.attack = ContextAttack(writer, readers, written=bool(readers))
         self._randomness = writer.randomness(RunKey.fresh())
@@ -443,7 +461,12 @@ class _Readers:
         for number, texts in enumerate(records, self._records):
             unknown = texts
             if self._occurring:
-                unknown = tuple(t for t in texts if hash_of(t) not in self._occurring)
+                recurs = self._recurring.among(texts)
+                unknown = tuple(
+                    text
+                    for text, known in zip(texts, recurs, strict=True)
+                    if not known and hash_of(text) not in self._occurring
+                )
             self._texts += len(texts)
             self._repeated += len(texts) - len(unknown)
             batch.append(Record(number, unknown, None))

@@ -227,12 +227,12 @@ def _readers_note(known: PublicTextUse | None) -> str:
 
 
 def repeated(known: PublicTextUse) -> str:
-    """Say how many private texts occur in a public one, a private figure."""
-    verb = "occurs" if known.repeated == 1 else "occur"
+    """Say how many private texts recur in a public one, a private figure."""
+    verb = "recurs" if known.repeated == 1 else "recur"
     return (
-        f"{count(known.repeated)} of {count(known.texts)} private texts {verb} word "
-        f"for word in {known.file}: anyone with that file knows them, so no reader "
-        "was measured on them"
+        f"{count(known.repeated)} of {count(known.texts)} private texts {verb} in "
+        f"{known.file}, word for word or nearly so: anyone with that file knows them, "
+        "so no reader was measured on them"
     )
 
 

@@ -1,15 +1,16 @@
 """Exact losses of all pairs of inputs, and how far they let the scale be raised.
 
-P(y|x) ~ exp(-scale t(x, y) / 2) with a metric t = min(d, truncation) is promised scale
-t, but the loss of two words is exactly scale t / 2 + |ln Z - ln Z'|, often near half of
-that; the unknown word is an input but no output. Distances, sums and losses are
-float64.
+The general bound on the loss of P(y|x) ~ exp(-scale t(x, y) / 2), with a metric
+t = min(d, truncation), is scale t. The exact loss of two words is scale t / 2 +
+|ln Z - ln Z'|, often near half of the bound; the unknown word is an input but not an
+output. Distances, sums and losses are float64.
 
 The raised scale of an epsilon lies in [epsilon, 2 epsilon], and no pair of the V + 1
-inputs loses more than epsilon t at it. All of it is public: lexicon, space, truncation
-and epsilon decide. The loss over t need not grow with the scale. So nothing rests on
-the search: words that matter propose a scale, and it is taken only if the losses of all
-pairs hold at it; otherwise the pairs that failed join the words and propose again.
+inputs loses more than epsilon t at it. It depends on public data only: lexicon, space,
+truncation and epsilon. The loss over t need not grow with the scale, so that the search
+proves nothing: a few words propose a scale, and it is accepted only if the losses of
+all pairs are within the claim; otherwise the pairs that failed join the few words, and
+these propose again.
 """
 
 from __future__ import annotations
@@ -28,9 +29,22 @@ from dptext.exponential.distribution import DistanceDistribution, Lists, Weights
 from dptext.spaces import Space
 from dptext.types import Floats, Ints, blocks
 
+# No pair may come nearer to its claim than this, relatively: rounding stays below.
+MARGIN = 1e-9
+# Different epsilons of a run: each takes passes over all pairs of V. Public, and few.
+MOST = 8
+# Below this many nats at the diameter all scales are alike, and rounding decides.
+LEAST = 1e-6
+_AT_ONCE = 64  # rows of logarithms of sums
+# Words of each kind at the beginning of a search, that join after a round, and at most.
+_FIRST, _MORE, _WORDS = 64, 64, 512
+_ROUNDS = 10
+_GRID = np.linspace(1.0, 2.0, 33)
+_SEED = 1
+
 
 def sums_of_all_words(weights: Weights, kind: type = np.float64) -> Floats:
-    """Return Z of all words: (V,), the last result kept.
+    """Return Z of all words: (V,); the last result is cached.
 
     kind is the precision of distances and weights.
     """
@@ -49,8 +63,9 @@ def _sums(weights: Weights, kind: type) -> Floats:
         weights.distribution.space, kind
     ):
         tile = weights.measure(tile)
+        # A tile off the diagonal holds each pair once, and counts for both words.
         both = columns.start != rows.start
-        # Seen from the columns, whose rates may be others.
+        # The weights of the columns as inputs, whose rates may differ.
         back = None
         if both and not weights.symmetric:
             back = np.exp(tile * -rate[columns])
@@ -62,14 +77,12 @@ def _sums(weights: Weights, kind: type) -> Floats:
     return sums
 
 
-_AT_ONCE = 64
-
-
 @dataclass(frozen=True)
 class Losses:
     """The losses over t of all pairs of the V + 1 inputs of a space, at any scale."""
 
     space: Space
+    #: The largest distance that counts.
     truncation: float
 
     @cached_property
@@ -93,7 +106,7 @@ class Losses:
     def excess_over_unknown(self, ids: Ints) -> Floats:
         """Return max over y of t(x, y) - t(unknown, y): (n,).
 
-        The unknown word is no output, so that this may be less than t(x, unknown).
+        It may be less than t(x, unknown), since the unknown word is not an output.
         """
         beyond = np.empty(len(ids))
         for part in blocks(len(ids), distribution.ROWS):
@@ -111,7 +124,7 @@ class Losses:
         )
         steepest, other = self._steepest(log_z)
         top = np.argsort(-steepest, kind="stable")[:few]
-        # Where all words lie at one point there is no pair to lose anything.
+        # If all words have the same vector no pair loses anything.
         differ = self.rows(np.zeros(1, np.int64)).max() > 0.0
         worst = 0.5 * scale + float(steepest[top[0]]) if differ else 0.0
         with_unknown, word = self._worst_unknown(scale, log_z, worst)
@@ -140,7 +153,7 @@ class Losses:
     ) -> tuple[float, int]:
         """Return the largest loss over t between the unknown word and a word.
 
-        Exact where it is above floor, else at most floor.
+        Exact if it exceeds floor, else at most floor.
         """
         words = np.flatnonzero(self.unknown > 0.0)
         if not len(words):
@@ -148,7 +161,7 @@ class Losses:
         gap, t = log_z[words] - log_z[-1], self.unknown[words]
         # From the word to the unknown word, the word itself is the worst output.
         loss = 0.5 * scale - gap / t
-        # The other way round that is only a bound: exact where it matters.
+        # The other way round this is only a bound; computed exactly above floor.
         bound = 0.5 * scale + gap / t
         near = np.flatnonzero(bound > max(floor, float(loss.max())))
         exact = 0.5 * scale * self.excess_over_unknown(words[near]) + gap[near]
@@ -169,12 +182,13 @@ def log_sums(rows: Floats, scale: float) -> Floats:
 
 
 class SubsetLosses:
-    """The losses over t of a few inputs, the unknown one last, quick at any scale."""
+    """The losses over t among a few inputs and the unknown word, fast at any scale."""
 
     def __init__(self, losses: Losses, ids: Ints) -> None:
+        """Take the distances of inputs by their rows (n,)."""
         self.ids = np.unique(ids)
         self._rows = losses.rows(np.append(self.ids, losses.space.size))
-        # (n + 1, n): from each of them to those that are words.
+        # From each of them, the unknown word last, to the n words: (n + 1, n).
         self._among = self._rows[:, self.ids]
         self._beyond = losses.excess_over_unknown(self.ids)
 
@@ -191,27 +205,16 @@ class SubsetLosses:
         return float(share.max())
 
 
-# No pair may come nearer to its claim than this, relatively: rounding stays below.
-MARGIN = 1e-9
-# Every epsilon costs passes over all pairs of V: as many as this are few and public.
-MOST = 8
-# Below this many nats at the diameter all scales are alike, and rounding decides.
-LEAST = 1e-6
-_FIRST, _MORE, _WORDS = 64, 64, 512
-_ROUNDS = 10
-_GRID = np.linspace(1.0, 2.0, 33)
-_SEED = 1
-
-
 @dataclass(frozen=True, slots=True)
 class Scales:
     """The raised scales of the epsilons of a run, each searched once."""
 
     space: Space
+    #: By epsilon and truncation.
     known: dict[tuple[float, float], float] = field(default_factory=dict)
 
     def at(self, epsilon: float, truncation: float) -> float:
-        """Return the scale for epsilon; UsageError beyond MOST different ones."""
+        """Return the scale for epsilon. Raises UsageError beyond MOST epsilons."""
         settings = (float(epsilon), float(truncation))
         if settings not in self.known:
             if len(self.known) >= MOST:
@@ -224,7 +227,7 @@ class Scales:
         return self.known[settings]
 
     def check(self, epsilon: float) -> None:
-        """Raise UsageError where epsilon is too small to be looked at in float64."""
+        """Raise UsageError if epsilon is too small for exact losses in float64."""
         if epsilon * self.space.geometry.diameter < LEAST:
             raise UsageError(
                 f"recalibrate needs an epsilon of each word: at {epsilon:.3g} (the "
@@ -249,15 +252,14 @@ def recalibrated_scale(
 ) -> float:
     """Return a scale in [epsilon, 2 epsilon] at which no loss exceeds epsilon t.
 
-    Searched once for a lexicon, space, truncation and epsilon, then kept in the cache
-    folder.
+    Cached for the lexicon, space, truncation and epsilon.
     """
 
     def compute() -> dict[str, float]:
         return {"eta": _search(Losses(space, truncation), epsilon)}
 
     def holds(kept: cache.Numbers) -> bool:
-        # The search began with these words; the pairs that decide are often theirs.
+        # The words that the search begins with: often the decisive pairs are theirs.
         losses, raised = Losses(space, truncation), float(kept["eta"])
         words = SubsetLosses(losses, _first_words(losses))
         inside = epsilon <= raised <= 2.0 * epsilon
@@ -272,7 +274,7 @@ def recalibrated_scale(
 
 
 def _search(losses: Losses, epsilon: float) -> float:
-    """Return a scale at which all pairs hold; epsilon itself always does."""
+    """Return a scale at which all pairs are within the claim; epsilon always is."""
     words = SubsetLosses(losses, _first_words(losses))
     top = 2.0 * epsilon
     for turn in range(_ROUNDS):
@@ -284,15 +286,15 @@ def _search(losses: Losses, epsilon: float) -> float:
             return raised
         known = words.ids if len(words.ids) < _WORDS else words.ids[:0]
         words = SubsetLosses(losses, np.append(known, more))
-        # Few pairs fail for long; where others do again and again, give way.
+        # Usually the same few pairs fail; if new ones keep failing, lower the top.
         top = raised if turn < _ROUNDS // 2 else epsilon + 0.9 * (raised - epsilon)
     return epsilon
 
 
 def _propose(words: SubsetLosses, epsilon: float, top: float) -> float:
-    """Return the largest scale up to top that a few words allow; else epsilon.
+    """Return the largest scale up to top that a few words allow, else epsilon.
 
-    By a grid and halving.
+    By a grid from above, then bisection.
     """
     limit = epsilon * (1.0 - 2.0 * MARGIN)
     grid = [scale for scale in (epsilon * _GRID).tolist() if scale < top]
@@ -313,7 +315,7 @@ def _propose(words: SubsetLosses, epsilon: float, top: float) -> float:
 
 
 def _first_words(losses: Losses) -> Ints:
-    """Choose frequent and random words, and those next to the unknown word."""
+    """Choose frequent words, random ones, and the nearest to the unknown word."""
     size = losses.space.size
     count = min(_FIRST, size)
     rng = np.random.default_rng(_SEED)

@@ -1,16 +1,16 @@
 """Mechanisms that draw from an exponential distribution over distances; their risk.
 
-The Bayes risk is computed in seconds. With c(x) = prior(x) / Z(x), Z from
-`losses.sums_of_all_words`, the words x are tried by falling c: a word outside the list
-of y is at least far(y) away, so that y is done once c of the next word times
-exp(-rate far(y)) is no more than its best so far. That and the words listed for y give
-the maximum itself: nothing is left out, and all that counts is float64 (docs/
-guarantees.md, 6; the bound on words not listed is that of dptext.exponential.sampling).
+The exact Bayes risk takes seconds. For each output y it needs the maximum over x of
+worth(x) exp(-rate d(x, y)), worth(x) = prior(x) / Z(x), Z from
+`losses.sums_of_all_words`. First the words listed for y are tried, then all words by
+falling worth: a word that is not listed is at least far(y) away, so that y is finished
+once the worth of the next word times exp(-rate far(y)) is no more than the maximum so
+far. The result is exact, in float64 (docs/guarantees.md, 6).
 
-Searches go by an estimate. Z is that of the listed words and a public sample of the
-others; guesses are the words listed and the most frequent ones. Made exact to single
-precision at one epsilon, it stays near nearby. No result rests on it: what a search
-proposes is checked with `best_guesses`.
+Searches for an epsilon use an estimate: Z from the listed words and a public sample of
+the others, guesses from the listed words and the most frequent ones. It can be made
+exact to single precision at one epsilon, and is then good nearby. No result rests on
+it: `best_guesses` checks the epsilon that a search proposes.
 """
 
 from __future__ import annotations
@@ -33,27 +33,32 @@ from dptext.mechanisms import Bands, ExponentialMechanism, WordMechanism, log_no
 from dptext.randomness import RandomBits
 from dptext.types import Eps, Floats, Guarantee, Ids, Ints, VaryingEpsilon, blocks
 
-# Words tried together, and outputs whose lists are looked at together.
+# Words tried together, and outputs whose lists are tried together.
 _BLOCK, _LISTED = 128, 4096
-# Bounds on distances are single precision: this much less is surely below.
+# Bounds on distances are single precision: a product with this is surely a bound.
 _BELOW = 1.0 - 1e-6
-# With all of V listed nothing is far; infinity is no number to reckon with.
+# If all of V is listed the bound is infinite; this large number avoids inf * 0.
 _FAR = 1e15
+# Of the estimate: words sampled for Z, and most frequent words tried as guesses.
+_SAMPLE, _FREQUENT = 128, 128
+_SEED = 1
+_ROWS = 4096
 
 
-def _search(weights: Weights, worth: Floats, bands: Bands) -> Floats:
+def _maximise(weights: Weights, worth: Floats, bands: Bands) -> Floats:
+    """Return max of worth(x) exp(-rate d(x, y)) over the x of each band: (bands, V)."""
     best = np.zeros((len(bands), weights.size))
     listed = weights.distribution.lists.listed
     for row, (begin, end) in enumerate(bands):
-        # A word is at distance 0 of itself, and words of other bands are worth nothing.
+        # A word is at distance 0 of itself. Words of other bands have no worth here.
         best[row, begin:end] = worth[begin:end]
         inside = best[row].copy()
         if not inside.any():
             continue
-        # First the words listed for each y.
         for part in blocks(weights.size, _LISTED):
-            hopeful = inside[listed[part]] > best[row, part, None]
-            outputs, positions = np.nonzero(hopeful)
+            # exp is at most 1: only a larger worth can exceed the maximum so far.
+            promising = inside[listed[part]] > best[row, part, None]
+            outputs, positions = np.nonzero(promising)
             outputs += part.start
             inputs = listed[outputs, positions].astype(np.int64)
             value = inside[inputs] * weights.pairs(inputs, outputs)
@@ -63,19 +68,21 @@ def _search(weights: Weights, worth: Floats, bands: Bands) -> Floats:
 
 
 def _try_others(weights: Weights, worth: Floats, best: Floats) -> None:
-    """Try all words by falling worth, until no y can gain by one."""
+    """Try all words by falling worth until no output can gain: best (V,), in place."""
     order = np.argsort(-worth, kind="stable")
     far = np.minimum(weights.distribution.lists.far[: weights.size] * _BELOW, _FAR)
-    slowest = float(weights.rate[worth > 0.0].min())
-    most = np.exp(-slowest * weights.measure(far))
+    # The largest weight of a word that is not listed for the output.
+    lowest_rate = float(weights.rate[worth > 0.0].min())
+    most = np.exp(-lowest_rate * weights.measure(far))
     outputs = np.arange(weights.size)
     product = distribution.DistanceProduct(weights.distribution.space, outputs)
     for start in range(0, len(order), _BLOCK):
-        left = worth[order[start]] * most[outputs] > best[outputs]
-        if not left.any():
+        unfinished = worth[order[start]] * most[outputs] > best[outputs]
+        if not unfinished.any():
             return
-        if left.mean() < 0.75:
-            outputs = outputs[left]
+        # Making the product anew pays when a quarter of the outputs is finished.
+        if unfinished.mean() < 0.75:
+            outputs = outputs[unfinished]
             product = distribution.DistanceProduct(weights.distribution.space, outputs)
         inputs = order[start : start + _BLOCK]
         for part in blocks(len(outputs), distribution.COLUMNS):
@@ -87,12 +94,6 @@ def _try_others(weights: Weights, worth: Floats, best: Floats) -> None:
             best[words] = np.maximum(best[words], joint.max(axis=0))
 
 
-# Words sampled for Z, and most frequent words that are tried as guesses.
-_SAMPLE, _FREQUENT = 128, 128
-_SEED = 1
-_ROWS = 4096
-
-
 class DistanceEstimate:
     """An estimate of the success of the best guess, for a prior (V,)."""
 
@@ -101,20 +102,20 @@ class DistanceEstimate:
         self._prior = prior
         space, size = distribution.space, distribution.space.size
         rates = distribution.at(1.0).rate
-        # No probability grows faster with epsilon than exp(drift epsilon).
+        #: No probability grows faster with epsilon than exp(drift epsilon).
         widest = space.geometry.diameter ** (2 if distribution.squared else 1)
         self.drift = float(rates.max()) * widest
         rng = np.random.default_rng(_SEED)
         sample = np.sort(rng.choice(size, min(_SAMPLE, size), replace=False))
         self._frequent = np.argsort(-prior, kind="stable")[:_FREQUENT]
         self._listed = distribution.lists.listed[:size].astype(np.int64)
-        # t of all in single precision; its truncation is left to each epsilon.
+        # Tables of t in single precision, not yet truncated: that depends on epsilon.
         far = np.minimum(distribution.lists.far[:size], _FAR).astype(np.float32)
         self._far = distribution.measure(far, np.inf)
         self._near = np.empty(self._listed.shape, np.float32)
         self._columns = np.empty((len(self._frequent), size), np.float32)
         self._sampled = np.empty((size, len(sample)), np.float32)
-        for part in blocks(size, _ROWS):  # doubles of all would take gigabytes
+        for part in blocks(size, _ROWS):  # in float64 all would take gigabytes
             span, listed = (part.start, part.stop), self._listed[part]
             rows = np.arange(*span).repeat(listed.shape[1])
             squares = geometry.squared_single(space, rows, listed.ravel())
@@ -125,7 +126,7 @@ class DistanceEstimate:
             self._sampled[part] = geometry.distances_to_words(space, sample, *span).T
         for table in (self._near, self._sampled, self._columns):
             distribution.measure(table, np.inf)
-        # Nearer than far are only the listed words, which are counted by themselves.
+        # Listed words are counted separately: in the sample they count as far.
         np.maximum(self._sampled, self._far[:, None], out=self._sampled)
         self._factor = np.ones(size)
 
@@ -137,7 +138,7 @@ class DistanceEstimate:
         best = worth.copy()
         for part in blocks(weights.size, _ROWS):
             listed = self._listed[part]
-            # Distances are symmetric, but rates are those of the guess.
+            # Distances are symmetric, but the rate is that of the input.
             from_listed = near[part]
             if not weights.symmetric:
                 from_listed = _table_weights(weights, self._near[part], listed)
@@ -149,13 +150,17 @@ class DistanceEstimate:
         return float(best.sum(dtype=np.float64))
 
     def learn(self, epsilon: float) -> None:
-        """Take the sums of all pairs at an epsilon, in single precision."""
+        """Correct Z by the exact sums at an epsilon, in single precision."""
         weights = self._distribution.at(epsilon)
         exact = losses.sums_of_all_words(weights, np.float32)
         self._factor = exact / self._sums(weights)[1]
 
     def _sums(self, weights: Weights) -> tuple[NDArray[np.float32], Floats]:
-        """Return the weights of the listed words, (V, k), and about Z, (V,)."""
+        """Return the weights of the listed words, (V, k), and the estimate of Z, (V,).
+
+        Z is V times the mean weight of the sample, and the excess of the listed words
+        over the weight at far.
+        """
         rows = np.arange(weights.size)[:, None]
         near = _table_weights(weights, self._near, rows)
         floor = _table_weights(weights, self._far[:, None], rows)
@@ -167,24 +172,24 @@ class DistanceEstimate:
 def _table_weights(
     weights: Weights, table: NDArray[np.float32], inputs: Ints
 ) -> NDArray[np.float32]:
-    """Return the weights of a table of t, the rates those of the inputs."""
+    """Return the weights of a table of t; inputs are the rows of its entries."""
     rates = weights.rate[:1] if weights.symmetric else weights.rate[inputs]
     rate = rates.astype(np.float32)
     logs: NDArray[np.float32] = table * -rate
     if weights.truncation != np.inf:
-        # exp(-rate truncation) is the least weight.
+        # Truncating t at the top is truncating the exponent at the bottom.
         np.maximum(logs, -weights.truncation * rate, out=logs)
     return np.exp(logs, out=logs)
 
 
 @dataclass(frozen=True, eq=False)
 class DistanceMechanism(WordMechanism):
-    """All that follows from the distribution alone."""
+    """The methods that follow from the distribution alone."""
 
     @property
     @abstractmethod
     def distribution(self) -> DistanceDistribution:
-        """Return what words are drawn from."""
+        """Return the output distributions."""
 
     @cached_property
     def _sampler(self) -> Sampler:
@@ -199,43 +204,42 @@ class DistanceMechanism(WordMechanism):
         return log_normalised(self.distribution.log_weights(ids, eps))
 
     def best_guesses(self, prior: Floats, epsilon: float, bands: Bands) -> Floats:
-        """Return max of prior(x) P(y|x) over the x of each band: (bands, V), kept."""
+        """Return max of prior(x) P(y|x) over the x of each band: (bands, V), cached."""
         kept, weights = self.distribution.kept, self.distribution.at(epsilon)
         key = (epsilon, hash(prior.tobytes()), tuple(bands))
         if key not in kept:
             worth = prior / losses.sums_of_all_words(weights)
-            kept[key] = _search(weights, worth, bands)
+            kept[key] = _maximise(weights, worth, bands)
         return kept[key].copy()
 
     def risk_estimate(self, prior: Floats) -> DistanceEstimate:
-        """Return an estimate of the Bayes risk at any epsilon, to search by."""
+        """Return an estimate of the Bayes risk at any epsilon, for searches."""
         return DistanceEstimate(self.distribution, prior)
 
 
 @dataclass(frozen=True, eq=False)
 class TruncatedMetricMechanism(DistanceMechanism, ExponentialMechanism):
-    """P(y|x) ~ exp(-scale t / 2) with t = min(d, truncation); the claim is epsilon t.
-
-    lists are those of every input; scales raise the scale above epsilon, None: not.
-    """
+    """P(y|x) ~ exp(-scale t / 2), t = min(d, truncation); the claim is epsilon t."""
 
     source: ClassVar[str]
 
+    #: Of all inputs.
     lists: Lists
+    #: Raise the scale above epsilon; None: the scale is epsilon.
     scales: Scales | None
 
     @property
     def cut(self) -> float | None:
-        """Return the largest distance that counts, where it is given."""
+        """Return the largest distance that counts if it is set, else None."""
         return None
 
     @property
     def most(self) -> float:
-        """Return epsilon times that distance, where it follows from this; inf: none."""
+        """Return epsilon times that distance if it follows from epsilon, else inf."""
         return math.inf
 
     def truncation(self, epsilon: float) -> float:
-        """Return the largest distance that counts; inf: all do."""
+        """Return the largest distance that counts, inf if all do."""
         return self.most / epsilon if self.cut is None else self.cut
 
     def scale(self, epsilon: float) -> float:
@@ -246,7 +250,7 @@ class TruncatedMetricMechanism(DistanceMechanism, ExponentialMechanism):
 
     @cached_property
     def distribution(self) -> DistanceDistribution:
-        """Return what words are drawn from."""
+        """Return the output distributions."""
         return DistanceDistribution(self.space, self.lists, self.scale, self.truncation)
 
     def metric(self, epsilon: float, ids: Ints, begin: int, end: int) -> Floats:

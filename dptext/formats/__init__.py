@@ -11,8 +11,8 @@ subclass of the one below, and a `Writer`.
   selected field unless `missing` is "pass", is a `Fault`; where no next record can be
   found behind it, an InputError. A selection without fields (of `init` and `check`)
   gives records without texts.
-- What `read` keeps in `rest` is enough for the writer, which spells texts anew whether
-  they changed or not: else the spelling would tell which did. All else comes back byte
+- The writer needs only the `rest` that `read` keeps, and spells texts anew whether they
+  changed or not: else the spelling would tell which did. All else comes back byte
   for byte. Between two inputs of one output nothing may run together.
 - Fields of `Selection.dropped` are left out, and the values of `Selection.pseudonyms`
   become tokens; a format without fields has neither.
@@ -37,7 +37,7 @@ from dptext.types import Fault, Record, Selection, Verbatim
 
 BOM = b"\xef\xbb\xbf"
 _ARRAY = re.compile(rb"\[\s*(?:\{|\]|\Z)")  # text may begin with a bracket, too
-# An archive whose first part is one of an Office document.
+# An archive that begins with a part of an Office document.
 _OFFICE = re.compile(
     rb"PK\x03\x04.{26}(?:\[Content_Types\]|xl/|_rels/|docProps/)", re.DOTALL
 )
@@ -62,7 +62,7 @@ Token = Callable[[str], str]
 
 
 def no_token(value: str) -> str:
-    """Stand for a key where none is needed; a value never passes as it is."""
+    """Stand for a key where none is needed; no value ever passes unchanged."""
     raise InternalError("a field of pseudonyms is written without a key")
 
 
@@ -75,11 +75,11 @@ class Writer(ABC):
 
     @abstractmethod
     def verbatim(self, item: Verbatim) -> None:
-        """Write what stands between records as it is."""
+        """Write bytes between records unchanged."""
 
     @abstractmethod
     def close(self) -> None:
-        """Write what is held back; the stream stays open."""
+        """Flush; the stream stays open."""
 
     @property
     def note(self) -> str:
@@ -112,7 +112,7 @@ class Format(ABC):
     CHANGES_FIELDS: ClassVar = False  # leaves fields out and writes pseudonyms
     MAY_LACK: ClassVar = False  # a record may lack a field, or have a null in it
     IS_TABLE: ClassVar = False  # of characters, with delimiters and perhaps a header
-    IS_STREAMED: ClassVar = True  # what is written can be read before the end is there
+    IS_STREAMED: ClassVar = True  # readers need not wait for its end
     HAS_NAMES: ClassVar = True  # else the first record may stand as names of fields
 
     @abstractmethod
@@ -127,7 +127,7 @@ class Format(ABC):
     def writer(
         self, stream: BinaryIO, selection: Selection, token: Token = no_token
     ) -> Writer:
-        """Return a writer of what `read` gave with the same selection.
+        """Return a writer of the records that `read` gave with the same selection.
 
         token gives pseudonyms, where the selection has any.
         """
@@ -165,11 +165,11 @@ class Format(ABC):
                     yield name, (text,)
 
     def rows(self, stream: BinaryIO) -> int | None:
-        """Return how many records a file says it holds; None where it does not say."""
+        """Return the number of records that a file states; None where it has none."""
         return None
 
     def regular(self, selection: Selection, head: bytes = b"") -> Regular | None:
-        """Return what finds records in bytes without reading them; head as below.
+        """Return a finder of records in bytes, without reading them; head as below.
 
         None where that cannot be done; else the writer is a LineWriter.
         """
@@ -178,8 +178,8 @@ class Format(ABC):
     def head(self, before: Sequence[Verbatim]) -> bytes:
         """Return lines with which records from within a file read as a file.
 
-        before is what stood between records so far. They are read as one Verbatim, and
-        written as they are.
+        The bytes between records so far, `before`, are read as one Verbatim and written
+        unchanged.
         """
         return b"\n"
 
@@ -188,12 +188,12 @@ class Format(ABC):
         """Give name and text of each field of a record that is copied.
 
         A warning names those that repeat private text, the answer of a run all of them;
-        the text of what holds none may be "". A format without fields gives none.
+        a field without text may give "". A format without fields gives none.
         """
 
 
 class Requirement(NamedTuple):
-    """What a format must have for an option, and the reason where it has not."""
+    """A property that an option needs of a format, and the message without it."""
 
     is_met: Callable[[Format], bool]
     reason: str
@@ -363,7 +363,8 @@ Parse = Callable[[str, int], Record]
 class Unreadable(Exception):
     """A record has to become a Fault; the reason is without its text.
 
-    advice says what to do where that is not to leave the record out; is_absent, that
+    advice: the remedy, where there is a better one than to leave the record out;
+    is_absent:
     the record lacks a field which was named and has others.
     """
 
@@ -376,7 +377,13 @@ class Unreadable(Exception):
 
     def fault(self, location: str, raw: bytes) -> Fault:
         """Return the record as a fault."""
-        return Fault(location, str(self), raw, self.advice, self.is_absent)
+        return Fault(
+            location=location,
+            reason=str(self),
+            raw=raw,
+            advice=self.advice,
+            is_absent=self.is_absent,
+        )
 
 
 def too_long(limit: int) -> str:
@@ -386,7 +393,7 @@ def too_long(limit: int) -> str:
 
 
 def decode(raw: bytes) -> str:
-    """Decode UTF-8 strictly, and refuse what is most likely not text."""
+    """Decode UTF-8 strictly, and refuse bytes that are most likely not text."""
     if b"\0" in raw:
         raise Unreadable(
             "NUL byte, as in binary files and UTF-16",
@@ -455,7 +462,7 @@ def read_lines(
 
 
 def regular_lines(blank: bytes | None) -> Regular:
-    """Take lines for records, but for those of blank bytes (None: white space)."""
+    """Take lines for records, except those of blank bytes (None: white space)."""
 
     def regular(data: bytes, at_end: bool) -> tuple[int, int]:
         end = len(data) if at_end else data.rfind(b"\n") + 1

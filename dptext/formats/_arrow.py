@@ -1,12 +1,12 @@
 """Texts inside Arrow columns, and rows of these: finding, taking and replacing them.
 
-Of Parquet files and of tables in memory. What is said of their columns may be a
-function of the private texts: pandas writes how many distinct ones a column of
-categories has, others write statistics. So only what follows is copied: names, types
-and nullability of columns, field ids, the metadata of other columns, and what pandas
-says of other columns and of the row index.
+Of Parquet files and of tables in memory. Metadata of a column may be a function of the
+private texts: pandas writes the number of distinct ones in a column of categories,
+others write statistics. So only these are copied: names, types and nullability of
+columns, field ids, the metadata of other columns, and those of pandas about other
+columns and the row index.
 
-pyarrow has no types that a checker knows; the names below say what is meant.
+pyarrow has no types that a checker knows; the names below stand for them.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def column(
 ) -> ArrowColumn:
     """Find a field by its path; lists on the way are gone through.
 
-    Raises InputError when there is no such field or it cannot hold what is asked.
+    Raises InputError when there is no such field or it is of a wrong type.
     """
     first, *names = _fields.parse(path)
 
@@ -73,7 +73,7 @@ def column(
             raise InputError(
                 f"{location}: field {path!r} leads into {_shown(kind)}, not a struct"
             )
-        fields = fields_of(kind)
+        fields = subfields(kind)
         steps.append(number([field.name for field in fields], name))
         kind = inside(fields[steps[-1]].type)
     if is_text and not holds_text(kind):
@@ -101,7 +101,7 @@ def leaves(schema: Schema) -> Iterator[tuple[ArrowColumn, Kind]]:
         if is_kind(kind, "is_struct") and kind.num_fields:
             left += [
                 ((*names, field.name), (*at, index), inside(field.type))
-                for index, field in enumerate(fields_of(kind))
+                for index, field in enumerate(subfields(kind))
             ]
         else:
             yield ArrowColumn(_fields.joined(names), at[0], at[1:]), kind
@@ -114,8 +114,8 @@ def is_kind(kind: Kind, *tests: str) -> bool:
     return any(getattr(types, test, lambda kind: False)(kind) for test in tests)
 
 
-def fields_of(kind: Kind) -> list[Field]:
-    """Return the fields of a struct, or what is below another nested type."""
+def subfields(kind: Kind) -> list[Field]:
+    """Return the fields of a struct, or the inner type of another nested type."""
     return [kind.field(i) for i in range(kind.num_fields)]
 
 
@@ -124,7 +124,7 @@ def is_list(kind: Kind) -> bool:
 
 
 def inside(kind: Kind) -> Kind:
-    """Return the type of what lists of a type hold, at any depth."""
+    """Return the type of the elements of lists, at any depth."""
     while is_list(kind):
         kind = kind.value_type
     return kind
@@ -136,7 +136,7 @@ def holds_text(kind: Kind) -> bool:
 
 
 def _shown(kind: Kind) -> str:
-    """Name a type; a nested one without what is in it."""
+    """Name a type; a nested one without its inner types."""
     return str(kind).partition("<")[0]
 
 
@@ -164,7 +164,7 @@ def size(array: Array) -> int:
 
 
 def values(array: Array, steps: tuple[int, ...]) -> list[Value]:
-    """Return the value of every row of a column; what is inside a null is null."""
+    """Return the value of every row of a column; inside a null all is null."""
     import pyarrow.compute as pc
 
     if is_list(array.type):
@@ -229,10 +229,10 @@ def rebuilt(
         mask = array.is_null()
         return of.from_arrays(pa.array(offsets, width), inner, type=kind, mask=mask)
     if steps:
-        fields = fields_of(kind)
+        fields = subfields(kind)
         children = [array.field(i) for i in range(kind.num_fields)]
         at, field = steps[0], fields[steps[0]]
-        if not field.nullable:  # what lies inside a null struct
+        if not field.nullable:  # inside of a null struct
             new = ["" if value is None else value for value in new]
         children[at] = rebuilt(children[at], field.type, steps[1:], new)
         return pa.StructArray.from_arrays(children, fields=fields, mask=array.is_null())
@@ -260,7 +260,7 @@ ROWS = 1024  # rows that are read, or rebuilt, at once
 
 @dataclass(frozen=True, slots=True)
 class TableHead:
-    """What all rows of a file share; schema is that of the output."""
+    """Data that all rows of a file share; schema is that of the output."""
 
     schema: Schema
     columns: tuple[ArrowColumn, ...]
@@ -270,7 +270,9 @@ class TableHead:
     int96: bool = False
 
     @classmethod
-    def of(cls, schema: Schema, selection: Selection, location: str) -> TableHead:
+    def from_schema(
+        cls, schema: Schema, selection: Selection, location: str
+    ) -> TableHead:
         """Find the selected fields in the schema of an input. Raises InputError."""
         identity, subject = (
             None if path is None else column(schema, path, location, is_text=False)
@@ -291,7 +293,7 @@ class RowPage:
     subjects: Sequence[object] | None
 
     @classmethod
-    def of(cls, head: TableHead, batch: Batch, location: str) -> RowPage:
+    def from_batch(cls, head: TableHead, batch: Batch, location: str) -> RowPage:
         """Take the selected values of rows. Raises InputError for damaged ones."""
         import pyarrow as pa
 
@@ -330,9 +332,15 @@ class RowPage:
             identity = json.dumps(name, ensure_ascii=False, default=str)
         if self.subjects is not None:
             path = selection.subject_field or ""
-            subject = _fields.of_value(self.subjects[row], path)
-        rest, fields = PageRow(self, row), (*selection.fields, *selection.changed)
-        return Record(ordinal, tuple(every), rest, identity, fields, subject)
+            subject = _fields.subject_from_value(self.subjects[row], path)
+        return Record(
+            ordinal=ordinal,
+            texts=tuple(every),
+            rest=PageRow(self, row),
+            identity=identity,
+            present=(*selection.fields, *selection.changed),
+            subject=subject,
+        )
 
 
 class PageRow(NamedTuple):
@@ -372,14 +380,14 @@ def with_texts(head: TableHead, batch: Batch, new: Sequence[list[Value]]) -> Bat
 
 _FIELD_ID = b"PARQUET:field_id"
 _PANDAS = b"pandas"
-# Which columns are the index, what its names are like, and who wrote that.
+# The columns of the index, the types of its names, and the program that wrote them.
 _COPIED = ("index_columns", "column_indexes", "creator", "pandas_version")
-# What is said of a column of texts.
+# Metadata of a column of texts.
 _TEXTS = {"pandas_type": "unicode", "numpy_type": "object", "metadata": None}
 
 
 def released(schema: Schema, columns: Sequence[ArrowColumn]) -> Schema:
-    """Return the schema of the output: without what may tell of the selected texts."""
+    """Return the schema of the output, without metadata about the selected texts."""
     for column in columns:
         field = schema.field(column.index)
         field = bare(field).with_type(retyped(field.type, column.steps))
@@ -390,7 +398,7 @@ def released(schema: Schema, columns: Sequence[ArrowColumn]) -> Schema:
 
 
 def bare(field: Field) -> Field:
-    """Return a field without its metadata, but for the number it has in the file."""
+    """Return a field without its metadata, except its number in the file."""
     number = (field.metadata or {}).get(_FIELD_ID)
     return field.with_metadata({_FIELD_ID: number} if number else None)
 
@@ -408,7 +416,7 @@ def retyped(kind: Kind, steps: tuple[int, ...]) -> Kind:
         is_large = is_kind(kind, "is_large_list")
         return pa.large_list(item) if is_large else pa.list_(item)
     if steps:
-        fields = fields_of(kind)
+        fields = subfields(kind)
         child = fields[steps[0]]
         fields[steps[0]] = bare(child).with_type(retyped(child.type, steps[1:]))
         return pa.struct(fields)
@@ -422,7 +430,7 @@ def without_columns(
 ) -> dict[bytes, bytes] | None:
     """Return the metadata of a schema without columns; texts are those that are text.
 
-    Columns that become text keep nothing of what was said of their values.
+    Columns that become text keep no metadata about their values.
     """
     pandas = _pandas((metadata or {}).get(_PANDAS), texts, gone)
     return {_PANDAS: pandas} if pandas else None
@@ -431,7 +439,7 @@ def without_columns(
 def _pandas(
     raw: bytes | None, private: set[str], gone: Set[str] = frozenset()
 ) -> bytes | None:
-    """Return what pandas needs to know; of private columns only that they are text."""
+    """Return the metadata of pandas; of private columns only that they are text."""
     try:
         document = json.loads(raw or b"")
         copied = {key: document[key] for key in _COPIED if key in document}

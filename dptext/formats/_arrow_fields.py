@@ -1,7 +1,7 @@
 """Fields of an Arrow table that are left out, or whose values become pseudonyms.
 
-A struct of which no field is left is left out itself: Parquet cannot hold it. Values of
-pseudonyms become strings, whatever their type; those inside of lists one by one.
+A struct without remaining fields is left out itself: Parquet cannot hold it. Values of
+pseudonyms of any type become strings, those inside of lists one by one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dptext.formats import Token, _arrow, _fields
 from dptext.formats._arrow import Array, ArrowColumn, Batch, Field, Kind, Schema
 from dptext.types import Selection
 
-# Types whose values have no spelling that all formats share.
+# Types with values that are spelled differently from format to format.
 _NO_VALUES = (
     "is_binary",
     "is_large_binary",
@@ -26,7 +26,7 @@ _NO_VALUES = (
 
 
 class Use(Enum):
-    """What becomes of a field."""
+    """The treatment of a field."""
 
     DROPPED = "left out"
     PSEUDONYM = "a pseudonym"
@@ -38,7 +38,7 @@ Plan = Mapping[int, "Use | Plan"]
 
 @dataclass(frozen=True, slots=True)
 class FieldChanges:
-    """What becomes of the fields of a schema that are no texts, and its schema then."""
+    """The treatment of the fields of a schema that are no texts, and the new schema."""
 
     plan: Plan
     schema: Schema
@@ -77,7 +77,7 @@ class FieldChanges:
         return cls(plan, _schema(schema, plan))
 
     def apply(self, batch: Batch, token: Token) -> Batch:
-        """Return rows without what is left out, and with tokens."""
+        """Return rows without dropped fields, and with tokens."""
         import pyarrow as pa
 
         arrays = [
@@ -95,7 +95,7 @@ def _found(
     found = []
     for path in paths:
         if not _is_there(schema, _fields.parse(path)):
-            raise _fields.unknown(path, _fields.option_of(path, selection), known)
+            raise _fields.unknown(path, _fields.find_option(path, selection), known)
         found.append(_arrow.column(schema, path, "the input", is_text=False))
     return found
 
@@ -108,7 +108,7 @@ def _is_there(schema: Schema, names: tuple[str, ...]) -> bool:
     kind = _arrow.inside(schema.field(schema.names.index(first)).type)
     for name in others:
         known = (
-            [field.name for field in _arrow.fields_of(kind)]
+            [field.name for field in _arrow.subfields(kind)]
             if _arrow.is_kind(kind, "is_struct")
             else []
         )
@@ -182,7 +182,7 @@ def _kept(kind: Kind, change: Use | Plan | None) -> Kind | None:
     assert isinstance(change, Mapping)
     fields = [
         _field(field, change.get(index))
-        for index, field in enumerate(_arrow.fields_of(kind))
+        for index, field in enumerate(_arrow.subfields(kind))
     ]
     kept = [field for field in fields if field is not None]
     return pa.struct(kept) if kept else None
@@ -191,7 +191,7 @@ def _kept(kind: Kind, change: Use | Plan | None) -> Kind | None:
 def _tokens(values: Iterable[object], token: Token) -> Iterator[str | None]:
     """Give the tokens of values; a text without a visible character stays."""
     for value in values:
-        spelled = _fields.of_pseudonym(value, "of pseudonyms")
+        spelled = _fields.pseudonym_input(value, "of pseudonyms")
         if spelled is not None:
             yield token(spelled)
         else:
@@ -199,7 +199,7 @@ def _tokens(values: Iterable[object], token: Token) -> Iterator[str | None]:
 
 
 def _changed(array: Array, change: Use | Plan, token: Token) -> Array:
-    """Return a column with a change of which something is left."""
+    """Return a changed column, of which at least one field is left."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -218,12 +218,12 @@ def _changed(array: Array, change: Use | Plan, token: Token) -> Array:
         return pa.array(list(_tokens(_arrow.values(array, ()), token)), pa.string())
     assert isinstance(change, Mapping)
     children = []
-    for index, field in enumerate(_arrow.fields_of(array.type)):
+    for index, field in enumerate(_arrow.subfields(array.type)):
         inner_change = change.get(index)
         child = array.field(index)
         if inner_change is None:
             children.append(child)
         elif _kept(field.type, inner_change) is not None:
             children.append(_changed(child, inner_change, token))
-    fields = _arrow.fields_of(kind)
+    fields = _arrow.subfields(kind)
     return pa.StructArray.from_arrays(children, fields=fields, mask=array.is_null())

@@ -28,7 +28,7 @@ _PART = re.compile(r"(?:\\.|[^.\\])+", re.DOTALL)
 
 @dataclass(slots=True)
 class PathNode:
-    """One step of the selected paths: what is below it, or what it is itself."""
+    """One step of the selected paths: a text, an id, a subject, or steps below."""
 
     path: str
     below: dict[str, PathNode] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class PathNode:
 
     @property
     def is_name(self) -> bool:
-        """Tell whether the value names the record, or whom it is about."""
+        """Tell whether the value names the record, or its subject."""
         return self.is_identity or self.is_subject
 
     @property
@@ -56,7 +56,7 @@ class PathNode:
 
     @property
     def is_partly_dropped(self) -> bool:
-        """Tell whether some of what is right below is left out."""
+        """Tell whether a step right below is left out."""
         return any(each.is_dropped for each in self.below.values())
 
     @property
@@ -77,7 +77,7 @@ def parse(path: str) -> tuple[str, ...]:
 
 
 def within(paths: Iterable[str]) -> Callable[[tuple[str, ...]], bool]:
-    """Return what tells whether the names of a path lead to one of these, or inside."""
+    """Return a test whether the names of a path lead to one of these, or inside."""
     every = {parse(path) for path in paths}
     lengths = {len(names) for names in every}
     return lambda names: any(names[:length] in every for length in lengths)
@@ -128,9 +128,9 @@ def _check(node: PathNode) -> None:
 def _conflict(node: PathNode) -> str | None:
     """Return the path of a field that cannot be selected inside of a selected one.
 
-    An element of a list may be a text where another holds texts, and what is left out
-    or a pseudonym beside them. The id and the subject are read before all that holds
-    them is left out.
+    An element of a list may be a text where another holds texts, and a dropped field
+    or a pseudonym where another holds these. The id and the subject are read before
+    the objects that hold them are left out.
     """
     below = list(node.below.values())
     if node.is_name or node.is_pseudonym:
@@ -162,7 +162,7 @@ def check_uses(path: str, is_text: bool, is_dropped: bool, is_pseudonym: bool) -
         )
 
 
-def option_of(path: str, selection: Selection) -> str:
+def find_option(path: str, selection: Selection) -> str:
     """Return the option that names a field."""
     uses = {
         "--field": path in selection.fields,
@@ -188,7 +188,7 @@ def unknown(path: str, option: str, names: Iterable[str]) -> UnknownFieldError:
 
 
 _LISTED = 12  # names in one message
-# What is no plain name may be data that stands as a name: it is not shown.
+# Any other name may be data in the place of a name: it is not shown.
 _PLAIN = re.compile(r"[^\W\d][\w \\.-]{0,60}")
 
 
@@ -239,12 +239,12 @@ def is_plain(name: str) -> bool:
     return _PLAIN.fullmatch(name) is not None
 
 
-def listed(names: Iterable[str], what: str = "fields with strings") -> str:
+def listed(names: Iterable[str], kind: str = "fields with strings") -> str:
     """Name the fields that may be chosen, as the end of a message."""
     plain = list(filter(is_plain, dict.fromkeys(names)))
     shown = ", ".join(f"'{name}'" for name in plain[:_LISTED])
     more = f" and {len(plain) - _LISTED} more" if len(plain) > _LISTED else ""
-    return f"; {what}: {shown}{more}" if plain else ""
+    return f"; {kind}: {shown}{more}" if plain else ""
 
 
 _IDENTIFIER = re.compile(r"[^\W\d]\w{0,39}(?:[.-]\w+)*")  # surely no text
@@ -257,7 +257,8 @@ def nearest(name: str, names: Iterable[str], option: str = "--field") -> str:
     """
     every = list(names)
     parts = [part.strip() for part in name.split(",")]
-    if len(parts) > 1 and set(parts) & set(every):
+    are_names = all(_IDENTIFIER.fullmatch(part) for part in parts)
+    if len(parts) > 1 and (are_names or set(parts) & set(every)):
         each = " ".join(f"{option} {part}" for part in parts)
         return f"; {option} is repeated, once for each: {each}"
     by_case = {each.lower(): each for each in reversed(every)}
@@ -269,8 +270,9 @@ Cell = TypeVar("Cell")
 
 
 class Columns(NamedTuple):
-    """Where the selected fields stand in a row, from 0; names are those of all."""
+    """Positions of the selected fields in a row, from 0."""
 
+    #: The names of all columns.
     names: tuple[str, ...]
     texts: tuple[int, ...]
     identity: int | None
@@ -279,7 +281,7 @@ class Columns(NamedTuple):
     pseudonyms: tuple[int, ...] = ()
 
     @classmethod
-    def of(
+    def find(
         cls,
         names: tuple[str, ...],
         selection: Selection,
@@ -288,7 +290,7 @@ class Columns(NamedTuple):
     ) -> Columns:
         """Find the selected fields.
 
-        advice says what to do about one that is absent, by the option that names it.
+        For an absent field, `advice` returns a remedy by the option that names it.
 
         Raises UnknownFieldError for one that is absent, InputError for one that is
         there twice, UsageError for one that is selected as two things. Names that may
@@ -310,7 +312,7 @@ class Columns(NamedTuple):
             if name not in names:
                 is_header = all(map(_IDENTIFIER.fullmatch, filter(None, names)))
                 shown = listed(names, "columns")
-                option = option_of(name, selection)
+                option = find_option(name, selection)
                 raise UnknownFieldError(
                     f"{where}: no column {name!r}{advice(option)}"
                     f"{nearest(name, names, option)}{shown if is_header else ''}"
@@ -323,12 +325,12 @@ class Columns(NamedTuple):
         texts = sorted({at[name] for name in selection.fields})
         identity, subject = (None if name is None else at[name] for name in named)
         return cls(
-            names,
-            tuple(texts),
-            identity,
-            subject,
-            frozenset(at[name] for name in selection.dropped),
-            tuple(sorted({at[name] for name in selection.pseudonyms})),
+            names=names,
+            texts=tuple(texts),
+            identity=identity,
+            subject=subject,
+            dropped=frozenset(at[name] for name in selection.dropped),
+            pseudonyms=tuple(sorted({at[name] for name in selection.pseudonyms})),
         )
 
     @property
@@ -337,7 +339,7 @@ class Columns(NamedTuple):
         return tuple(self.names[index] for index in self._copied())
 
     def others(self, text: Callable[[int], str]) -> Iterator[tuple[str, str]]:
-        """Give the names of columns that are copied, and what text gives of them."""
+        """Give the names of copied columns, each with the result of text for it."""
         for index in self._copied():
             yield self.names[index], text(index)
 
@@ -358,26 +360,31 @@ class Columns(NamedTuple):
         identity = None if self.identity is None else text(self.identity)
         subject = None
         if self.subject is not None:
-            subject = of_text(text(self.subject), chosen.subject_field or "")
-        texts = tuple(map(text, self.texts))
-        present = (*chosen.fields, *chosen.changed)
-        return Record(ordinal, texts, rest, identity, present, subject)
+            subject = normalize_subject(text(self.subject), chosen.subject_field or "")
+        return Record(
+            ordinal=ordinal,
+            texts=tuple(map(text, self.texts)),
+            rest=rest,
+            identity=identity,
+            present=(*chosen.fields, *chosen.changed),
+            subject=subject,
+        )
 
 
 _WRITTEN_OUT = 40  # places up to which a number is written without an exponent
 _WHOLE = re.compile(r"(-?(?:0|[1-9][0-9]*))\.0+")
 
 
-def of_json(spelled: str, path: str) -> str:
+def subject_from_json(spelled: str, path: str) -> str:
     """Return the subject of a JSON string, number or boolean. Raises Unreadable."""
     if spelled.startswith('"'):
         try:
-            return of_text(msgspec.json.decode(spelled, type=str), path)
+            return normalize_subject(msgspec.json.decode(spelled, type=str), path)
         except msgspec.DecodeError:
             raise Unreadable(
                 f"subject field {path!r} holds half of a surrogate pair"
             ) from None
-    return of_text(_number(spelled), path)
+    return normalize_subject(_number(spelled), path)
 
 
 def value_of_json(spelled: str) -> object:
@@ -394,7 +401,7 @@ def value_of_json(spelled: str) -> object:
         return spelled
 
 
-def of_value(value: object, path: str) -> str:
+def subject_from_value(value: object, path: str) -> str:
     """Return the subject of a value of a column. Raises Unreadable."""
     if value is None:
         raise Unreadable(f"field {path!r} is null")
@@ -402,14 +409,15 @@ def of_value(value: object, path: str) -> str:
         raise Unreadable(f"subject field {path!r} is not text or a number")
     if isinstance(value, bool):
         return str(value).lower()
-    return of_text(value if isinstance(value, str) else _number(str(value)), path)
+    text = value if isinstance(value, str) else _number(str(value))
+    return normalize_subject(text, path)
 
 
-def of_pseudonym(value: object, path: str) -> str | None:
+def pseudonym_input(value: object, path: str) -> str | None:
     """Return how a value is spelled for its pseudonym; None where it is missing.
 
     A text without any visible character counts as missing, as does no number (NaN).
-    Raises Unreadable for what is neither text, number, date nor truth value.
+    Raises Unreadable unless it is a text, number, date or truth value.
     """
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
@@ -420,17 +428,17 @@ def of_pseudonym(value: object, path: str) -> str | None:
     if isinstance(value, bool):
         return str(value).lower()
     text = value if isinstance(value, str) else _number(str(value))
-    return spelled(text) if text.strip() else None
+    return normalize(text) if text.strip() else None
 
 
-def of_text(text: str, path: str) -> str:
+def normalize_subject(text: str, path: str) -> str:
     """Return a subject. Raises Unreadable where the text names nobody."""
     if not text.strip():
         raise Unreadable(f"subject field {path!r} is empty")
-    return spelled(text)
+    return normalize(text)
 
 
-def spelled(text: str) -> str:
+def normalize(text: str) -> str:
     """Write a subject in one way: 7.0 is 7, and text is in Unicode's form NFC."""
     match = _WHOLE.fullmatch(text)
     return match[1] if match else unicodedata.normalize("NFC", text)

@@ -200,7 +200,7 @@ class Scan:
                 f"{self._where(node)} holds half of a surrogate pair, which is no "
                 "character"
             ) from None
-        if (spelled := subjects.of_pseudonym(value, node.path)) is not None:
+        if (spelled := subjects.pseudonym_input(value, node.path)) is not None:
             self.changes.append(Change(at, end, spelled))
         return end
 
@@ -218,15 +218,15 @@ class Scan:
         return at + 1
 
     def _name(self, at: int, node: PathNode) -> int:
-        """Take the value that names a record, or whom it is about."""
+        """Take the value that names a record, or its subject."""
         end = skip(self._line, at)
-        what = kind(self._line[at])
+        found = kind(self._line[at])
         named = "id" if node.is_identity else "subject"
-        if what == "null":
+        if found == "null":
             raise Unreadable(f"field {node.path!r} is null")
-        if what in ("object", "array"):
+        if found in ("object", "array"):
             raise Unreadable(
-                f"{named} field {node.path!r} is a JSON {what}; it must be one value"
+                f"{named} field {node.path!r} is a JSON {found}; it must be one value"
             )
         if (self.identity if node.is_identity else self.subject) is not None:
             raise Unreadable(
@@ -235,7 +235,7 @@ class Scan:
         if node.is_identity:
             self.identity = self._line[at:end]
         if node.is_subject:
-            self.subject = subjects.of_json(self._line[at:end], node.path)
+            self.subject = subjects.subject_from_json(self._line[at:end], node.path)
         return end
 
     def _check_may_lack(self, node: PathNode, problem: str) -> None:
@@ -282,7 +282,7 @@ def _left_out(members: Sequence[tuple[int, int, bool]]) -> Iterator[Change]:
 
 
 def _absent_advice(line: str, path: str) -> str:
-    """Say what to do about a text that is absent."""
+    """Return the remedy for a missing text."""
     passes = "; --missing pass lets it be absent, --on-error skip leaves it out"
     return _advice(line, "--field", path) + passes
 

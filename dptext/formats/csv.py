@@ -8,7 +8,7 @@ a new text becomes a space, because nothing else could keep the row whole.
 A field is quoted if it begins with a quote; it ends at the next single quote that
 stands before a delimiter or a line end. So a text with quotes that are not doubled
 swallows rows into one fault rather than leave its lines to be read as rows, whose other
-columns would pass as they are.
+columns would pass unchanged.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from dptext.formats import (
     no_token,
     too_long,
 )
-from dptext.formats._fields import Columns, nearest, of_pseudonym
+from dptext.formats._fields import Columns, nearest, pseudonym_input
 from dptext.types import Record, Selection, Verbatim
 
 QUOTE = b'"'
 _ENDS = (b"", b"\r", b"\n", b"\r\n", b"\r\r\n")
 _SEP = re.compile(rb"(?:\xef\xbb\xbf)?\"?sep=([^\"\r\n])\"?\r?\n?")  # of Excel
-# Each as it is typed in a shell.
+# In the spelling of a shell.
 _DELIMITERS = {";": "';'", "\t": "$'\\t'", "|": "'|'", ",": "','"}
 _BARE = "carriage return outside quotes; convert the line ends to line feeds"
 _NO_QUOTING = "read quotes as ordinary characters with --no-quoting"
@@ -47,12 +47,16 @@ _LONGEST_HEADER = 2**16  # bytes of such a line
 
 
 class FileRow(NamedTuple):
-    """One row: its first line, its fields with their quotes, and what is wrong."""
+    """One row of a table."""
 
+    #: The number of its first line.
     line: int
+    #: With their quotes.
     fields: list[bytes]
+    #: The bytes that end it.
     end: bytes
     raw: bytes
+    #: The reason for which it cannot be read.
     trouble: str | None = None
 
 
@@ -74,7 +78,7 @@ class _Rows:
         """Give every row.
 
         Raises InputError for a quoted field that the end of the file leaves open, and
-        for a row of which nothing tells where it ends, since it is too long to be held.
+        for a row that is too long to find its end.
         """
         piece, line = self._first, self._line
         while piece:
@@ -85,7 +89,13 @@ class _Rows:
             if len(body) > self._limit:
                 if self._quoting:
                     raise self._too_long(line)
-                yield FileRow(line, [], b"", b"", too_long(self._limit))
+                yield FileRow(
+                    line=line,
+                    fields=[],
+                    end=b"",
+                    raw=b"",
+                    trouble=too_long(self._limit),
+                )
                 if not piece.endswith(b"\n"):
                     formats.skip_line(self._stream, self._location)
             elif self._quoting and QUOTE in body:
@@ -96,7 +106,13 @@ class _Rows:
                 split = _divided if self._escapes else bytes.split
                 fields = split(body, self._delimiter) if body else []
                 trouble = _BARE if self._quoting and b"\r" in body else None
-                yield FileRow(line, fields, piece[len(body) :], piece, trouble)
+                yield FileRow(
+                    line=line,
+                    fields=fields,
+                    end=piece[len(body) :],
+                    raw=piece,
+                    trouble=trouble,
+                )
             line += 1
             piece = self._more()
 
@@ -126,7 +142,9 @@ class _Rows:
             opened += row.count(b"\n", begin, at)
             if not row.startswith(self._delimiter, at):
                 raw = bytes(row)
-                return FileRow(line, fields, raw[at:], raw, trouble)
+                return FileRow(
+                    line=line, fields=fields, end=raw[at:], raw=raw, trouble=trouble
+                )
             at += len(self._delimiter)
 
     def _closed(self, row: bytearray, begin: int, opened: int) -> tuple[int, bool]:
@@ -198,53 +216,52 @@ def _divided(body: bytes, delimiter: bytes) -> list[bytes]:
 
 
 class Header(NamedTuple):
-    """The header row of one input, the names in it, and which of them are quoted.
-
-    written is the row as it is written: without columns that are left out.
-    """
+    """The header row of one input."""
 
     raw: bytes
     delimiter: bytes
     names: tuple[str, ...] = ()
+    #: For each name, whether quotes enclose it.
     quoted: tuple[bool, ...] = ()
+    #: The row of the output, without columns that are left out.
     written: bytes = b""
 
 
 class TableBegin(NamedTuple):
-    """What stands before the rows of a table, and how they are read.
+    """The lines before the rows of a table, and the way to read it."""
 
-    line is the number of the first row, first its first line, before Excel's line that
-    names the delimiter, bom whether a byte order mark stood before skipped lines, note
-    a line for people about a guess.
-    """
-
+    #: The number of the first row.
     line: int
+    #: The first line of the first row.
     first: bytes
     delimiter: str
+    #: The line by which Excel names the delimiter.
     before: bytes
+    #: A byte order mark stood before skipped lines.
     bom: bool
+    #: A line for people about a guess.
     note: str
 
 
 class RowRest(NamedTuple):
-    """What is kept of a row to write it back."""
+    """The parts of a row that are kept to write it back."""
 
     fields: list[bytes]
     columns: Columns
     end: bytes
 
 
-# What stands behind a backslash, as COPY of PostgreSQL writes it, and what it means.
+# Characters behind a backslash, as COPY of PostgreSQL writes them, and their meaning.
 _ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _ESCAPES = re.compile(r"\\(?:x([0-9A-Fa-f]{1,2})|([0-7]{1,3})|(.))", re.DOTALL)
 _SPELLED = {each: f"\\{name}" for name, each in _ESCAPED.items()} | {"\\": "\\\\"}
 _NULL = b"\\N"
-# What a text of a tab-separated file has if backslashes escape, and hardly otherwise.
+# Found in a text of a tab-separated file if backslashes escape, hardly otherwise.
 _LIKE_ESCAPES = re.compile(rb"\\[nrtN\\]")
 
 
-def text_of(field: bytes, selection: Selection) -> str:
-    """Return what a field says, nothing for a null; its bytes are known to be UTF-8."""
+def decode_field(field: bytes, selection: Selection) -> str:
+    """Return the text of a field, "" for a null; its bytes are known to be UTF-8."""
     if selection.escapes == "backslash":
         return "" if field == _NULL else _ESCAPES.sub(_meant, field.decode())
     if selection.quoting and field.startswith(QUOTE):
@@ -290,11 +307,13 @@ class Format(formats.Format):
             if columns is None and selection.header:
                 names = _names(row, selection, where)
                 advice = partial(self._absent, source, names, row.line)
-                columns = Columns.of(names, selection, where, advice)
+                columns = Columns.find(names, selection, where, advice)
                 quoted = tuple(field.startswith(QUOTE) for field in row.fields)
                 raw = before + row.raw
                 kept = before + mark.join(columns.kept(row.fields)) + row.end
-                header = Header(raw, mark, names, quoted, kept)
+                header = Header(
+                    raw=raw, delimiter=mark, names=names, quoted=quoted, written=kept
+                )
                 yield Verbatim(header, True, begin.note, columns.copied)
                 continue
             try:
@@ -302,7 +321,7 @@ class Format(formats.Format):
                     raise Unreadable(row.trouble)
                 if columns is None:
                     numbers = tuple(map(str, range(1, len(row.fields) + 1)))
-                    columns = Columns.of(
+                    columns = Columns.find(
                         numbers, selection, where, lambda option: _NO_HEADER
                     )
                 _check_escapes(row, columns, selection, delimiter)
@@ -319,7 +338,7 @@ class Format(formats.Format):
         return Writer(stream, selection, delimiter, token)
 
     def regular(self, selection: Selection, head: bytes = b"") -> Regular | None:
-        """Return what finds rows; without a header the first one must be known."""
+        """Return a finder of rows; without a header the first one must be known."""
         delimiter = self._delimiter(selection, head).encode()
         if not selection.header or len(delimiter) > 1:
             return None
@@ -338,8 +357,8 @@ class Format(formats.Format):
 
         def text(index: int) -> str:
             try:
-                return text_of(fields[index], selection)
-            except Unreadable:  # what is copied need not be read, but is looked at
+                return decode_field(fields[index], selection)
+            except Unreadable:  # a copied value need not be readable
                 return fields[index].decode()
 
         return columns.others(text)
@@ -356,12 +375,19 @@ class Format(formats.Format):
         elif delimiter != (selection.delimiter or self.DELIMITER):
             shown = _DELIMITERS[delimiter]
             note = f"{source.location}: read with --delimiter {shown}, by its header"
-        return TableBegin(line, first, delimiter, before, bom, note)
+        return TableBegin(
+            line=line,
+            first=first,
+            delimiter=delimiter,
+            before=before,
+            bom=bom,
+            note=note,
+        )
 
     def _absent(
         self, source: Input, names: tuple[str, ...], line: int, option: str
     ) -> str:
-        """Say what to do about a field that the header lacks."""
+        """Return the remedy for a field that the header lacks."""
         return (
             f" in the header; name one of it with {option}, another delimiter with "
             "--delimiter (a file without header needs --no-header)"
@@ -451,7 +477,7 @@ def _names(row: FileRow, selection: Selection, where: str) -> tuple[str, ...]:
         formats.decode(row.raw)
         if row.trouble is not None:
             raise Unreadable(row.trouble)
-        return tuple(text_of(field, selection) for field in row.fields)
+        return tuple(decode_field(field, selection) for field in row.fields)
     except Unreadable as error:
         advice = f"; {error.advice}" if error.advice else ""
         raise InputError(f"{where}: header: {error}{advice}") from None
@@ -468,10 +494,10 @@ def _record(
         )
     formats.decode(row.raw)
     for index in columns.pseudonyms:  # the writer takes none that cannot be read
-        text_of(fields[index], selection)
+        decode_field(fields[index], selection)
     rest = RowRest(fields, columns, row.end)
     return columns.record(
-        lambda index: text_of(fields[index], selection), selection, rest, ordinal
+        lambda index: decode_field(fields[index], selection), selection, rest, ordinal
     )
 
 
@@ -509,7 +535,7 @@ class Writer(LineWriter):
             if not (self._escapes and fields[index] == _NULL):
                 fields[index] = self._spell(text.encode(), index, count)
         for index in columns.pseudonyms:
-            value = of_pseudonym(text_of(fields[index], self._selection), "")
+            value = pseudonym_input(decode_field(fields[index], self._selection), "")
             if value is not None:
                 token = self._token(value)
                 fields[index] = self._spell(token.encode(), index, count)
@@ -531,7 +557,7 @@ class Writer(LineWriter):
         return text
 
     def verbatim(self, item: Verbatim) -> None:
-        """Write what stands between rows; a header equal to the first is left out.
+        """Write bytes between rows; a header equal to the first is left out.
 
         Raises InputError when a second input has other columns than the first.
         """

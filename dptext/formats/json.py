@@ -29,7 +29,7 @@ _DEPTH = {b"{": 1, b"[": 1, b"}": -1, b"]": -1}
 
 
 class _Values:
-    """Cuts a stream into values and what stands between; line is that of the next."""
+    """Cuts a stream into values and bytes between; line is that of the next value."""
 
     def __init__(self, stream: BinaryIO, limit: int, location: str) -> None:
         self._stream = cast(BufferedIOBase, stream)
@@ -41,15 +41,15 @@ class _Values:
         self.closing = b""
 
     def opening(self) -> bytes:
-        """Return what stands before the first value, with the bracket of an array."""
+        """Return the bytes before the first value, with the bracket of an array."""
         while len(self._data) < 3 and self._more():
             """A byte order mark may come in parts."""
         return self._take(_OPENING)
 
     def separators(self, is_array: bool) -> Iterator[bytes]:
-        """Give what stands before each value, which is to be read then.
+        """Give the bytes before each value, which the caller must read next.
 
-        What stands behind the last one is in `closing` at the end.
+        The bytes behind the last one are in `closing` at the end.
         """
         comma = False
         while True:
@@ -113,7 +113,7 @@ class _Values:
         return self._data[self._at : self._at + 1]
 
     def _take(self, pattern: re.Pattern[bytes]) -> bytes:
-        """Go past what a pattern, which may match nothing, matches here."""
+        """Go past the match of a pattern, which may be empty."""
         while True:
             match = pattern.match(self._data, self._at)
             assert match is not None
@@ -138,7 +138,7 @@ class _Values:
 def _scanned(
     data: bytes, at: int, depth: int, is_quoted: bool
 ) -> tuple[int, int, bool]:
-    """Return where the value ends or what is read of it, how deep, and if in quotes."""
+    """Return the end of the value or of the data, its depth, and whether in quotes."""
     end = at
     for mark in _MARK.finditer(data, at):
         end = mark.end()
@@ -148,7 +148,7 @@ def _scanned(
             depth += _DEPTH.get(mark[0], 0)
         if not (depth or is_quoted):
             return end, 0, False
-    is_cut = end < len(data) and data.endswith(b"\\")  # what it escapes is to come
+    is_cut = end < len(data) and data.endswith(b"\\")  # its character comes next
     return len(data) - is_cut, depth, is_quoted
 
 
@@ -189,7 +189,7 @@ class Format(jsonl.Format):
 
 
 class Writer(formats.Writer):
-    """Writes objects with what stood before each; arrays become one array."""
+    """Writes objects with the bytes before each; arrays become one array."""
 
     def __init__(self, stream: BinaryIO, token: Token = no_token) -> None:
         self._stream, self._token = stream, token
@@ -198,7 +198,7 @@ class Writer(formats.Writer):
         self._is_first = True
 
     def verbatim(self, item: Verbatim) -> None:
-        """Write what begins a file, once, and keep what ends it.
+        """Write the beginning of a file, once, and keep its end.
 
         Raises InputError when a second input does not go on the first one's array.
         """
@@ -228,5 +228,5 @@ class Writer(formats.Writer):
         self._stream.write((before + filled).encode())
 
     def close(self) -> None:
-        """Write what ends the file."""
+        """Write the end of the file."""
         self._stream.write(self._closing)

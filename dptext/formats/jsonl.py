@@ -41,7 +41,7 @@ _LOOKED_AT = 1000  # values of a record
 
 
 class LineRest(NamedTuple):
-    """What is kept of a record: its JSON, where its texts stand, and what is before.
+    """The JSON of a record, the spans of its texts, and the bytes before it.
 
     changes are the parts that are left out or become pseudonyms.
     """
@@ -70,7 +70,7 @@ class Format(formats.Format):
         return Writer(stream, token)
 
     def regular(self, selection: Selection, head: bytes = b"") -> Regular | None:
-        """Return what finds lines that are not blank."""
+        """Return a finder of lines that are not blank."""
         return formats.regular_lines(None)
 
     def copied(self, stream: BinaryIO, selection: Selection) -> Iterator[str]:
@@ -101,7 +101,7 @@ class Format(formats.Format):
         for path, value in self._leaves(stream, selection):
             if not path or path in texts:
                 continue
-            if isinstance(value, bytes):  # a number, as it is spelled
+            if isinstance(value, bytes):  # the spelling of a number
                 yield _fields.joined(path), (value.decode(),)
             else:
                 yield _fields.joined(path), (value if isinstance(value, str) else "",)
@@ -142,7 +142,7 @@ class Format(formats.Format):
 
 
 def parser(selection: Selection) -> Callable[..., Record]:
-    """Return what turns JSON, an ordinal and what stands before it into a record.
+    """Return a function from JSON, an ordinal and the bytes before it to a record.
 
     It raises Unreadable.
     """
@@ -177,9 +177,14 @@ def parser(selection: Selection) -> Callable[..., Record]:
             raise Unreadable(f"not valid JSON: {error}") from None
         except RecursionError:
             raise Unreadable("nested too deeply") from None
-        texts = tuple(scan.texts)
-        rest = LineRest(line, scan.spans, before, scan.changes)
-        return Record(ordinal, texts, rest, scan.identity, scan.present, scan.subject)
+        return Record(
+            ordinal=ordinal,
+            texts=tuple(scan.texts),
+            rest=LineRest(line, scan.spans, before, scan.changes),
+            identity=scan.identity,
+            present=scan.present,
+            subject=scan.subject,
+        )
 
     return parse
 
@@ -207,7 +212,7 @@ class Writer(LineWriter):
 
 
 def filled(rest: LineRest, texts: Sequence[str], token: Token) -> str:
-    """Return the JSON of a record with new texts, without what is left out."""
+    """Return the JSON of a record with new texts, without dropped fields."""
     line, parts, at = rest.line, list[str](), 0
     new = [
         (begin, end, encode_basestring(text))

@@ -4,7 +4,7 @@ Types: string, large_string, string_view, dictionary of them, list and large_lis
 fields of structs by dotted path. Other columns keep value and type. Nothing of the
 file is copied that the selected texts may have a part in: no statistics, indexes,
 filters, sort orders or keys of its footer, and not the sizes of its row groups, which
-writers cut by bytes. The codec is that of another column; what is said of columns is
+writers cut by bytes. The codec is that of another column; metadata of columns are
 left to dptext.formats._arrow. Needs the extra "parquet".
 """
 
@@ -35,7 +35,7 @@ class OpenStream:
         self.closed = False
 
     def write(self, data: bytes) -> int:
-        """Write, or drop what comes after the end."""
+        """Write; bytes after the end are dropped."""
         return len(data) if self._stream.closed else self._stream.write(data)
 
     def flush(self) -> None:
@@ -46,7 +46,7 @@ class OpenStream:
 
 
 class FileHead(NamedTuple):
-    """What all rows of a file share, and what becomes of fields that are no texts."""
+    """Data that all rows of a file share, and the treatment of other fields."""
 
     table: TableHead
     changes: FieldChanges | None
@@ -58,7 +58,7 @@ class FileHead(NamedTuple):
 
 
 class Writer(formats.Writer):
-    """Writes rows in row groups of its own; rows that were faults are left out."""
+    """Writes rows in new row groups; rows that were faults are left out."""
 
     def __init__(self, stream: BinaryIO, token: Token = no_token) -> None:
         self._sink = OpenStream(stream)
@@ -123,7 +123,7 @@ class Writer(formats.Writer):
 
         if self._page is not None and self._kept:
             batch = self._page.batch
-            if len(self._kept) < batch.num_rows:
+            if self._kept != list(range(batch.num_rows)):  # faults, another order
                 batch = batch.take(pa.array(self._kept, pa.int32()))
             self._batches.append(batch)
             self._kept = []
@@ -193,7 +193,9 @@ class Format(formats.Format):
         yield Verbatim(FileHead(head, changes), header=True, copied=copied)
         number = 0
         for batch in chain(first, batches):
-            page = RowPage.of(head, batch, f"{location}: rows from {number + 1}")
+            page = RowPage.from_batch(
+                head, batch, f"{location}: rows from {number + 1}"
+            )
             for row in range(batch.num_rows):
                 try:
                     yield page.record(row, selection, start + number)
@@ -240,7 +242,7 @@ def _open(stream: BinaryIO, location: str) -> _arrow.File:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
-        raise MissingExtra.of("Parquet", "parquet") from None
+        raise MissingExtra.for_package("Parquet", "parquet") from None
     stream = seekable(stream, location, _MAGIC)
     try:
         return pq.ParquetFile(stream, pre_buffer=False, buffer_size=2**20)
@@ -279,7 +281,7 @@ def _head(file: _arrow.File, selection: Selection, location: str) -> TableHead:
                 codec = group.column(index).compression.replace("UNCOMPRESSED", "NONE")
                 break
     int96 = any(leaf.physical_type == "INT96" for leaf in leaves)
-    head = TableHead.of(file.schema_arrow, selection, location)
+    head = TableHead.from_schema(file.schema_arrow, selection, location)
     return replace(head, codec=codec, int96=int96)
 
 

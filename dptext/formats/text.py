@@ -38,7 +38,7 @@ class Format(formats.Format):
         return ()
 
     def regular(self, selection: Selection, head: bytes = b"") -> Regular:
-        """Return what finds lines."""
+        """Return a finder of lines."""
         return formats.regular_lines(b"\r\n")
 
 

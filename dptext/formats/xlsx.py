@@ -30,7 +30,7 @@ from xml.sax.saxutils import escape, quoteattr
 from dptext import formats
 from dptext.errors import InputError, MissingExtra
 from dptext.formats import Input, Item, Token, Unreadable, no_token, too_long
-from dptext.formats._fields import Columns, of_pseudonym
+from dptext.formats._fields import Columns, pseudonym_input
 from dptext.formats.parquet import IN_MEMORY, OpenStream, seekable
 from dptext.types import Fault, Record, Selection, Verbatim
 
@@ -42,7 +42,7 @@ _GENERAL = "General"
 _ROWS = 2**20  # that Excel takes in a sheet
 _LONGEST = 32_767  # and characters in a cell
 _DAYS_1904 = 1462  # from the first day of 1900 to that of 1904, from which some count
-# What XML cannot hold; Excel reads _x000B_ in its place, openpyxl leaves that as it is.
+# Characters that XML cannot hold; Excel reads _x000B_ instead, openpyxl does not.
 _ESCAPED = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]")
 
 
@@ -58,7 +58,7 @@ class SheetCell(NamedTuple):
 
 
 class Row(NamedTuple):
-    """What is kept of a row to write it back."""
+    """The parts of a row that are kept to write it back."""
 
     cells: tuple[SheetCell | None, ...]
     columns: Columns
@@ -81,7 +81,7 @@ class Format(formats.Format):
         if head is None:
             return
         names = tuple(map(_text, head[1]))  # one without a name is ""
-        columns = Columns.of(names, selection, location)
+        columns = Columns.find(names, selection, location)
         others = len(workbook.sheetnames) - 1
         note = f"{location}: the first sheet is read, others ({others}) are left out"
         yield Verbatim(columns, True, note * bool(others), columns.copied)
@@ -143,7 +143,7 @@ class Writer(formats.Writer):
             self._cut += whole != text
             cells[index] = SheetCell(whole) if whole else None
         for index in row.columns.pseudonyms:
-            value = of_pseudonym(_value(cells[index]), "")
+            value = pseudonym_input(_value(cells[index]), "")
             if value is not None:
                 cells[index] = SheetCell(self._token(value))
         self._put(row.columns.kept(cells))
@@ -159,7 +159,7 @@ class Writer(formats.Writer):
         )
 
     def close(self) -> None:
-        """Write the end of the sheet, and what a workbook needs beside it."""
+        """Write the end of the sheet, and the other parts of a workbook."""
         self._put([])
         assert self._sheet is not None
         self._sheet.write(b"</sheetData></worksheet>")
@@ -191,7 +191,7 @@ class Writer(formats.Writer):
         """Return a cell as XML."""
         value = cell.value
         style = self._styles.setdefault(cell.format, len(self._styles))
-        head = f'<c r="{name}"' + f' s="{style}"' * bool(style)
+        head = f'<c r="{name}" s="{style}"' if style else f'<c r="{name}"'
         if isinstance(value, str):
             if cell.is_error:
                 return f'{head} t="e"><v>{escape(value)}</v></c>'
@@ -225,7 +225,7 @@ def _opened(stream: BinaryIO, location: str) -> Workbook:
     try:
         import openpyxl  # noqa: F401
     except ImportError:
-        raise MissingExtra.of("a workbook (.xlsx)", "xlsx") from None
+        raise MissingExtra.for_package("a workbook (.xlsx)", "xlsx") from None
     # Its warnings are about parts that are left out, and may quote a cell; it prints
     # style numbers that are out of range.
     warnings.filterwarnings("ignore", module=r"openpyxl\b")
@@ -248,7 +248,7 @@ def _opened(stream: BinaryIO, location: str) -> Workbook:
 
 
 def _workbook(stream: BinaryIO) -> Workbook:
-    """Read a workbook but for its rows.
+    """Read a workbook except its rows.
 
     A table of strings that is named and not there, or there and not named, is no
     damage: other programs read such workbooks, which hold their strings in the cells.
@@ -278,6 +278,23 @@ def _workbook(stream: BinaryIO) -> Workbook:
     return workbook
 
 
+# The errors of openpyxl and of the libraries below it for a damaged workbook.
+_DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    ParseError,
+    EOFError,
+    KeyError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    IndexError,
+    OSError,
+    RuntimeError,
+)
+
+
 @contextlib.contextmanager
 def _reported(location: str) -> Iterator[None]:
     """Say in one line that a workbook cannot be read, without its content."""
@@ -285,11 +302,7 @@ def _reported(location: str) -> Iterator[None]:
         yield
     except InputError:
         raise
-    except (
-        *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, ParseError, EOFError),
-        *(KeyError, ValueError, TypeError, AttributeError, IndexError),
-        *(OSError, RuntimeError),
-    ):
+    except _DAMAGED:
         raise InputError(
             f"{location}: not a workbook (.xlsx), damaged, or with a password; save it "
             "again in Excel or LibreOffice"
@@ -343,7 +356,7 @@ def _rows(
 
 
 def _cell(sheet: Any, parsed: dict[str, Any]) -> SheetCell:
-    """Return what is kept of a cell that is not empty. Raises ValueError."""
+    """Return the kept parts of a cell that is not empty. Raises ValueError."""
     from openpyxl.cell.read_only import ReadOnlyCell
     from openpyxl.styles import numbers
     from openpyxl.utils import datetime as dates

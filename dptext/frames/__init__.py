@@ -1,8 +1,8 @@
 """Tables in memory: text columns become private, all others are shared, not copied.
 
-What tables of all libraries have in common is a narrow Arrow table, which holds the
-columns that are read, and comes back with new texts: the same ones as for a file of
-these rows (`PrivateColumns`). Libraries are imported where they are used.
+Tables of all libraries become a narrow Arrow table of the columns that are read, which
+comes back with new texts: the same ones as for a file of these rows (`PrivateColumns`).
+Libraries are imported where they are used.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ _ROWS = 4096  # that are read and rebuilt at once
 class PrivateColumns:
     """Makes the columns of one run private; its tables are rows of one input.
 
-    tally counts what is done, where there is one, and language looks at the first
-    records. rows, how many there were so far. Rows of equal id and texts are counted
-    and drawn apart, but for partitions, of which nobody reads all.
+    With a tally they are counted, and language checks the first records. The number of
+    rows so far is `rows`. Rows of equal id and texts are counted and drawn apart,
+    except in partitions, since no process reads all of them.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class PrivateColumns:
         try:
             import pyarrow  # noqa: F401
         except ImportError:
-            raise MissingExtra.of("a table", "parquet") from None
+            raise MissingExtra.for_package("a table", "parquet") from None
         self.rows = 0
         self._pipeline, self._randomness = pipeline, pipeline.randomness(key)
         self._selection, self._tally = selection, tally
@@ -67,20 +67,20 @@ class PrivateColumns:
     def __call__(self, table: _arrow.Table, start: int = 0) -> _arrow.Table:
         """Return a table with new texts; start is the number of its first row.
 
-        The schema is the same but for what may tell of the old texts: metadata, and the
-        width of a dictionary's index; for fields that are left out; and for pseudonyms.
+        The schema is the same without metadata and widths of a dictionary's index, which
+        may tell of the old texts, and without dropped fields; pseudonyms are strings.
         Raises InputError for a column that holds no text, and for a null where none
         may be.
         """
         import pyarrow as pa
 
-        head = TableHead.of(table.schema, self._selection, _LOCATION)
+        head = TableHead.from_schema(table.schema, self._selection, _LOCATION)
         head = replace(head, schema=head.schema.remove_metadata())
         changes = self.changes(head.schema)
         schema = head.schema if changes is None else changes.schema
         batches = []
         for batch in table.to_batches(max_chunksize=_ROWS):
-            page = RowPage.of(head, batch, f"{_LOCATION}: rows from {start}")
+            page = RowPage.from_batch(head, batch, f"{_LOCATION}: rows from {start}")
             new = _arrow.with_texts(head, batch, self._texts(page, start))
             batches.append(new if changes is None else changes.apply(new, self._token))
             start += batch.num_rows
@@ -96,7 +96,7 @@ class PrivateColumns:
         return _arrow.columns(schema, self._selection.fields, _LOCATION)
 
     def changes(self, schema: _arrow.Schema) -> FieldChanges | None:
-        """Return what becomes of the fields of a table that are no texts.
+        """Return the treatment of the fields of a table that are no texts.
 
         Whole columns that are left out may be gone from it already. Raises UsageError
         and InputError.
@@ -222,11 +222,10 @@ class Frame(ABC):
         drop: Sequence[str] = (),
         pseudonym: Sequence[str] = (),
     ) -> tuple[Selection, list[str]]:
-        """Return what is private in a row, and which columns to read, in their order.
+        """Return the selection of a row, and the columns to read, in their order.
 
-        A path that is a column's name as it stands means that column. Raises UsageError
-        for a column that is not there, or there twice, and TypeError for what is no
-        name.
+        A path that equals the name of a column means that column. Raises UsageError for
+        a column that is missing, or there twice, and TypeError for other objects.
         """
         every = [name for name in self.names if isinstance(name, str)]
         ids = [] if id is None else [id]
@@ -380,7 +379,7 @@ class PolarsFrame(Frame):
 class ArrowTable(Frame):
     """A table or a record batch of pyarrow; the other columns are shared with it.
 
-    What metadata say of the new columns is left out, as in a Parquet file.
+    Metadata of the new columns are left out, as in a Parquet file.
     """
 
     @property
@@ -419,10 +418,10 @@ class ArrowTable(Frame):
 
 
 class DataSet(Frame):
-    """A data set of Hugging Face `datasets`; other columns are joined on as they are.
+    """A data set of Hugging Face `datasets`; other columns are joined on unchanged.
 
-    Only the text columns go through its batched `map`; what that keeps on the disk are
-    the new texts. No result is taken from its cache: every call draws anew, or by key.
+    Only the text columns go through its batched `map`; it keeps only the new
+    texts on the disk. No result is taken from its cache: every call draws anew, or by key.
     """
 
     @property
@@ -532,8 +531,8 @@ _KINDS: dict[tuple[str, str], type[Frame]] = {
 _LAZY = ("LazyFrame", "IterableDataset", "IterableDatasetDict")
 
 
-def of(frame: object) -> Frame:
-    """Return what handles a table. Raises TypeError for what is none."""
+def wrap(frame: object) -> Frame:
+    """Wrap a table by its kind. Raises TypeError for any other object."""
     name = type(frame).__name__
     for kind in type(frame).__mro__:
         library = kind.__module__.partition(".")[0]

@@ -108,6 +108,8 @@ class RunTerms:
     dropped: tuple[str, ...] = ()
     #: Fields whose values are keyed tokens.
     pseudonyms: tuple[str, ...] = ()
+    #: Whether records leave in random order.
+    shuffled: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -457,9 +457,14 @@ def uncovered(notion: Notion, terms: Terms) -> Iterator[str]:
     if terms.strategy is Strategy.DATA_SET:
         of_key = terms.run.key == "key-file"
         yield said("always.data_set_of_key" if of_key else "always.data_set")
-    yield said("always.records")
+    yield said(f"always.records{_order(terms)}")
     if notion is Notion.METRIC:
         yield said("always.far")
+
+
+def _order(terms: Terms) -> str:
+    """Return the end of the names of sentences about records in random order."""
+    return "_shuffled" if terms.run.shuffled else ""
 
 
 def _uncovered_by_topics(terms: Terms) -> Iterator[str]:
@@ -469,7 +474,7 @@ def _uncovered_by_topics(terms: Terms) -> Iterator[str]:
     yield said("topics.disclosed", factor=factor(terms.epsilon))
     for name in ("words", "missing"):
         yield said(f"topics.{name}")
-    yield said("always.topic_records")
+    yield said(f"always.topic_records{_order(terms)}")
 
 
 def _named(fields: tuple[str, ...]) -> str:

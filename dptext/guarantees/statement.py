@@ -158,7 +158,7 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
         conditions=() if nothing else conditions(promise, terms),
         not_covered=(
             *(() if terms.topics else sentences.shown(terms.policy)),
-            said("topics.original")
+            said(f"topics.original{'_shuffled' if terms.run.shuffled else ''}")
             if terms.topics
             else sentences.original_row(claim.text_loss.total),
             *sentences.uncovered(promise.notion if nothing else claim.notion, terms),

@@ -21,7 +21,7 @@ try:
     from presidio_anonymizer.entities import InvalidParamError
     from presidio_anonymizer.operators import Operator, OperatorType
 except ImportError:
-    raise MissingExtra.of("an operator of Presidio", "presidio") from None
+    raise MissingExtra.for_package("an operator of Presidio", "presidio") from None
 
 
 _RUN = "run"

@@ -25,7 +25,7 @@ try:
     from sklearn.base import BaseEstimator, TransformerMixin
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError:
-    raise MissingExtra.of("a scikit-learn transformer", "evaluate") from None
+    raise MissingExtra.for_package("a scikit-learn transformer", "evaluate") from None
 
 _ROWS = 4096
 

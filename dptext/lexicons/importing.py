@@ -279,7 +279,7 @@ def open_source(path: Path, settings: Settings, warn: Callable[[str], None]) -> 
     source = sources.sha256(path)
     folder = cached_folder() / cache.key_of("lexicon", source, settings.key())
     # The name is that of the file asked for: the cached content may have another.
-    if cache.only_mine(folder):
+    if cache.is_private_folder(folder):
         with contextlib.suppress(LexiconError):
             lexicon = store.load(folder)
             if lexicon.meta.get("sha256") == source:

@@ -5,9 +5,9 @@ settings in a profile. Their `prepare` returns a `Mapping`. It sees noisy points
 public vectors only, never the input word: post-processing.
 
 Nearest neighbours are exact, on the processor or a device of torch. Single precision
-only proposes candidates; float64 decides, and of equals the smaller id comes first. So
-a word depends neither on the batch that it came in nor on the order in which a library
-for matrix products, or a device, adds up.
+proposes candidates, float64 decides; among equals the smaller id comes first. So the
+word does not depend on its batch, nor on the order in which a library for matrix
+products, or a device, adds up.
 """
 
 from __future__ import annotations
@@ -26,14 +26,22 @@ from dptext.randomness import RandomBits
 from dptext.settings import Prepared
 from dptext.types import Floats, Ids, Ints, Points, blocks
 
+# Points scored at once; products of more are no faster. With so many words their scores
+# take 3 MiB, which stay in the processor's cache, and 128 MiB on a device.
+BLOCK = 2048
+_WORDS = 384
+_WORDS_OF_DEVICE = 16_384
+# Candidates compared in float64 at once, which bounds the memory.
+_AGAIN = 4096
+# Pairs of a point and a word, rows and ids (m,) each: by point, then by id.
+Pairs = tuple[Ints, Ints]
+
 
 @dataclass(frozen=True, slots=True)
 class Params(ABC):
-    """Settings of a mapping.
+    """Settings of a mapping."""
 
-    device: where words are sought, by torch's name; cpu is numpy. It changes no word.
-    """
-
+    #: Where the search runs, by torch's name; cpu is numpy. It changes no word.
     device: str = field(default="cpu", kw_only=True)
 
     @abstractmethod
@@ -50,20 +58,11 @@ class Mapping(Prepared, ABC):
     def find(self, points: Points, bits: RandomBits) -> Ids:
         """Return the word of each point: (n, d) -> (n,) int32.
 
-        bits are the mapping's own, in lanes from 0, and no part of the noise.
+        bits are for the mapping alone, in lanes from 0, independent of the noise.
         """
 
 
-# Words that are scored at once. With 2,048 points their scores take 3 MiB, which stay
-# in the processor's cache.
-_WORDS = 384
-
-
-# Pairs of a point and a word, rows and ids (m,) each: by point, then by id.
-Pairs = tuple[Ints, Ints]
-
-
-def table_of(part: NDArray[np.float32]) -> NDArray[np.float32]:
+def score_table(part: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return columns whose product with (z, 1) is the score of words: (d + 1, m)."""
     table = np.empty((part.shape[1] + 1, len(part)), np.float32)
     table[:-1], table[-1] = part.T, squares(part) / -2.0
@@ -76,32 +75,34 @@ def squares(vectors: NDArray[np.float32]) -> Floats:
 
 
 class Tiles:
-    """Candidates by products of numpy, tile by tile.
+    """Finds candidates by matrix products of numpy, tile by tile.
 
-    The score of a word v at a point z is <v, z> - |v|^2 / 2, the larger the nearer.
+    The score of a word v at a point z is <v, z> - |v|^2 / 2, larger for a nearer word.
     """
 
     def __init__(self, vectors: NDArray[np.float32], size: int) -> None:
-        # Each tile on its own: products read what lies together faster.
-        self._tiles = [table_of(vectors[part]) for part in blocks(size, _WORDS)]
+        # Separate arrays: products are faster if their operands are contiguous.
+        self._tiles = [score_table(vectors[part]) for part in blocks(size, _WORDS)]
 
     def candidates(
         self, points: Points, count: int, slack: NDArray[np.float32]
     ) -> Pairs:
         """Return all words that may be among the `count` nearest of each point.
 
-        slack (n,) bounds how much two scores may stand in wrong order.
+        slack (n,) bounds the error of the difference of two scores.
         """
         left = np.ones((len(points), len(self._tiles[0])), np.float32)
         left[:, :-1] = points
         largest = self._largest(left)
+        # A lower bound on the score of the last of the nearest: from the best of each
+        # tile if there are enough tiles.
         if count <= len(self._tiles):
             last = np.partition(largest, -count, axis=0)[-count]
         else:  # few words
             every = left @ np.hstack(self._tiles)
             last = np.partition(every, -count, axis=1)[:, -count]
-        # No more than the score of the last of the nearest, as far as one can tell. It
-        # holds for scores that are made again, too, in whatever order they are added.
+        # Also below, scores are computed again, perhaps summed in another order: the
+        # slack covers that, too.
         least = last - slack
         parts = []
         for number, table in enumerate(self._tiles):
@@ -128,20 +129,14 @@ class Tiles:
 def by_point(
     parts: Sequence[tuple[Ints, Ints, NDArray[np.float32]]], least: NDArray[np.float32]
 ) -> Pairs:
-    """Order candidates: rows, ids and scores of parts of the words.
+    """Order candidates by point, given as rows, ids and scores of parts of the words.
 
-    Left out is what scores less than least, (n,), of its point.
+    Candidates that score less than least (n,) of their point are left out.
     """
     rows, ids, scores = (np.concatenate(column) for column in zip(*parts, strict=True))
     kept = np.flatnonzero(scores >= least[rows])
     kept = kept[np.argsort(rows[kept], kind="stable")]
     return rows[kept], ids[kept]
-
-
-# Points that are scored at once: more make no faster products.
-BLOCK = 2048
-# Candidates that are looked at again at once, which bounds the memory.
-_AGAIN = 4096
 
 
 class Index:
@@ -157,14 +152,14 @@ class Index:
         self._longest = float(np.sqrt(2.0 * self._halves.max()))
 
     def on(self, device: str) -> Index:
-        """Return the same words sought on a device, by torch's name of it.
+        """Return an index of the same words that searches on a device of torch.
 
-        Raises UsageError where it is not there.
+        Raises UsageError if the device cannot be used.
         """
         if device == self._device:
             return self
         index = Index(self._vectors, self._size, device)
-        _ = index._search  # now, and not at the first text
+        _ = index._search  # errors come now, not at the first text
         return index
 
     @cached_property
@@ -176,22 +171,22 @@ class Index:
     def nearest(self, points: Points, count: int) -> Ints:
         """Return the `count` nearest words of each point, nearest first: (n, count).
 
-        argmin |v - z| = argmax <v, z> - |v|^2 / 2; of equals the smaller id comes
-        first. All of V where there are no more words than count.
+        argmin |v - z| = argmax <v, z> - |v|^2 / 2; among equals the smaller id comes
+        first. All of V if it has no more than count words.
         """
         count = min(count, self._size)
         nearest = np.empty((len(points), count), np.int64)
         for part in blocks(len(points), BLOCK):
-            some = points[part]
-            candidates = self._search.candidates(some, count, self._slack(some))
-            nearest[part] = self._best(some, candidates, count)
+            block = points[part]
+            candidates = self._search.candidates(block, count, self._slack(block))
+            nearest[part] = self._best(block, candidates, count)
         return nearest
 
     def _slack(self, points: Points) -> NDArray[np.float32]:
-        """Bound by how much two scores in single precision stand in wrong order: (n,).
+        """Bound the error of differences of scores in single precision: (n,).
 
-        A sum of n products is off by at most n 2^-24 times the sum of their sizes, in
-        whatever order it is made (Higham 2002, section 3.1).
+        The error of a sum of n products is at most n 2^-24 times the sum of their
+        absolute values, in any order of summation (Higham 2002, section 3.1).
         """
         lengths = np.sqrt(squares(points))
         sizes = lengths * self._longest + self._longest**2 / 2.0
@@ -204,6 +199,7 @@ class Index:
         rows, ids = candidates
         counts = np.bincount(rows, minlength=len(points))
         scores = np.zeros(len(ids))
+        # A single candidate needs no score; usually that is all there is.
         several = np.flatnonzero(counts[rows] > 1)
         for begin in range(0, len(several), _AGAIN):
             part = several[begin : begin + _AGAIN]
@@ -224,37 +220,34 @@ class Index:
         return np.asarray(np.sqrt(np.einsum("nd,nd->n", gap, gap)))
 
     def chance_of_first(self, points: Points, two: Ints, t: float) -> Floats:
-        """Return Vickrey's probability of the first of two words a point: (n,).
+        """Return Vickrey's probability of the first of two words of each point: (n,).
 
-        (1 - t) d2 / (t d1 + (1 - t) d2), their distances to the point d1 and d2.
+        It is (1 - t) d2 / (t d1 + (1 - t) d2), with their distances d1 and d2 to the
+        point.
         """
         near = t * self.distances(points, two[:, 0])
         far = (1.0 - t) * self.distances(points, two[:, -1])
         return np.divide(far, near + far, out=np.ones_like(far), where=near + far > 0)
 
 
-# Words that are scored at once: with 2,048 points 128 MiB of scores.
-_WORDS_OF_DEVICE = 16_384
-
-
 class OnDevice:
-    """The words on a device, by torch's name of it."""
+    """Finds candidates as `Tiles` does, on a device of torch."""
 
     def __init__(self, vectors: NDArray[np.float32], size: int, device: str) -> None:
-        """Copy the words there. Raises UsageError where torch or the device lacks."""
+        """Copy the words there. Raises UsageError without torch or the device."""
         self._torch = models.package("torch", "the setting mapping.device", "semantic")
-        # Shorter numbers are wrong by more than the search allows for.
+        # The slack is for float32: shorter formats such as TF32 have larger errors.
         self._torch.set_float32_matmul_precision("highest")
         self._device = device
         try:
             self._tables = [
-                self._torch.from_numpy(table_of(vectors[part])).to(device)
+                self._torch.from_numpy(score_table(vectors[part])).to(device)
                 for part in blocks(size, _WORDS_OF_DEVICE)
             ]
-            # A device may hold words and yet not compute.
+            # Some devices can hold the words but not compute: try.
             origin = np.zeros((1, vectors.shape[1]), np.float32)
             self.candidates(origin, 1, np.zeros(1, np.float32))
-        except Exception as error:  # each device has its own
+        except Exception as error:  # each device has its own classes
             reason = str(error).strip().partition("\n")[0]
             raise UsageError(
                 f"mapping.device: {device} cannot be used: {reason}"

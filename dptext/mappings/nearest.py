@@ -14,7 +14,7 @@ from dptext.types import Ids, Points
 
 @dataclass(frozen=True, slots=True)
 class Params(mappings.Params):
-    """No parameters of its own."""
+    """Settings of the mapping: only those of all mappings."""
 
     def prepare(self, index: Index) -> NearestWord:
         """Take the words."""
@@ -23,8 +23,9 @@ class Params(mappings.Params):
 
 @dataclass(frozen=True, slots=True)
 class NearestWord(mappings.Mapping):
-    """The words among which the nearest is sought."""
+    """The mapping."""
 
+    #: The words.
     index: Index
 
     def find(self, points: Points, bits: RandomBits) -> Ids:

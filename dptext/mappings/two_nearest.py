@@ -2,7 +2,7 @@
 
 With d1, d2 their distances to the noisy point, the nearest is taken with probability
 (1 - t) d2 / (t d1 + (1 - t) d2). Both are sought in all of V, the input word included,
-so this is post-processing (the published rule leaves the input word out and is not).
+so this is post-processing (the published rule leaves out the input word, and is not).
 Source: Xu et al. 2021, algorithm 1, arXiv:2104.11838; docs/guarantees.md, 2.
 """
 
@@ -22,8 +22,9 @@ from dptext.types import Ids, Points
 
 @dataclass(frozen=True, slots=True)
 class Params(mappings.Params):
-    """t: 0 takes the nearest always, 1 the second nearest always."""
+    """Settings of the mapping."""
 
+    #: 0 always takes the nearest word, 1 always the second nearest.
     t: Annotated[float, Meta(ge=0, le=1)] = 0.5
 
     def prepare(self, index: Index) -> TwoNearest:
@@ -33,8 +34,9 @@ class Params(mappings.Params):
 
 @dataclass(frozen=True, slots=True)
 class TwoNearest(mappings.Mapping):
-    """The words among which the two nearest are sought, and t."""
+    """The mapping."""
 
+    #: The words.
     index: Index
     t: float
 

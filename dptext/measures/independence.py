@@ -16,7 +16,7 @@ All of it is fixed, and the time grows with the length of the texts.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from zlib import crc32
 
 import numpy as np
@@ -62,6 +62,24 @@ def _signature(runs: Hashes) -> Hashes:
     return _mixed(places.sum(axis=1, dtype=np.uint64) + numbers)
 
 
+def _signatures(texts: Sequence[str]) -> Iterator[tuple[int | None, Hashes]]:
+    """Give the signature of a record as a whole (None), then those of its long texts.
+
+    These by their numbers; a record of one text with words is that text.
+    """
+    plain = (_DIGIT.sub("0", text.casefold()) for text in texts)
+    parts = [
+        (n, words) for n, text in enumerate(plain) if (words := _WORD.findall(text))
+    ]
+    runs = [_runs(words) for _, words in parts]
+    if runs:
+        yield None, _signature(np.concatenate(runs))
+    if len(runs) > 1:
+        for (number, words), one in zip(parts, runs, strict=True):
+            if len(words) >= _LONG:
+                yield number, _signature(one)
+
+
 class Units:
     """Finds the units of records, which are added one after the other."""
 
@@ -75,20 +93,10 @@ class Units:
 
     def add(self, texts: Sequence[str]) -> None:
         """Add the texts of a record."""
-        texts = [_DIGIT.sub("0", text.casefold()) for text in texts]
-        parts = [words for text in texts if (words := _WORD.findall(text))]
-        runs = [_runs(words) for words in parts]
-        if runs:
-            self._keep(np.concatenate(runs))
-        if len(runs) > 1:
-            for words, one in zip(parts, runs, strict=True):
-                if len(words) >= _LONG:
-                    self._keep(one)
+        for _, signature in _signatures(texts):
+            self._signatures.append(signature)
+            self._records.append(self._count)
         self._count += 1
-
-    def _keep(self, runs: Hashes) -> None:
-        self._signatures.append(_signature(runs))
-        self._records.append(self._count)
 
     def labels(self) -> Ints:
         """Return the unit of each record: (n,), the number of its first record."""
@@ -123,6 +131,43 @@ class Units:
             firsts = np.array([each[0] for each in self._signatures], np.uint64)
             np.minimum.at(least, labels[self._records], firsts)
         return (_mixed(least)[labels] & np.uint64(1)).astype(np.int64)
+
+
+class Recurring:
+    """Tells which texts recur, nearly at least, in records that were added before."""
+
+    def __init__(self) -> None:
+        self._signatures: list[Hashes] = []
+        # Of each place the hashes of all records, sorted.
+        self._sorted: list[Hashes] | None = None
+
+    def add(self, texts: Sequence[str]) -> None:
+        """Add the texts of a record."""
+        self._signatures += (signature for _, signature in _signatures(texts))
+        self._sorted = None
+
+    def among(self, texts: Sequence[str]) -> list[bool]:
+        """Tell of each text of a record whether it recurs, by itself or with all."""
+        found = [False] * len(texts)
+        for number, signature in _signatures(texts):
+            if not self._has(signature):
+                continue
+            if number is None:
+                return [True] * len(texts)
+            found[number] = True
+        return found
+
+    def _has(self, signature: Hashes) -> bool:
+        if not self._signatures:
+            return False
+        if self._sorted is None:
+            places = np.sort(np.stack(self._signatures, axis=1), axis=1)
+            self._sorted = list(places)
+        for keys, key in zip(self._sorted, signature, strict=True):
+            at = int(np.searchsorted(keys, key))
+            if at < len(keys) and keys[at] == key:
+                return True
+        return False
 
 
 def totals(counts: Ints, units: Ints) -> Ints:

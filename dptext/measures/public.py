@@ -24,6 +24,7 @@ from dptext.measures.bayes_risk import Share
 from dptext.measures.context_risk import InContext
 from dptext.mechanisms import Mechanism, TextMechanism
 from dptext.randomness import Randomness, RunKey
+from dptext.tokens import grammar
 from dptext.types import BudgetKind, Floats, Ids, Record, Strategy
 
 if TYPE_CHECKING:
@@ -150,6 +151,8 @@ class PublicMeasures:
         """Measure; the Bayes risk, which may take long, only where it is asked for."""
         risk, why = risk_of(pipeline) if with_risk else (None, NoRisk.SWITCHED_OFF)
         note = _RISK_NOTES[why].format(mechanism=pipeline.mechanism.name)
+        if risk is not None and pipeline.profile.tokens.grammar == "show":
+            note += _note_of_forms(pipeline)
         at, readings = None, context_risk.measured(pipeline)
         if not readings:
             at, readings = _measured_below(pipeline, risk)
@@ -167,6 +170,23 @@ class PublicMeasures:
         """Return them without risk: with the seed nobody needs to guess."""
         note = _RISK_NOTES[NoRisk.SEEDED]
         return PublicMeasures(None, NoRisk.SEEDED, note, self.deniability)
+
+
+def _note_of_forms(pipeline: Pipeline) -> str:
+    """Say what the shown forms of words add to the best guess from one draw."""
+    mechanism, lexicon = pipeline.mechanism, pipeline.lexicon
+    note = " The grammatical form that is shown and capital letters are not used"
+    if not mechanism.has_log_probs:
+        return f"{note}; with them more guesses are right."
+    epsilon = pipeline.budget.description.high
+    prior = bayes_risk.prior_of_replaced(lexicon, pipeline.profile.tokens)
+    forms, found = grammar.forms_of_rows(lexicon), 0.0
+    for form in np.unique(forms):
+        part = np.where(forms == form, prior, 0.0)
+        if (share := float(part.sum())) > 0.0:
+            success = bayes_risk.success(mechanism, epsilon, part / share)
+            found += share * success
+    return f"{note}; with the form the best guess is right for {found:.1%}."
 
 
 def _measured_below(

@@ -10,8 +10,8 @@ A mechanism is a module (or package) with
   `NoiseMechanism` (vectors out, a mapping finds words) or `TextMechanism` (words out,
   each drawn by a look at its whole text).
 
-What a mechanism must say is abstract in these classes; all else has a default. A
-`NoiseMechanism` gives `noise`, or else `sample`.
+Abstract methods of these classes are required; all others have a default. A
+`NoiseMechanism` defines `noise` or `sample`.
 In all of them:
 - space, a `dptext.spaces.Space`: `size` is V, the number of words that can be written;
   `vectors` (V + 1, d) float32, the last row for unknown words; `lexicon.counts` (V,);
@@ -58,17 +58,17 @@ from dptext.types import (
 
 
 def known_words_bound(bound: Floats | float, a: Ids, b: Ids) -> Floats:
-    """Return a published bound; inf for the unknown word: papers say nothing of it."""
+    """Return a published bound, inf for the unknown word, which papers leave out."""
     return np.where((a < 0) | (b < 0), np.inf, bound)
 
 
 def distance_bound(space: Space, a: Ids, b: Ids, epsilon: float) -> Floats:
-    """Return epsilon times the distance of the space, as `known_words_bound`: (n,)."""
+    """Return epsilon times the distance, inf for the unknown word: (n,)."""
     return known_words_bound(epsilon * distances_by_id(space, a, b), a, b)
 
 
 def evaluate_each(curve: Callable[[float], float], eps: Eps) -> Floats:
-    """Return a function's value at each epsilon, computed once for equal ones: (n,)."""
+    """Return the value of a function at each epsilon, computed once for equal ones."""
     values, which = np.unique(eps, return_inverse=True)
     return np.array([curve(value) for value in values.tolist()])[which]
 
@@ -86,34 +86,38 @@ def count_at_most(table: Floats, rows: Ints, targets: Floats) -> Ints:
     table (m, k), whose rows never fall; rows (n,) one for each of the targets (n,).
     """
     counts, width = np.zeros(len(rows), np.int64), table.shape[1]
-    # Most words are written as they are: few get beyond the first entry.
-    left = np.flatnonzero(table[rows, 0] <= targets)
-    rows, targets, ends = rows[left], targets[left], np.ones(len(left), np.int64)
+    # Most words stay unchanged: few targets reach the first entry. For the others a
+    # binary search, all at once: each step tries to add a power of 2.
+    reached = np.flatnonzero(table[rows, 0] <= targets)
+    rows, targets = rows[reached], targets[reached]
+    ends = np.ones(len(reached), np.int64)
     for power in reversed(range(width.bit_length())):
         further = np.minimum(ends + (1 << power), width)
         ends = np.where(table[rows, further - 1] <= targets, further, ends)
-    counts[left] = ends
+    counts[reached] = ends
     return counts
 
 
 def draw_columns(weights: Floats, uniform: Floats) -> Ints:
     """Draw a column of each row by its weight: (n, m), in place, one uniform a row."""
-    # Sums one after another: each adds its weight, with one rounding.
+    # One rounding for each sum, in the order of columns.
     sums = np.cumsum(weights, axis=1, out=weights)
-    # A product that is rounded up to the sum of all would be beyond the last weight.
+    # The product may be rounded up to the total, which no column exceeds.
     target = np.minimum(uniform * sums[:, -1], np.nextafter(sums[:, -1], 0.0))
     return np.asarray((sums <= target[:, None]).sum(axis=1))
 
 
-# The epsilon that a word may have. Beyond these, quotients of it and of distances,
-# scales and clips are no longer numbers with all their digits.
+# Limits of the epsilon of a word. Outside of them quotients of epsilon, distances,
+# scales and clips lose digits.
 LEAST_EPSILON, LARGEST_EPSILON = 1e-40, 1e7
+# Pairs that `Likeliest` collects before it chooses the best of each output again.
+_WAITING = 2**22
 # Begin and end of frequency bands, by row of the vocabulary.
 Bands = Sequence[tuple[int, int]]
 
 
 class Family(StrEnum):
-    """What a mechanism draws, and from what."""
+    """The kind of a mechanism: of single words, noisy vectors or whole texts."""
 
     WORDS = "words"
     NOISE = "noise"
@@ -122,9 +126,11 @@ class Family(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """What a word is meant to have: a risk for a prior (V,), or an epsilon."""
+    """The aim that a profile sets: a risk, or an epsilon of a word, or neither."""
 
+    #: Success of the best guess of a word, for the prior.
     risk: float | None = None
+    #: Of the words: (V,).
     prior: Floats | None = None
     epsilon: float | None = None
 
@@ -137,67 +143,66 @@ class Params(ABC):
 
     @property
     def needs_one_epsilon(self) -> bool:
-        """Tell whether the public work is done for one given epsilon alone."""
+        """Tell whether `prepare` works for one given epsilon only."""
         return False
 
     @abstractmethod
     def prepare(self, space: Space, aim: Aim) -> Mechanism:
-        """Do the public work once; settings may follow what a word is meant to have.
+        """Do the public work once; the aim may choose settings.
 
-        Raises UsageError where the lexicon or the space does not serve.
+        Raises UsageError if the lexicon or the space cannot be used.
         """
 
 
 class RiskEstimate(Protocol):
-    """About how often a word is guessed, at any epsilon: to search by, never to report.
+    """An estimate of the success of guesses at any epsilon, for searches only."""
 
-    drift: the success grows at most like exp(drift epsilon).
-    """
-
+    #: The success grows at most like exp(drift epsilon).
     drift: float
 
     def success(self, epsilon: float) -> float:
         """Estimate the success of the best guess."""
 
     def learn(self, epsilon: float) -> None:
-        """Look at all words at one epsilon, so that estimates near it are good."""
+        """Improve the estimate near an epsilon, by a pass over all words at it."""
 
 
 @dataclass(frozen=True, eq=False)
 class Mechanism(Prepared, ABC):
-    """A mechanism made ready for a space; params are the settings that made it."""
+    """A mechanism made ready for a space."""
 
-    # Above it an epsilon is too large to mean anything.
+    #: Above this an epsilon is refused as meaningless.
     largest_epsilon: ClassVar[float] = LARGEST_EPSILON
 
+    #: The settings that it was made from.
     params: Params
     space: Space
 
     @property
     def name(self) -> str:
-        """Return the name by which a profile asks for it."""
+        """Return its name in profiles."""
         return registry.name_of("mechanisms", type(self.params).__module__)
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """Return all that decides the output distribution besides epsilon, as data."""
+        """Return all that determines the output distribution besides epsilon."""
         space = self.space
         return (space.lexicon.digest, space.identity, self.name, asdict(self.params))
 
     @property
     def settings_before_aim(self) -> Mapping[str, object]:
-        """Return the settings that a risk or an epsilon chose, as they were before.
+        """Return the settings that the aim replaced, with their values before.
 
-        Mechanisms that differ in nothing else stand on one ladder of risks.
+        Mechanisms that differ in nothing else belong together in a list by risk.
         """
         return {}
 
     @abstractmethod
     def guarantee(self, epsilon: float) -> Guarantee:
-        """Return what one application to one word promises, as data."""
+        """Return the guarantee of one application to one word, as data."""
 
     def check(self, epsilon: float) -> None:
-        """Raise UsageError at an epsilon of a word for which nothing can be drawn."""
+        """Raise UsageError if no word can be drawn at an epsilon."""
         if not LEAST_EPSILON <= epsilon <= LARGEST_EPSILON:
             raise UsageError(
                 f"epsilon: {epsilon:.3g} for a word is outside the computed range, "
@@ -207,7 +212,7 @@ class Mechanism(Prepared, ABC):
         self.supports(epsilon)
 
     def supports(self, epsilon: float) -> None:
-        """Raise UsageError at an epsilon for which the mechanism is not defined."""
+        """Raise UsageError if the mechanism is not defined at an epsilon."""
         if epsilon > self.largest_epsilon:
             raise UsageError(
                 f"epsilon: {epsilon:g} is too large to mean anything; {self.name} "
@@ -235,10 +240,10 @@ class Mechanism(Prepared, ABC):
         return self.space.geometry
 
     def claimed_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats:
-        """Return the promised bound on the loss of pairs of inputs: (n,).
+        """Return the claimed bound on the loss of pairs of inputs: (n,).
 
-        epsilon times the distance of the space where that is the metric, else what no
-        two words lose more than; inf where nothing is promised.
+        By default epsilon times the distance if the guarantee is in the metric of the
+        space, else the bound for any two words; inf without a guarantee.
         """
         promise = self.guarantee(epsilon)
         if promise.counts(self.space.distance):
@@ -247,17 +252,16 @@ class Mechanism(Prepared, ABC):
         return np.full(len(a), most)
 
     def published_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats | None:
-        """Return the bound that the paper states where nothing is promised: (n,).
+        """Return the paper's bound of a mechanism without a guarantee: (n,).
 
-        inf where the paper says nothing; None where the promise is the paper's own.
+        inf for pairs that the paper leaves out; None if the guarantee is the paper's.
         """
         return None
 
     def least_loss(self) -> tuple[float, tuple[int, int]] | None:
-        """Return a proven lower bound on the worst loss at every epsilon, and where.
+        """Return a proven lower bound on the worst loss at every epsilon, or None.
 
-        With it two words (x, x') whose loss, by the output x, it bounds. None where
-        nothing is proven.
+        With two words (x, x') whose loss, by the output x, is at least that.
         """
         return None
 
@@ -277,7 +281,7 @@ class Mechanism(Prepared, ABC):
     def log_probs(self, ids: Ids, eps: Eps) -> Floats:
         """Return ln P(y|x) of each word and output, normalised: (n, V) float64.
 
-        -inf for words that are never written. Asked for only where `has_log_probs`.
+        -inf for words that are never written. Called only if `has_log_probs`.
         """
         raise self._lacks("output distribution")
 
@@ -287,19 +291,19 @@ class Mechanism(Prepared, ABC):
         return np.exp(log_probs, out=log_probs)
 
     def observe(self, ids: Ids, eps: Eps, bits: RandomBits) -> NDArray[np.float32]:
-        """Return what an attacker sees who sees the output and more: (n, j).
+        """Return what the strongest attacker sees, the output and more: (n, j).
 
-        Asked for only where `has_log_density`.
+        Called only if `has_log_density`.
         """
         raise self._lacks("observation")
 
     def log_density(
         self, observed: NDArray[np.floating], eps: Eps, words: Ids
     ) -> NDArray[np.floating]:
-        """Return ln of the density of what was observed had each word been there.
+        """Return ln of the density of observations under each word as the input.
 
         observed (n, j), words (m,) -> (n, m), up to a constant for each observation,
-        in the precision of observed. Asked for only where `has_log_density`.
+        in the precision of observed. Called only if `has_log_density`.
         """
         raise self._lacks("density")
 
@@ -325,9 +329,9 @@ class Mechanism(Prepared, ABC):
         """Return for each output the inputs x of largest prior(x) P(y|x), best first.
 
         prior and eps (V + 1,), the last for the unknown word, which is row V -> rows
-        (V, c) int32 and ln P(y|x), (V, c), -inf in place of inputs that are not there;
-        c is count, or V + 1 if that is less. Of equals the smaller row comes first. By
-        rows of `log_probs`; a mechanism with a closed form overrides this.
+        (V, c) int32 and ln P(y|x), (V, c), -inf for missing inputs; c is count, or
+        V + 1 if that is less. Of equals the smaller row comes first. By rows of
+        `log_probs`; a mechanism with a closed form overrides this.
         """
         size = len(prior) - 1
         likeliest = Likeliest(size, min(count, len(prior)))
@@ -341,11 +345,11 @@ class Mechanism(Prepared, ABC):
 
     @property
     def has_best_guesses(self) -> bool:
-        """Tell whether `best_guesses` is a closed form, not made of all rows."""
+        """Tell whether `best_guesses` is a closed form rather than a pass over rows."""
         return type(self).best_guesses is not Mechanism.best_guesses
 
     def risk_estimate(self, prior: Floats) -> RiskEstimate | None:
-        """Return an estimate to search by, where `best_guesses` takes seconds."""
+        """Return an estimate if `best_guesses` is too slow for searches, else None."""
         return None
 
 
@@ -390,22 +394,22 @@ class NoiseMechanism(Mechanism):
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Points:
         """Move the vector of each word: ids (n,), eps (n,) -> (n, d) float32.
 
-        By `noise`; a mechanism whose noise is not the same for all words overrides it.
+        By `noise`; overridden if the noise depends on the word.
         """
         return noise.add_noise(self.centres(ids, eps), self.noise(eps, bits))
 
     def centres(self, ids: Ids, eps: Eps) -> NDArray[np.floating]:
-        """Return what noise is added to: ids (n,), eps (n,) -> (n, d)."""
+        """Return the vectors that noise is added to: ids (n,), eps (n,) -> (n, d)."""
         return self.output_vectors[ids]
 
     @property
     def output_vectors(self) -> NDArray[np.float32]:
-        """Return where the words lie before noise, for a mapping: (V + 1, d)."""
+        """Return the vectors of words without noise, for a mapping: (V + 1, d)."""
         return self.space.vectors
 
     @property
     def inputs(self) -> NDArray[np.float32]:
-        """Return the rows whose means `position` takes as well: (V + 1, d)."""
+        """Return the vectors whose means `position` also accepts: (V + 1, d)."""
         return self.output_vectors
 
     @property
@@ -414,14 +418,14 @@ class NoiseMechanism(Mechanism):
         return self.space.vectors
 
     def position(self, vectors: Floats) -> Floats:
-        """Return where vectors lie before noise: (n, d) -> (n, m) float64."""
+        """Return the points that noise is added to: (n, d) -> (n, m) float64."""
         return vectors
 
     def guarantee_over(self, inputs: Inputs, epsilon: float) -> Guarantee:
-        """Return what one application to any of these inputs promises.
+        """Return the guarantee of one application to any of these inputs.
 
-        For Inputs.VECTORS, stretch is in the Euclidean distance of what comes in.
-        Raises UnprovenError where the promise is known for fewer inputs.
+        For Inputs.VECTORS, stretch is in the Euclidean distance of the inputs. Raises
+        UnprovenError if it is proven for fewer inputs only.
         """
         Constant(1.0, Inputs.WORDS).over(inputs)
         return self.guarantee(epsilon)
@@ -429,8 +433,8 @@ class NoiseMechanism(Mechanism):
     def noise(self, eps: Eps, bits: RandomBits) -> Floats:
         """Return noise that is the same for all words: eps (n,) -> (n, m).
 
-        Asked for only where `has_noise`: then any vector can be released, not only
-        those of words.
+        Called only if `has_noise`: then any vector can be released, not only those of
+        words.
         """
         raise self._lacks("noise to ask for")
 
@@ -440,7 +444,7 @@ class NoiseMechanism(Mechanism):
         return type(self).noise is not NoiseMechanism.noise
 
     def spread(self, epsilon: float) -> float:
-        """Return about the standard deviation of the noise in each coordinate."""
+        """Return the approximate standard deviation of the noise in a coordinate."""
         raise self._lacks("spread to ask for")
 
     def step(self, epsilon: float) -> float:
@@ -456,7 +460,7 @@ class NoiseMechanism(Mechanism):
         return noise.round_to_grid(moved / step, step)
 
     def finite(self, points: Points) -> Points:
-        """Return points that may be released (n, d). Raises ComponentError."""
+        """Return points (n, d). Raises ComponentError unless all are finite."""
         if np.isfinite(points).all():
             return points
         raise ComponentError(
@@ -473,15 +477,15 @@ class NoiseMechanism(Mechanism):
     ) -> tuple[Floats, Floats, float] | None:
         """Return the noise in drawn points (n, d) in a standard form, for audits.
 
-        Directions (n, j), uniform unit vectors; amounts (n,), a Gamma(shape) variable;
-        shape. None where there is no such form.
+        That is directions (n, j), uniform unit vectors; amounts (n,), Gamma(shape)
+        variables; and shape. None if there is no such form.
         """
         return None
 
 
 @dataclass(frozen=True, eq=False)
 class TextMechanism(Mechanism):
-    """Words out, each drawn by a look at all words of its text."""
+    """Words out, each drawn by a distribution that depends on its whole text."""
 
     @abstractmethod
     def sample(self, words: Words, eps: Eps, bits: RandomBits) -> Ids:
@@ -490,7 +494,7 @@ class TextMechanism(Mechanism):
     def example_log_probs(self, epsilon: float) -> Floats | None:
         """Return ln P(y|text) of one word in each of a few public texts: (m, V).
 
-        None where there are none to audit.
+        None if there are none to audit.
         """
         return None
 
@@ -499,34 +503,32 @@ class TextMechanism(Mechanism):
 class ExponentialMechanism(WordMechanism):
     """P(y|x) ~ exp(-scale t(x, y) / 2) for a metric t; the claim is epsilon t.
 
-    With the metric known, all pairs of V are audited, not only some.
+    Since the metric is known, audits look at all pairs of V.
     """
 
     @abstractmethod
     def scale(self, epsilon: float) -> float:
-        """Return the scale of the distances, epsilon itself where nothing raises it."""
+        """Return the scale of the distances: epsilon, unless it is raised."""
 
     @abstractmethod
     def metric(self, epsilon: float, ids: Ints, begin: int, end: int) -> Floats:
         """Return t from inputs (n,) to the words begin to end: (n, end - begin)."""
 
 
-# Pairs that wait before the best of each output are chosen again.
-_WAITING = 2**22
-
-
 class Likeliest:
-    """The count inputs of largest prior(x) P(y|x) of each output y below size."""
+    """Collects the inputs of largest prior(x) P(y|x) for each output y."""
 
     def __init__(self, size: int, count: int) -> None:
+        """Begin for the outputs below size, with count inputs for each."""
         self._size, self._count = size, count
+        # The worth of the last of the best of each output: less cannot be among them.
         self._least = np.full(size, -np.inf)
         none = np.empty(0)
         self._pairs = [(none.astype(np.int64), none.astype(np.int64), none, none)]
         self._waiting = 0
 
     def add(self, rows: Ints, prior: Floats, log_probs: Floats) -> None:
-        """Take in inputs: rows (n,), prior (n,) > 0, log_probs (n, size)."""
+        """Add inputs: rows (n,), prior (n,) > 0, log_probs (n, size)."""
         worth = log_probs + np.log(prior)[:, None]
         inputs, outputs = np.nonzero(worth > self._least)
         self.add_pairs(
@@ -536,14 +538,14 @@ class Likeliest:
     def add_pairs(
         self, outputs: Ints, rows: Ints, worth: Floats, log_probs: Floats
     ) -> None:
-        """Take in pairs (m,) of output and input, worth ln prior(x) P(y|x)."""
+        """Add pairs (m,) of output and input; worth is ln prior(x) P(y|x)."""
         self._pairs.append((outputs, rows, worth, log_probs))
         self._waiting += len(outputs)
         if self._waiting >= _WAITING:
             self._choose()
 
     def result(self) -> tuple[Ids, Floats]:
-        """Return rows (size, count) int32 by falling worth, and their log_probs."""
+        """Return rows (size, count) int32, the best first, and their log_probs."""
         position = self._choose()
         outputs, rows, _, log_probs = self._pairs[0]
         table = np.zeros((self._size, self._count), np.int32)

@@ -58,24 +58,25 @@ from dptext.spaces import Space, unit
 from dptext.types import Eps, Floats, Guarantee, Ids, Ints, VaryingEpsilon, blocks
 
 _SOURCE = "Chen et al. 2023, algorithms 1 and 2"
+_CHUNK = 8192  # words whose sets are weighed at once
 
 
 @dataclass(frozen=True, eq=False)
 class OneSet(DistanceMechanism):
-    """P(y|x) ~ exp(eps u(x, y) / 2) over all of V.
+    """P(y|x) ~ exp(eps u(x, y) / 2) over all of V."""
 
-    measured holds the vectors whose distances, or their squares, u is made of; lists
-    are its nearest words; spread (V + 1,) is max - min of each row.
-    """
-
+    #: The space whose distances give u.
     measured: Space
+    #: Whether u falls with the square of the distance (cosine).
     squared: bool
+    #: The nearest words in that space.
     lists: Lists
+    #: max - min of the distances, or of their squares, of each row: (V + 1,).
     spread: Floats
 
     @cached_property
     def distribution(self) -> DistanceDistribution:
-        """Return what words are drawn from; the least distance of a row cancels."""
+        """Return the output distributions; the least distance of a row cancels."""
         return DistanceDistribution(
             self.measured, self.lists, spread=self.spread, squared=self.squared
         )
@@ -91,18 +92,16 @@ class OneSet(DistanceMechanism):
 
 
 class OutputSets(NamedTuple):
-    """Output sets of all rows.
+    """Output sets of all rows."""
 
-    sets (c, k) words, -1 where a set is smaller than k; classes (V + 1,) the set of
-    each row.
-    """
-
+    #: Words of each set: (c, k), filled up with -1.
     sets: NDArray[np.int32]
+    #: The set of each row: (V + 1,).
     classes: Ints
 
 
 def build(space: Space, mapping: str, k: int) -> OutputSets:
-    """Build the sets of a mapping, once for a lexicon and space, then keep them."""
+    """Return the sets of a mapping, cached for the lexicon and space."""
     k = min(k, space.size)
 
     def compute() -> cache.Arrays:
@@ -111,18 +110,19 @@ def build(space: Space, mapping: str, k: int) -> OutputSets:
 
     key = cache.key_of("sets", 1, space.lexicon.digest, space.identity, mapping, k)
     arrays = cache.arrays(
-        key, compute, lambda kept: _sound(space, k, **kept), "forming output sets"
+        key, compute, lambda kept: _are_valid(space, k, **kept), "forming output sets"
     )
     return OutputSets(arrays["sets"], arrays["classes"])
 
 
-def _sound(space: Space, k: int, sets: NDArray[np.int32], classes: Ints) -> bool:
-    """Tell whether sets hold different words, and every input has one."""
+def _are_valid(space: Space, k: int, sets: NDArray[np.int32], classes: Ints) -> bool:
+    """Tell whether no set holds a word twice, and every input has a set."""
     ordered = np.sort(sets, axis=1)
-    same = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)
-    inside = sets.shape[1] == k and -1 <= sets.min() and sets.max() < space.size
-    served = classes.shape == (space.size + 1,) and classes.min() >= 0
-    return bool(inside and served and not same.any() and classes.max() < len(sets))
+    repeated = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)
+    if repeated.any() or sets.shape[1] != k or classes.shape != (space.size + 1,):
+        return False
+    are_words = -1 <= sets.min() and sets.max() < space.size
+    return bool(are_words and classes.min() >= 0 and classes.max() < len(sets))
 
 
 def _aggressive(space: Space, k: int) -> tuple[NDArray[np.integer], Ints]:
@@ -146,16 +146,16 @@ def _balanced(space: Space, k: int) -> tuple[NDArray[np.integer], Ints]:
 
 
 def _conservative(space: Space, k: int) -> tuple[NDArray[np.integer], Ints]:
-    left = geometry.RemainingWords(space.vectors, space.size)
+    remaining = geometry.RemainingWords(space.vectors, space.size)
     classes = np.full(space.size + 1, -1, np.int64)
     sets = np.full((-(-space.size // k), k), -1, np.int64)
     count = 0
     for word in range(space.size):
         if classes[word] >= 0:
             continue
-        left.remove(np.array([word]))
-        others = left.nearest(word, k - 1)
-        left.remove(others)
+        remaining.remove(np.array([word]))
+        others = remaining.nearest(word, k - 1)
+        remaining.remove(others)
         sets[count, 0], sets[count, 1 : 1 + len(others)] = word, others
         classes[word] = classes[others] = count
         count += 1
@@ -170,23 +170,18 @@ _BUILDERS = {
 }
 
 
-_CHUNK = 8192
-
-
 @dataclass(frozen=True, eq=False)
 class PublishedSets(WordMechanism):
-    """P(y|x) ~ exp(eps u(x, y) / 2) for y in the output set of the class of x.
+    """P(y|x) ~ exp(eps u(x, y) / 2) for y in the output set of the class of x."""
 
-    u falls with the distance of the measured space, or, squared, with its square
-    (cosine).
-    """
-
+    #: The space whose distances give u.
     measured: Space
+    #: Whether u falls with the square of the distance (cosine).
     squared: bool
     sets: OutputSets
 
     def guarantee(self, epsilon: float) -> Guarantee:
-        """Return none, and why."""
+        """Return no guarantee, with the reason."""
         words = self.sets.classes[:-1]
         alone = int((np.bincount(words)[words] == 1).sum())
         reason = (
@@ -199,11 +194,11 @@ class PublishedSets(WordMechanism):
         return Guarantee.nothing(reason, source=_SOURCE)
 
     def published_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats:
-        """Return what the paper claims of any two words, epsilon: (n,) nats."""
+        """Return the paper's claim for any two words, epsilon: (n,) nats."""
         return known_words_bound(epsilon, a, b)
 
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
-        """Draw a word of each word's set."""
+        """Draw a word from the set of each word."""
         rows = ids.astype(np.int64) % (self.space.size + 1)
         uniform = bits.uniform(0)[:, 0]
         drawn = np.empty(len(ids), np.int32)
@@ -220,8 +215,7 @@ class PublishedSets(WordMechanism):
     def _exponents(self, rows: Ints, eps: Eps) -> Floats:
         """Return eps (u - 1) / 2 of the words of each row's set: (n, k), at most 0.
 
-        u = 1 - (d - min) / (max - min), 1 where max = min; -inf where a set is smaller
-        than k.
+        u = 1 - (d - min) / (max - min), 1 if max = min; -inf where -1 fills up a set.
         """
         members = self._members(rows)
         pairs = rows.repeat(members.shape[1]), members.ravel()
@@ -238,7 +232,7 @@ class PublishedSets(WordMechanism):
         return np.asarray(eps[:, None] * (utility - 1.0) / 2.0)
 
     def log_probs(self, ids: Ids, eps: Eps) -> Floats:
-        """Return ln P(y|x) of all outputs, -inf outside of the set: (n, V)."""
+        """Return ln P(y|x) of all outputs, -inf outside the set: (n, V)."""
         rows = ids.astype(np.int64) % (self.space.size + 1)
         logs = np.full((len(ids), self.space.size), -np.inf)
         members = self._members(rows)
@@ -267,20 +261,20 @@ class PublishedSets(WordMechanism):
 
 @dataclass(frozen=True, slots=True)
 class Params(mechanisms.Params):
-    """mapping from a word to its output set, of k words where it is not all of V.
+    """Settings of CusText."""
 
-    distance is what u is made of: Euclidean, or 1 - cosine.
-    """
-
+    #: Words of an output set; one_set has all of V.
     k: Annotated[int, Meta(ge=1, le=1024)] = 20
     mapping: Literal["one_set", "aggressive", "balanced", "conservative"] = "one_set"
+    #: u falls with the Euclidean distance, or with 1 - cosine.
     distance: Literal["euclidean", "cosine"] = "euclidean"
 
     def prepare(self, space: Space, aim: Aim) -> WordMechanism:
         """Build the output sets, or take the spread of the distances over V."""
         squared = self.distance == "cosine"
         measured = space
-        if squared:  # half the squared distance of vectors of length 1 is 1 - cosine
+        if squared:
+            # Half the squared distance of vectors of length 1 is 1 - cosine.
             measured = replace(
                 space,
                 name=f"directions of {space.name}",
@@ -290,10 +284,22 @@ class Params(mechanisms.Params):
         if self.mapping == "one_set":
             power = 2 if squared else 1
             spread = geometry.farthest_distances(measured) ** power
-            # A word is itself in V: only the row of unknown words has none at 0.
+            # The least distance of a word is 0, to itself; the unknown word has none.
             nearest = geometry.nearest_word(measured, measured.size)[1]
             spread[-1] -= nearest**power
             lists = Lists.from_space(measured)
-            return OneSet(self, space, measured, squared, lists, spread)
-        sets = build(measured, self.mapping, self.k)
-        return PublishedSets(self, space, measured, squared, sets)
+            return OneSet(
+                params=self,
+                space=space,
+                measured=measured,
+                squared=squared,
+                lists=lists,
+                spread=spread,
+            )
+        return PublishedSets(
+            params=self,
+            space=space,
+            measured=measured,
+            squared=squared,
+            sets=build(measured, self.mapping, self.k),
+        )

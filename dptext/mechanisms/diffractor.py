@@ -56,24 +56,33 @@ from dptext.types import (
     blocks,
 )
 
-# Neighbours that a chain tries before it searches all words that are left.
+# Neighbours that a chain tries before it searches all words not yet visited.
 _LISTED = 64
-# Places on each side of a word, on each of several chains, where its nearest is sought.
+# With several chains the nearest word is sought this many places on each side.
 _AROUND = 8
-# Pairs whose median stands for that of all, to about half a percent.
+# Random pairs whose median estimates that of all, to about half a percent.
 _PAIRS = 200_000
+# exp(-rate) of a larger rate is nearly subnormal: a float64 that has lost digits.
+_STEEPEST = 700.0
+_ROWS = 32  # of inputs, for which a tile over all outputs is computed
+_GAPS = (
+    "The distance is a number of places on greedy chains of the vocabulary: words of "
+    "near meaning may stand far apart on them.",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class WordChains:
-    """words (c, V), that at each position; positions (c, V + 1), that of each row."""
+    """Public orders of the vocabulary."""
 
+    #: The word at each position: (c, V).
     words: NDArray[np.int32]
+    #: The position of each row: (c, V + 1).
     positions: NDArray[np.int32]
 
     @classmethod
-    def of(cls, space: Space, count: int, seed: int) -> WordChains:
-        """Build each chain once for a lexicon, space and seed; then from the cache."""
+    def build(cls, space: Space, count: int, seed: int) -> WordChains:
+        """Build count chains, each cached for the lexicon, space and seed."""
         words = np.stack([_chain(space, seed, one) for one in range(count)])
         positions = np.empty((count, space.size + 1), np.int32)
         rows = np.arange(count)[:, None]
@@ -88,14 +97,14 @@ class WordChains:
         return int(self.words.shape[1])
 
     def distances(self, a: NDArray[np.integer], b: NDArray[np.integer]) -> Ints:
-        """Return the largest distance over the chains, in positions, of pairs: (n,)."""
+        """Return the largest distance of pairs over the chains, in places: (n,)."""
         gap = self.positions[:, a].astype(np.int64) - self.positions[:, b]
         return np.asarray(np.abs(gap).max(axis=0))
 
     def nearest(self) -> Ints:
         """Bound the distance of each word to its nearest other word: (V,).
 
-        Exact for one chain; for several the neighbours on each are looked at.
+        Exact for one chain; for several an upper bound, from the neighbours on each.
         """
         nearest = np.full(self.size, self.size, np.int64)
         steps = (*range(-_AROUND, 0), *range(1, _AROUND + 1))
@@ -120,21 +129,21 @@ def _chain(space: Space, seed: int, number: int) -> NDArray[np.int32]:
     key = cache.key_of("chain", 1, space.lexicon.digest, space.identity, seed, number)
 
     def holds(kept: cache.Arrays) -> bool:
-        # Any order of the words is a chain; one that lacks a word is none.
+        # A valid chain has each word once; another order would still be a chain.
         return np.array_equal(np.sort(kept["chain"]), np.arange(space.size))
 
     def compute() -> cache.Arrays:
         digest = hashlib.blake2b(b"chain %d of seed %d" % (number, seed)).digest()
         word = int.from_bytes(digest[:8], "big") % space.size
         near = geometry.nearest_words(space, _LISTED)
-        left = geometry.RemainingWords(space.vectors, space.size)
+        remaining = geometry.RemainingWords(space.vectors, space.size)
         chain = np.empty(space.size, np.int32)
         for step in range(space.size):
             chain[step] = word
-            left.remove(np.array([word]))
-            free = near[word][left.alive[near[word]]]
+            remaining.remove(np.array([word]))
+            free = near[word][remaining.alive[near[word]]]
             if not len(free):
-                free = left.nearest(word, 1)
+                free = remaining.nearest(word, 1)
             word = int(free[0]) if len(free) else -1
         return {"chain": chain}
 
@@ -142,38 +151,38 @@ def _chain(space: Space, seed: int, number: int) -> NDArray[np.int32]:
     return arrays["chain"].astype(np.int32, copy=False)
 
 
-# exp(-rate) of a larger rate is nearly subnormal: a float64 that has lost digits.
-_STEEPEST = 700.0
-
-
 def log_of_moves(rate: Floats) -> Floats:
-    """Return -ln tanh(rate / 2), exact to a few roundings for small and large rates."""
-    few = np.exp(-rate)
+    """Return -ln tanh(rate / 2), exact to a few roundings for small and large rates.
+
+    tanh(rate / 2) = (1 - e) / (1 + e) with e = exp(-rate).
+    """
+    power = np.exp(-rate)
     with np.errstate(divide="ignore"):
-        small, large = np.log(-np.expm1(-rate)), np.log1p(-few)
+        small, large = np.log(-np.expm1(-rate)), np.log1p(-power)
     # 1 - exp(-rate) cancels for small rates, its logarithm for large ones.
-    stays: Floats = np.where(rate < 0.5, small, large)
-    return np.log1p(few) - stays
+    log_numerator: Floats = np.where(rate < 0.5, small, large)
+    return np.log1p(power) - log_numerator
 
 
 def exponential(bits: RandomBits, lane: int) -> Floats:
     """Draw -ln(u), u uniform: (n,), from lanes lane, lane + 2, ...
 
-    With w = 2^-(z + 2) (1 + m), z the zeros before the first one in a stream of bits, m
-    uniform, u is w or 1 - w by a fair bit. So both very large and very small values
-    keep their probability to about 2^-52 of it, however rare they are.
+    With w = 2^-(z + 2) (1 + m), z the zeros before the first 1 in a stream of bits and
+    m uniform, w is uniform in (0, 1/2), and u is w or 1 - w by a fair bit. So very
+    large and very small values have their probability up to a factor of 1 + 2^-52.
     """
     integers = bits.integers(lane)
     mantissa = RandomBits.unit(integers[:, 1])
     zeros = leading_zeros(integers[:, 0])
-    open_ = np.flatnonzero(zeros == 64)
-    while len(open_):
+    # Each 64 zeros take another lane.
+    waiting = np.flatnonzero(zeros == 64)
+    while len(waiting):
         lane += 2
-        more = leading_zeros(bits.take(open_).integers(lane)[:, 0])
-        zeros[open_] += more
-        open_ = open_[more == 64]
+        more = leading_zeros(bits.take(waiting).integers(lane)[:, 0])
+        zeros[waiting] += more
+        waiting = waiting[more == 64]
     drawn = np.asarray((zeros + 2) * math.log(2.0) - np.log1p(mantissa), np.float64)
-    # The lowest bit has no part in the mantissa.
+    # The fair bit is the lowest one, which is not part of the mantissa.
     other = np.flatnonzero(integers[:, 1] & np.uint64(1))
     share = np.ldexp(1.0 + mantissa[other], -2 - zeros[other])
     drawn[other] = -np.log1p(-share)
@@ -181,12 +190,17 @@ def exponential(bits: RandomBits, lane: int) -> Floats:
 
 
 class Window:
-    """A floor for all of V, and what exceeds it near by, of some positions (n,).
+    """Weights around positions (n,) as a floor for all of V and an excess nearby.
 
-    left, right (n,): the positions on either side that exceed the floor (n,).
+    A weight is exp(-rate min(steps, cut)): the floor exp(-rate cut) for all positions,
+    and more for those within the cut.
     """
 
     def __init__(self, tem: TemDiffractor, positions: Ints, eps: Eps) -> None:
+        """Compute floor, excess and total of each position.
+
+        left and right are the numbers of positions on either side within the cut.
+        """
         gamma, scale, last = tem.cut(eps), tem.params.scale, tem.space.size - 1
         inside = np.minimum(np.floor(gamma * scale), last).astype(np.int64)
         self._rate = eps / (2.0 * scale)  # nats a step
@@ -202,7 +216,7 @@ class Window:
         return np.maximum(sums * np.exp(-self._rate) - count * self.floor, 0.0)
 
     def steps(self, target: Floats, most: Ints) -> Ints:
-        """Return the first count whose excess is above the target, by halving: (n,)."""
+        """Return the least count whose excess exceeds the target: (n,)."""
         low: Ints = np.minimum(1, most)
         high: Ints = most.copy()
         for _ in range(int(most.max(initial=0)).bit_length()):
@@ -213,38 +227,32 @@ class Window:
         return high
 
 
-_ROWS = 32
-_GAPS = (
-    "The distance is a number of places on greedy chains of the vocabulary: words of "
-    "near meaning may stand far apart on them.",
-)
-
-
 @dataclass(frozen=True, slots=True)
 class Params(mechanisms.Params):
-    """chains are drawn by the public seed; scale divides the distance in places.
-
-    gamma bounds the distance of tem; when absent it follows from beta and epsilon:
-    beta bounds the probability of an output farther than gamma.
-    """
+    """Settings of 1-Diffractor."""
 
     noise: Literal["geometric", "tem"] = "geometric"
+    #: The number of chains.
     chains: Annotated[int, Meta(ge=1, le=64)] = 1
+    #: Divides the distance in places.
     scale: Annotated[float, Meta(ge=1e-12, le=1e12)] = 1.0
+    #: The largest distance that counts, for tem; None: by beta and epsilon.
     gamma: Annotated[float, Meta(ge=1e-12, le=1e12)] | None = None
+    #: The largest probability of an output farther than gamma.
     beta: Annotated[float, Meta(ge=1e-15, lt=1)] = 0.001
+    #: Public; the chains begin at words drawn by it.
     seed: Annotated[int, Meta(ge=0)] = 0
 
     def prepare(self, space: Space, aim: Aim) -> Diffractor:
-        """Build the chains, or take them from the cache."""
-        chains = WordChains.of(space, self.chains, self.seed)
+        """Build the chains, once for a lexicon and space."""
+        chains = WordChains.build(space, self.chains, self.seed)
         kind = TemDiffractor if self.noise == "tem" else Diffractor
         return kind(self, space, chains)
 
 
 @dataclass(frozen=True, eq=False)
 class Diffractor(WordMechanism):
-    """The chains, with geometric noise on positions; the ends take what is beyond them.
+    """Geometric noise on the positions of chains, clipped at their ends.
 
     P(j|i) = output(j) exp(-rate min(D, cut)) / total(i) for positions i and j of a
     chain, D = |i - j| / scale.
@@ -254,7 +262,7 @@ class Diffractor(WordMechanism):
     chains: WordChains
 
     def rate(self, eps: Eps) -> Floats:
-        """Return what multiplies D: (n,)."""
+        """Return the factor of D in the exponent: (n,)."""
         return eps
 
     def cut(self, eps: Eps) -> Floats:
@@ -266,7 +274,7 @@ class Diffractor(WordMechanism):
         return np.zeros(len(inputs))
 
     def log_outputs(self, outputs: Ints, eps: Eps) -> Floats:
-        """Return ln output(j), larger at the ends: (n, m)."""
+        """Return ln output(j): (n, m); larger at the ends, which take clipped noise."""
         rate, size = eps / self.params.scale, self.space.size
         ends = -np.log1p(np.exp(-rate)) if size > 1 else np.zeros(len(eps))
         inside = ends + np.log(-np.expm1(-rate))
@@ -276,7 +284,7 @@ class Diffractor(WordMechanism):
     def moved(
         self, positions: Ints, eps: Eps, up: NDArray[np.bool_], bits: RandomBits
     ) -> Ints:
-        """Add noise to positions (n,) and cut it at the ends; up (n,) are fair bits."""
+        """Add noise to positions (n,), clipped at the ends; up (n,) are fair bits."""
         rate, size = eps / self.params.scale, self.space.size
         if (rate == rate[:1]).all():
             rate = rate[:1]
@@ -288,10 +296,10 @@ class Diffractor(WordMechanism):
         return np.where(stays, positions, ends)
 
     def numerical_slack(self, epsilon: float) -> float:
-        """Return the nats that finite uniforms may add.
+        """Bound the nats that finite uniforms may add.
 
-        Every output keeps its probability to about 2^-50 of it for each step on the
-        way, as long as exp(-eps / scale) is a number.
+        Each step on the way changes the probability of an output by a factor of 1 +
+        2^-50 or so, as long as exp(-eps / scale) is a normal number.
         """
         if epsilon / self.params.scale > _STEEPEST:
             return math.inf
@@ -314,7 +322,7 @@ class Diffractor(WordMechanism):
 
     @property
     def _max_distance(self) -> float:
-        """Return the largest D, cut where the cut is the same for every epsilon."""
+        """Return the largest D, at most gamma if that is set."""
         return (self.space.size - 1) / self.params.scale
 
     def claimed_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats:
@@ -358,8 +366,8 @@ class Diffractor(WordMechanism):
     def best_guesses(self, prior: Floats, epsilon: float, bands: Bands) -> Floats:
         """Return max of prior(x) P(y|x) over the x of each band: (bands, V).
 
-        For one chain by maxima of ever more neighbours, in O(V log V); for several row
-        by row, from tables by the number of positions.
+        For one chain by maxima over windows that double, in O(V log V); for several
+        chains row by row.
         """
         eps = np.array([epsilon])
         if self.params.chains > 1:
@@ -372,8 +380,9 @@ class Diffractor(WordMechanism):
         for row, (begin, end) in zip(top, bands, strict=True):
             row[positions[begin:end]] = heights[begin:end]
         np.maximum(top, top.max(axis=1, keepdims=True) - rate * self.cut(eps), out=top)
-        # A drop is never a difference of heights along the whole chain, which a large
-        # rate would leave without digits.
+        # top[j] becomes the largest height of any position i less rate times its
+        # distance to j. After a step windows reach twice as far. Small drops are added
+        # up; differences of heights would have no digits left at a large rate.
         reach = 1
         while reach < len(positions):
             drop = rate / self.params.scale * reach
@@ -414,12 +423,12 @@ class TemDiffractor(Diffractor):
 
     @property
     def most(self) -> float:
-        """Return epsilon times gamma where gamma follows from beta, in nats."""
+        """Return epsilon times gamma, in nats, if gamma follows from beta; else inf."""
         params = self.params
         return math.inf if params.gamma else product(params.beta, self.space.size)
 
     def rate(self, eps: Eps) -> Floats:
-        """Return half of epsilon, the other half is for the normaliser: (n,)."""
+        """Return half of epsilon: the normalisation costs the other half: (n,)."""
         return eps / 2.0
 
     def cut(self, eps: Eps) -> Floats:
@@ -432,13 +441,17 @@ class TemDiffractor(Diffractor):
         return np.asarray(np.log(Window(self, inputs, eps).total))
 
     def log_outputs(self, outputs: Ints, eps: Eps) -> Floats:
-        """Return 0: all normalising is done by the inputs: (n, m)."""
+        """Return 0: (n, m); inputs alone determine the normalisation."""
         return np.zeros((len(eps), len(outputs)))
 
     def moved(
         self, positions: Ints, eps: Eps, up: NDArray[np.bool_], bits: RandomBits
     ) -> Ints:
-        """Draw any position at all, or itself, or one to its left or right."""
+        """Draw a position from the parts of the window: (n,).
+
+        One uniform chooses the floor, where any position is equally likely, or the
+        excess of the position itself, of those to its left or of those to its right.
+        """
         window, size = Window(self, positions, eps), self.space.size
         integers = bits.integers(1)
         uniform = RandomBits.unit(integers[:, 0])

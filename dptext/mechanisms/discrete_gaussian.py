@@ -26,20 +26,17 @@ from dptext.randomness import RandomBits
 from dptext.spaces import Space
 from dptext.types import Ints
 
-# Normal noise of which the discrete one is a rounding has less variance by 1/12 step.
+# The normal noise that the discrete one is a rounding of has a variance smaller by 1/12
+# of a squared step.
 _SHEPPARD = 1.0 - 1.0 / (12.0 * WIDTH**2)
 
 
 @dataclass(frozen=True, slots=True)
 class Params(gaussian.Params):
-    """clip: C; delta: the chance left over, for each word.
-
-    sensitivity: the largest distance of clipped vectors, exact over the "vocabulary"
-    or, whatever the vocabulary, the "worst" case 2 C.
-    """
+    """Settings of discrete Gaussian noise."""
 
     def prepare(self, space: Space, aim: Aim) -> DiscreteGaussian:
-        """Clip every vector."""
+        """Clip all vectors."""
         return DiscreteGaussian(self, space, self.clipped(space))
 
 
@@ -49,32 +46,32 @@ class DiscreteGaussian(Discrete, Gaussian):
 
     params: Params
 
-    def _rest(self, epsilon: float) -> float:
-        """Return what the end and the rounding of the table may add to delta."""
+    def _table_delta(self, epsilon: float) -> float:
+        """Return the delta that the end and the rounding of the table may add."""
         odds = 1.0 + math.exp(min(epsilon, 700.0))
         return odds * self.width * NORMAL_REST
 
-    def _left(self, epsilon: float) -> float:
-        """Return mu less what rounding vectors to the grid may add to it."""
-        delta, rest = self.params.delta, self._rest(epsilon)
-        # Where more than half of delta is left out nothing is claimed.
-        delta -= rest if rest <= delta / 2.0 else 0.0
+    def _mu(self, epsilon: float) -> float:
+        """Return the mu that is left after rounding to the grid."""
+        delta, spent = self.params.delta, self._table_delta(epsilon)
+        # If the table takes more than half of delta, `numerical_slack` is infinite.
+        delta -= spent if spent <= delta / 2.0 else 0.0
         mu = largest_mu(epsilon, delta) * math.sqrt(_SHEPPARD)
         return mu - math.sqrt(self.width) / WIDTH * (1.0 + 1e-9)
 
     def sigma(self, epsilon: float) -> float:
         """Return the standard deviation of the noise in each coordinate."""
-        left = self._left(epsilon)
-        if left <= math.sqrt(self.width) / WIDTH:
-            # So long steps that all vectors are rounded to 0: nothing is told.
+        mu = self._mu(epsilon)
+        if mu <= math.sqrt(self.width) / WIDTH:
+            # Steps so long that all vectors are rounded to 0: they reveal nothing.
             return 4.0 * self.longest * WIDTH
-        sigma = self.sensitivity / left
+        sigma = self.sensitivity / mu
         more = self.unrounded(sigma / WIDTH)
-        return sigma + math.sqrt(self.width) * more / left
+        return sigma + math.sqrt(self.width) * more / mu
 
     def supports(self, epsilon: float) -> None:
-        """Refuse an epsilon that rounding to the grid takes up."""
-        if self._left(epsilon) <= math.sqrt(self.width) / WIDTH:
+        """Refuse an epsilon that rounding to the grid would use up."""
+        if self._mu(epsilon) <= math.sqrt(self.width) / WIDTH:
             msg = (
                 f"epsilon: {epsilon:.3g} with delta {self.params.delta:.3g} is too "
                 f"small for a grid in {self.width} dimensions; give larger ones"
@@ -82,8 +79,8 @@ class DiscreteGaussian(Discrete, Gaussian):
             raise UsageError(msg)
 
     def numerical_slack(self, epsilon: float) -> float:
-        """Return what the table of the noise may add, in nats; inf beyond delta."""
-        if self._rest(epsilon) > self.params.delta / 2.0:
+        """Bound the nats that the table may add; inf if it takes too much of delta."""
+        if self._table_delta(epsilon) > self.params.delta / 2.0:
             return math.inf
         return 2.0 * self.width * NORMAL_SLACK
 

@@ -31,20 +31,20 @@ from dptext.randomness import RandomBits
 from dptext.spaces import Space
 from dptext.types import Guarantee, Ints
 
-# Nats that one step is worth.
+# The loss of one step, in nats.
 _RATE = math.log(2.0) / WIDTH
 
 
 @dataclass(frozen=True, slots=True)
 class Params(ClippedParams):
-    """clip: C.
+    """Settings of discrete Laplace noise.
 
-    sensitivity: the largest L1 distance of clipped vectors, bounded over the
-    "vocabulary" or, whatever the vocabulary, the "worst" case 2 C sqrt(d).
+    sensitivity is about the L1 distance: bounded over the vocabulary, or the worst case
+    2 C sqrt(d), which holds for any vectors.
     """
 
     def prepare(self, space: Space, aim: Aim) -> DiscreteLaplace:
-        """Clip every vector."""
+        """Clip all vectors."""
         return DiscreteLaplace(self, space, self.clipped(space))
 
 
@@ -64,19 +64,18 @@ class DiscreteLaplace(Discrete):
         return min(by_length, float(widths.sum()) or by_length) * (1.0 + 1e-12)
 
     def step(self, epsilon: float) -> float:
-        """Return the grid's step.
-
-        In steps, rounding takes two vectors at most d farther apart.
-        """
-        left = epsilon / _RATE - self.width * (1.0 + 1e-9)
-        if left <= self.width:
-            # So long steps that all vectors are rounded to 0: nothing is told.
+        """Return the step of the grid."""
+        # Steps that two vectors may be apart, less those that rounding may add: half a
+        # step for each coordinate of each of the two.
+        steps = epsilon / _RATE - self.width * (1.0 + 1e-9)
+        if steps <= self.width:
+            # Steps so long that all vectors are rounded to 0: they reveal nothing.
             return 4.0 * self.longest
-        step = self.sensitivity_l1 / left
-        return step + self.width * self.unrounded(step) / left
+        step = self.sensitivity_l1 / steps
+        return step + self.width * self.unrounded(step) / steps
 
     def supports(self, epsilon: float) -> None:
-        """Refuse an epsilon that rounding to the grid takes up."""
+        """Refuse an epsilon that rounding to the grid would use up."""
         if epsilon / _RATE <= 3.0 * self.width:
             msg = (
                 f"epsilon: {epsilon:.3g} is too small for a grid in {self.width} "
@@ -85,7 +84,7 @@ class DiscreteLaplace(Discrete):
             raise UsageError(msg)
 
     def spread(self, epsilon: float) -> float:
-        """Return about sqrt(2) steps over ln 2 / 4096."""
+        """Return the standard deviation, about sqrt(2) steps over ln 2 / 4096."""
         return math.sqrt(2.0) * self.step(epsilon) / _RATE
 
     def guarantee(self, epsilon: float) -> Guarantee:
@@ -93,7 +92,7 @@ class DiscreteLaplace(Discrete):
         return Guarantee.ldp("Dwork et al. 2006, on a grid")
 
     def numerical_slack(self, epsilon: float) -> float:
-        """Return what the table of the noise may add, in nats."""
+        """Bound the nats that the table of the noise may add."""
         return 2.0 * self.width * LAPLACE_SLACK
 
     def steps(self, bits: RandomBits) -> Ints:

@@ -38,19 +38,18 @@ from dptext.types import Constant, Eps, Floats, Guarantee, Ids, Inputs, Ints, No
 
 @dataclass(frozen=True, slots=True)
 class ClippedParams(mechanisms.Params):
-    """clip: C.
-
-    sensitivity: the largest distance of clipped vectors, exact over the "vocabulary"
-    or, whatever the vocabulary, the "worst" case 2 C.
-    """
+    """Settings of noise on clipped vectors."""
 
     family: ClassVar[Family] = Family.NOISE
 
+    #: C, the largest length of a vector.
     clip: Annotated[float, Meta(ge=1e-9, le=1e9)] = 1.0
+    #: The largest distance of clipped vectors: exact over the vocabulary, or the worst
+    #: case 2 C, which holds for any vectors.
     sensitivity: Literal["vocabulary", "worst"] = "vocabulary"
 
     def clipped(self, space: Space) -> NDArray[np.float32]:
-        """Return c of every row: (V + 1, d)."""
+        """Return the clipped vectors: (V + 1, d)."""
         return clip(space.vectors.astype(np.float64), self.clip).astype(np.float32)
 
 
@@ -63,12 +62,10 @@ def clip(vectors: Floats, longest: float) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Clipped(NoiseMechanism):
-    """Noise that hides the largest distance of clipped vectors.
-
-    clipped (V + 1, d) float32: c of every row.
-    """
+    """Noise that hides the largest distance of clipped vectors."""
 
     params: ClippedParams
+    #: (V + 1, d) float32.
     clipped: NDArray[np.float32] = field(repr=False)
 
     @property
@@ -78,11 +75,11 @@ class Clipped(NoiseMechanism):
 
     @property
     def output_vectors(self) -> NDArray[np.float32]:
-        """Return the clipped vectors: means of them are no farther apart."""
+        """Return the clipped vectors, whose means are no farther apart than they."""
         return self.clipped
 
     def position(self, vectors: Floats) -> Floats:
-        """Return c of vectors: (n, d)."""
+        """Clip vectors: (n, d)."""
         return clip(vectors, self.params.clip)
 
     @cached_property
@@ -94,14 +91,15 @@ class Clipped(NoiseMechanism):
 
     @cached_property
     def _largest(self) -> Constant:
-        """Return the largest distance; within a hull it is that of two corners."""
+        """Return the largest distance of inputs, with the inputs for which it holds."""
         if self.params.sensitivity == "worst":
-            # Clipped vectors are rounded to float32.
-            most = 2.0 * self.params.clip * (1.0 + 2.0**-22)
-            return Constant(most, Inputs.VECTORS)
-        # Where all vectors coincide there is nothing to hide, and no step of 0.
-        most = self.geometry.diameter or self.params.clip
-        return Constant(most * (1.0 + 1e-12), Inputs.MEANS)
+            # Rounding to float32 may lengthen clipped vectors.
+            distance = 2.0 * self.params.clip * (1.0 + 2.0**-22)
+            return Constant(distance, Inputs.VECTORS)
+        # If all vectors coincide there is nothing to hide, but a step of 0 is no grid.
+        distance = self.geometry.diameter or self.params.clip
+        # Of means, too: two points of a convex hull are no farther apart than corners.
+        return Constant(distance * (1.0 + 1e-12), Inputs.MEANS)
 
     @property
     def sensitivity(self) -> float:
@@ -109,7 +107,7 @@ class Clipped(NoiseMechanism):
         return self._largest.over(Inputs.WORDS)
 
     def guarantee_over(self, inputs: Inputs, epsilon: float) -> Guarantee:
-        """Return the guarantee of words where the noise hides other inputs, too."""
+        """Return the guarantee of words. Raises UnprovenError for other inputs."""
         self._largest.over(inputs)
         return self.guarantee(epsilon)
 
@@ -121,10 +119,10 @@ class Clipped(NoiseMechanism):
         return float(np.abs(self.clipped).max())
 
     def unrounded(self, step: float) -> float:
-        """Return what quotients in double precision add to the distance of two vectors.
+        """Bound the error of a coordinate in steps, in double precision.
 
-        In each coordinate. 0 up to 2^22 steps: these are within 1e-9 of a step, which
-        is taken off where a grid is chosen.
+        0 up to 2^22 steps: these errors are within 1e-9 of a step, which is subtracted
+        when a grid is chosen.
         """
         return self.longest * 2.0**-51 if self.longest > step * 2.0**22 else 0.0
 
@@ -157,17 +155,14 @@ class Discrete(Clipped):
 
 @dataclass(frozen=True, slots=True)
 class Params(ClippedParams):
-    """clip: C; delta: the chance left over, for each word.
+    """Settings of Gaussian noise."""
 
-    sensitivity: the largest distance of clipped vectors, exact over the "vocabulary"
-    or, whatever the vocabulary, the "worst" case 2 C.
-    """
-
-    # Normals of 52-bit uniforms end at 8.6 sigma: a smaller delta is not kept.
+    #: For each word. Normals made of 52-bit uniforms end at 8.6 sigma, so that smaller
+    #: deltas would not hold.
     delta: Annotated[float, Meta(ge=1e-12, lt=1)] = 1e-5
 
     def prepare(self, space: Space, aim: Aim) -> Gaussian:
-        """Clip every vector."""
+        """Clip all vectors."""
         return Gaussian(self, space, self.clipped(space))
 
 
@@ -210,7 +205,7 @@ class Gaussian(Clipped):
         self, observed: NDArray[np.floating], eps: Eps, words: Ids
     ) -> NDArray[np.floating]:
         """Return -|z - c(v)|^2 / (2 sigma^2) of each point at each word: (n, m)."""
-        # Those who ask have one epsilon; of several the first stands for all.
+        # All callers have one epsilon; of several the first is taken.
         centres = self.centres(words, np.repeat(eps[:1], len(words)))
         squares = noise.squared_distances(observed, centres)
         with np.errstate(divide="ignore"):

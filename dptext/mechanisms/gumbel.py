@@ -38,6 +38,10 @@ from dptext.types import Eps, Floats, Guarantee, Ids
 _NODES = 24
 # 2 Delta_max over the largest scale: exp of less cannot be told from 1.
 _LEAST = 1e-6
+# More candidates have a chance below 1e-18 in any vocabulary of up to a million words.
+_MOST = 64
+# Words of the largest vocabulary whose probabilities are computed, by quadrature.
+_ENUMERATED = 200
 
 
 def lambert(z: NDArray[np.complex128]) -> NDArray[np.complex128]:
@@ -111,11 +115,12 @@ def truncated_log_probs(
 ) -> Floats:
     """Return ln of the probability of each candidate, nearest first: (W,).
 
-    Sums are taken in logarithms: far candidates are rarer than a float64 can say.
-    distances (W,) ascend; shares (W,) are those of k. At value t candidate y wins with
-    density f(t - d_y) times the chance that no other of the k candidates is below t;
-    panels are cut where a density begins.
+    distances (W,) ascend; shares (W,) are P(k). Candidate y wins at value t with
+    density f(t - d_y) times the probability that no other of the k candidates is below
+    t: an integral over t, by quadrature. Sums are in logarithms, since probabilities of
+    far candidates underflow.
     """
+    # Panels are cut where the density of a candidate begins: it is not smooth there.
     first, last = distances[0] - widest, distances[0] + widest
     begins = distances - widest
     edges = np.concatenate(
@@ -132,7 +137,7 @@ def truncated_log_probs(
     end = math.exp(-widest / b)
     log_total = math.log(-math.expm1(end - math.exp(widest / b)))
     with np.errstate(divide="ignore"):
-        # ln (F(widest) - F(g)) / (F(widest) - F(-widest)), exact to the end.
+        # ln (F(widest) - F(g)) / (F(widest) - F(-widest)), without cancellation.
         above = np.log(-np.expm1(end - rise)) - log_total
         above = np.where(inside, above, 0.0)
         density = end - rise + np.log(rise) - math.log(b) - log_total
@@ -143,19 +148,15 @@ def truncated_log_probs(
     return np.asarray(np.log(np.exp(parts - top[:, None]).sum(axis=1)) + top)
 
 
-# More candidates have a chance below 1e-18 in any vocabulary of up to a million words.
-_MOST = 64
-_ENUMERATED = 200
-
-
 @dataclass(frozen=True, slots=True)
 class Params(mechanisms.Params):
-    """low_epsilon lets an epsilon below the threshold through."""
+    """Settings of truncated Gumbel."""
 
+    #: Accept an epsilon below the one from which b is defined.
     low_epsilon: bool = False
 
     def prepare(self, space: Space, aim: Aim) -> Gumbel:
-        """Measure all pairs of V; UsageError where the mechanism is not defined."""
+        """Measure all pairs of V. Raises UsageError if the mechanism is not defined."""
         closest = geometry.closest_pair(space)
         if space.size < 2 or closest == 0.0:
             raise UsageError(
@@ -166,21 +167,32 @@ class Params(mechanisms.Params):
         lists = Lists(space, listed, np.zeros(len(listed)))
         shares = poisson(space.size, listed.shape[1])
         widest = float(geometry.farthest_distances(space)[: space.size].max())
-        return Gumbel(self, space, lists, np.cumsum(shares), closest, widest)
+        return Gumbel(
+            params=self,
+            space=space,
+            lists=lists,
+            cumulative=np.cumsum(shares),
+            closest=closest,
+            widest=widest,
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Gumbel(WordMechanism):
-    """The nearest words, P(k) summed up, and the distances Delta_min and Delta_max."""
+    """The mechanism, with the measures of the vocabulary that it needs."""
 
     params: Params
+    #: The nearest words of each row.
     lists: Lists
+    #: P(k or fewer candidates), k from 1.
     cumulative: Floats
+    #: Delta_min, the smallest distance of two words.
     closest: float
+    #: Delta_max, the largest.
     widest: float
 
     def guarantee(self, epsilon: float) -> Guarantee:
-        """Return none, with a lower bound on the loss."""
+        """Return no guarantee, with a lower bound on the loss."""
         reason = (
             "the published theorem is false, because a word is always a candidate "
             "for itself and almost never for a far word, whatever the noise: some "
@@ -205,15 +217,14 @@ class Gumbel(WordMechanism):
         """
         size = self.space.size
         word = int(geometry.farthest_distances(self.space)[:size].argmax())
-        distances = geometry.distances_to_words(self.space, np.array([word]), 0, size)[
-            0
-        ]
-        # The last of those as far.
+        rows = np.array([word])
+        (distances,) = geometry.distances_to_words(self.space, rows, 0, size)
+        # Of words at the largest distance the last: candidates tie by id.
         last = size - 1 - int(distances[::-1].argmax())
         return self._least_loss, (last, word)
 
     def published_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats:
-        """Return what the paper claims of pairs of words, epsilon d: (n,) nats."""
+        """Return the paper's claim for pairs of words, epsilon d: (n,) nats."""
         return mechanisms.distance_bound(self.space, a, b, epsilon)
 
     @property

@@ -32,29 +32,29 @@ from dptext.types import Constant, Eps, Floats, Guarantee, Ids, Inputs, MetricKi
 
 @dataclass(frozen=True, slots=True)
 class Params(mechanisms.Params):
-    """metric: the distance that epsilon counts, the space's or the lexicon's own."""
+    """Settings of Laplace noise."""
 
     family: ClassVar[Family] = Family.NOISE
 
+    #: The distance that epsilon counts, that of the space or of the lexicon's vectors.
     metric: Literal["space", "lexicon"] = "space"
 
     def prepare(self, space: Space, aim: Aim) -> Laplace:
-        """Take the space, and its Lipschitz constant where that calibrates noise."""
+        """Take the space, and its Lipschitz constant if that calibrates the noise."""
         if self.metric == "space":
             return Laplace(self, space, space, 1.0)
-        # Where all vectors coincide there is nothing to hide, and no step of 0.
+        # If all vectors coincide there is nothing to hide, but noise of 0 is none.
         stretch = space.lipschitz.over(Inputs.WORDS) or 1.0
         return Laplace(self, space, space.original, stretch)
 
 
 @dataclass(frozen=True, eq=False)
 class RadialNoise(NoiseMechanism):
-    """Noise of density exp(-eps |w(z)| / stretch), w a linear map: uniform directions.
+    """Noise z of density exp(-eps |w(z)| / stretch), w a linear map."""
 
-    measured: the space whose distance epsilon counts.
-    """
-
+    #: The space whose distance epsilon counts.
     measured: Space
+    #: By how much the noise is longer than that for the distance of the space.
     stretch: float
 
     def whitened(self, rows: NDArray[np.floating]) -> NDArray[np.floating]:
@@ -101,13 +101,13 @@ class Laplace(RadialNoise):
     source: ClassVar[str] = "Feyisetan et al. 2020, algorithm 1"
 
     def constant(self, inputs: Inputs) -> Constant:
-        """Return what distances of inputs are multiplied by at most before noise."""
+        """Return the largest ratio of distances after and before the space."""
         if self.measured is self.space:
             return Constant(1.0, Inputs.VECTORS)
         return self.space.lipschitz
 
     def factor(self, inputs: Inputs) -> float:
-        """Return how often epsilon counts the distance of inputs."""
+        """Return the multiple of the distance of inputs that epsilon counts, from 1."""
         return max(1.0, self.constant(inputs).over(inputs) / self.stretch)
 
     def guarantee_over(self, inputs: Inputs, epsilon: float) -> Guarantee:

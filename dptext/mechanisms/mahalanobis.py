@@ -38,10 +38,11 @@ _PAIRED = 2**16
 
 @dataclass(frozen=True, slots=True)
 class Params(mechanisms.Params):
-    """lam: 0 is Laplace noise, towards 1 the noise follows the words' covariance."""
+    """Settings of Mahalanobis noise."""
 
     family: ClassVar[Family] = Family.NOISE
 
+    #: 0 is Laplace noise; towards 1 the noise follows the covariance of the words.
     lam: Annotated[float, Meta(ge=0, lt=1)] = 0.2
 
     def prepare(self, space: Space, aim: Aim) -> Mahalanobis:
@@ -49,29 +50,40 @@ class Params(mechanisms.Params):
         width = space.vectors.shape[1]
         spread = covariance(space.vectors[: space.size])
         trace = float(np.trace(spread))
-        # Words that all coincide spread nowhere: no direction is preferred.
+        # If all words coincide no direction is preferred.
         scaled = spread * (width / trace) if trace > 0.0 else np.eye(width)
         mixed = self.lam * scaled + (1.0 - self.lam) * np.eye(width)
         values, axes = np.linalg.eigh(mixed)
-        # The scaled covariance has a negative eigenvalue by rounding alone.
+        # Rounding may give the covariance a negative eigenvalue.
         values = np.maximum(values, 1.0 - self.lam)
         root = (axes * np.sqrt(values)) @ axes.T
         inverse = (axes / np.sqrt(values)) @ axes.T
-        return Mahalanobis(self, space, space, 1.0, root, inverse, float(values.min()))
+        return Mahalanobis(
+            params=self,
+            space=space,
+            measured=space,
+            stretch=1.0,
+            root=root,
+            inverse=inverse,
+            least=float(values.min()),
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Mahalanobis(RadialNoise):
-    """root (d, d) is M^(1/2), inverse (d, d) M^(-1/2); least M's least eigenvalue."""
+    """The mechanism, with the roots of M."""
 
     params: Params
+    #: M^(1/2): (d, d).
     root: Floats = field(repr=False)
+    #: M^(-1/2): (d, d).
     inverse: Floats = field(repr=False)
+    #: The least eigenvalue of M.
     least: float
 
     @property
     def _key(self) -> tuple[object, ...]:
-        """Return what decides the metric besides lexicon and space."""
+        """Return what determines the metric besides lexicon and space."""
         return ("mahalanobis", self.params.lam)
 
     def whitened(self, rows: NDArray[np.floating]) -> NDArray[np.floating]:
@@ -94,17 +106,17 @@ class Mahalanobis(RadialNoise):
         return Geometry(measured.nearest, measured.median, measured.diameter + slack)
 
     def euclidean_factor(self, inputs: Inputs) -> Constant:
-        """Return what epsilon counts in the Euclidean distance, rounded up.
+        """Return the factor of epsilon in the Euclidean distance, rounded up.
 
-        For words the largest d_RM / d_2 over all pairs. For other inputs, and
-        vocabularies of more than 65 535 words, 1 / sqrt of M's least eigenvalue.
+        For words the largest d_RM / d_2 over all pairs. For other inputs, and for
+        vocabularies of more than 65,535 words, 1 / sqrt of M's least eigenvalue.
         """
         if inputs is not Inputs.WORDS or len(self.space.vectors) > _PAIRED:
             return Constant((1.0 + 1e-9) / math.sqrt(self.least), Inputs.VECTORS)
-        return self._of_pairs
+        return self._factor_of_words
 
     @cached_property
-    def _of_pairs(self) -> Constant:
+    def _factor_of_words(self) -> Constant:
         digest, identity = self.space.lexicon.digest, self.space.identity
         key = cache.key_of("euclidean", digest, identity, *self._key)
         return cached_lipschitz(key, "factor", self.space.vectors, self.vectors)

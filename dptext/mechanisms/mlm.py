@@ -56,23 +56,38 @@ from dptext.spaces import Space
 from dptext.tokens import kinds, numbers
 from dptext.types import Eps, Floats, Guarantee, Ids, Ints, VaryingEpsilon, Words
 
+SETTING = "mechanism.model"
+# Public texts for audits, each with its third word drawn.
+EXAMPLES = (
+    "the film was good",
+    "we never saw him again",
+    "my new phone does not work",
+    "please call the doctor tomorrow morning",
+    "prices in london rose last year",
+    "it is a",
+)
+_DRAWN = 2
+# Position tables of some model families reserve their first two positions.
+_RESERVED = 2
+# The least room for tokens of a text beside those of the frame.
+_SHORTEST = 16
 Untyped = Any  # of torch and of Hugging Face
 T = TypeVar("T")
-# Tokens and their types (2, n), and where the mask is.
+Logits = NDArray[np.float32]
+# Tokens and their types (2, n), and the place of the mask.
 Sequence = tuple[Ints, int]
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFrame:
-    """What a model wants around its texts: tokens and types (2, n) of each part.
+    """The special tokens that a model expects around its texts."""
 
-    between is None where the model reads one text; first and second are the types of
-    the texts' own tokens.
-    """
-
+    #: Tokens and their types, (2, n), as the two below.
     before: Ints
+    #: None if the model reads one text.
     between: Ints | None
     after: Ints
+    #: The types of the tokens of the two texts.
     first: int
     second: int
 
@@ -85,19 +100,18 @@ class ModelFrame:
 
 @dataclass(frozen=True, slots=True)
 class TokenBatch:
-    """Texts as tokens: those of piece p are tokens[starts[p] : starts[p + 1]].
-
-    begins (r,) and ends (r,): where the pieces of each text begin and end.
-    """
+    """Texts as tokens: those of piece p are tokens[starts[p] : starts[p + 1]]."""
 
     tokens: Ints
     starts: Ints
+    #: The first piece of each text: (r,).
     begins: Ints
+    #: The piece after its last: (r,).
     ends: Ints
 
 
 def masked_frame(tokenizer: Untyped, pair: bool) -> ModelFrame:
-    """Take the frame from how the tokenizer puts two short public texts together."""
+    """Derive the frame from the tokens of one or two short public texts."""
     encoded = tokenizer("a", "b") if pair else tokenizer("a")
     text = np.array([-1 if each is None else each for each in encoded.sequence_ids()])
     ids = np.array(encoded["input_ids"], np.int64)
@@ -121,7 +135,7 @@ def tokens_of(tokenizer: Untyped, words: Words) -> TokenBatch:
     led = (words.flags & kinds.LEAD) != 0
     led[1:] |= space[:-1]
     led[begins[begins < len(led)]] = True
-    # A piece with a lead has its space already.
+    # Each piece has one space in front, or none; spaces themselves have no tokens.
     parts = zip(words.pieces, led.tolist(), space.tolist(), strict=True)
     shown = [
         "" if blank else " " + piece.removeprefix(" ") if lead else piece
@@ -137,7 +151,7 @@ def tokens_of(tokenizer: Untyped, words: Words) -> TokenBatch:
 
 
 def tokenize(tokenizer: Untyped, texts: list[str]) -> list[list[int]]:
-    """Return the tokens of each text; "[MASK]" in a text is only its characters."""
+    """Return the tokens of each text; "[MASK]" in a text is not the special token."""
     if not texts:
         return []
     lists: list[list[int]] = tokenizer(
@@ -150,13 +164,15 @@ def sequence(
     batch: TokenBatch,
     text: int,
     position: int,
+    *,
     mask: int,
     frame: ModelFrame,
     longest: int,
 ) -> Sequence:
-    """Return a text with the piece at a position masked.
+    """Return the input of the model for a text with the piece at a position masked.
 
-    longest is how many tokens the model reads, those of the frame among them.
+    mask is the mask token; longest the number of tokens that the model reads, with
+    those of the frame.
     """
     begin = batch.starts[batch.begins[text]]
     original = batch.tokens[begin : batch.starts[batch.ends[text]]]
@@ -178,23 +194,15 @@ def sequence(
     return np.concatenate((*parts, around, frame.after), axis=1), where
 
 
-SETTING = "mechanism.model"
-# Position tables of some families keep the first two positions for themselves.
-_RESERVED = 2
-_SHORTEST = 16
-Logits = NDArray[np.float32]
-
-
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A model in memory: longest is how many tokens it reads.
-
-    masks.positions, in each thread: rows and positions that its last layer looks at.
-    """
+    """A model in memory."""
 
     tokenizer: Untyped
     network: Untyped
+    #: positions, in each thread: rows and positions that the last layer computes.
     masks: threading.local
+    #: The number of tokens that it reads.
     longest: int
 
 
@@ -211,7 +219,8 @@ def tokenizer(folder: str, digest: str = "") -> Untyped:
 def load(folder: str, device: str, digest: str = "") -> Model:
     """Load a model, once for a digest of its folder.
 
-    Its last layer, a row per token of the vocabulary, sees only the masks.
+    Its last layer is computed for the masks only: it has a row for each token of the
+    vocabulary, and would take most of the time.
     """
     network = language.load_network(folder, SETTING, device, language.MASKED)
     split = tokenizer(folder, digest)
@@ -229,7 +238,7 @@ def load(folder: str, device: str, digest: str = "") -> Model:
 
 
 def _blocks(words: Words, most: int) -> list[Ints]:
-    """Return the words of each block: neighbours in one text, at most so many."""
+    """Return the words of each block: up to so many neighbours in one text."""
     ends = np.searchsorted(words.texts, np.arange(len(words.ends)), side="right")
     return [
         np.arange(first, min(first + most, end))
@@ -268,33 +277,22 @@ def _logits(model: Model, sequences: list[Sequence], wanted: Untyped) -> Logits:
     return logits
 
 
-# Public texts for audits, each with its third word drawn.
-EXAMPLES = (
-    "the film was good",
-    "we never saw him again",
-    "my new phone does not work",
-    "please call the doctor tomorrow morning",
-    "prices in london rose last year",
-    "it is a",
-)
-_DRAWN = 2
-
-
 @dataclass(frozen=True, slots=True)
 class Params(mechanisms.Params):
-    """model: folder of a masked language model with its tokenizer, as Hugging Face's.
-
-    batch: words of a text in one pass of the model; max_length: tokens that it reads
-    at most, a window around the mask where a text has more; device: torch's name of it.
-    """
+    """Settings of DP-MLM."""
 
     family: ClassVar[Family] = Family.TEXTS
+    #: Folder of a masked language model with its tokenizer, in Hugging Face's format.
     model: str = ""
+    #: The range to which logits are clipped.
     c_min: Annotated[float, Meta(ge=-10000, le=10000)] = -3.2093127
     c_max: Annotated[float, Meta(ge=-10000, le=10000)] = 16.3047979
     context: Literal["pair", "masked"] = "pair"
+    #: Words of a text in one pass of the model.
     batch: Annotated[int, Meta(ge=1, le=4096)] = 16
+    #: Tokens in one pass; of a longer text a window around the mask.
     max_length: Annotated[int, Meta(ge=32, le=8192)] = 512
+    #: By torch's name.
     device: str = "cpu"
 
     def __post_init__(self) -> None:
@@ -303,7 +301,7 @@ class Params(mechanisms.Params):
             raise UsageError("mechanism.c_max: must be larger than mechanism.c_min")
 
     def prepare(self, space: Space, aim: Aim) -> Mlm:
-        """Look for the model, which is loaded when the first text comes."""
+        """Find the model; it is loaded with the first text."""
         what = "the mechanism mlm"
         if not self.model:
             raise UsageError(
@@ -314,7 +312,7 @@ class Params(mechanisms.Params):
         return Mlm(self, space, folder, digest_of_path(folder))
 
     def scores(self, logits: Logits) -> Floats:
-        """Cut logits to their range and move it to [0, 1]; no number is its foot."""
+        """Clip logits to their range and scale it to [0, 1]; NaN counts as c_min."""
         scores = np.nan_to_num(logits.astype(np.float64), nan=self.c_min)
         np.clip(scores, self.c_min, self.c_max, out=scores)
         scores -= self.c_min
@@ -324,22 +322,24 @@ class Params(mechanisms.Params):
 
 @dataclass(frozen=True, eq=False)
 class Mlm(TextMechanism):
-    """folder: where the model is; digest, of its content."""
+    """The mechanism, with its model."""
 
     # exp(epsilon / 2) must leave room in a float64.
     largest_epsilon = 1000.0
 
     params: Params
+    #: The folder of the model.
     folder: str
+    #: The digest of its content.
     digest: str
 
     @property
     def content(self) -> Mapping[str, str]:
-        """Return the digest of the model's folder, of all that lies there."""
+        """Return the digest of all files in the folder of the model."""
         return {"model": self.digest}
 
     def guarantee(self, epsilon: float) -> Guarantee:
-        """Return epsilon-LDP of each word for any two texts; no model is loaded."""
+        """Return epsilon-LDP of each word for any two texts, without the model."""
         model = language.describe(self.folder)
         return Guarantee.ldp(
             f"Meisenbacher et al. 2024, arXiv:2407.00637; model {model}",
@@ -348,16 +348,16 @@ class Mlm(TextMechanism):
                 "Other hardware or packages may draw another word by the same key.",
             ),
             context=True,
-            # Two scores of one word in two texts are any two numbers of the range.
+            # The scores of a word in two texts may be any two numbers of the range.
             varying_epsilon=VaryingEpsilon(word=1.0, total=1.0, drift=float("inf")),
         )
 
     @cached_property
     def _outputs(self) -> tuple[Ids, Ints]:
-        """Return the words that are one token where a word begins: rows, tokens (m,).
+        """Return the words that are one token after a space: rows and tokens (m,).
 
-        Of several words with one token the first, the most frequent; an element for
-        numbers is tried as its first number. Raises UsageError where there is no such
+        If several words have the same token it is the most frequent one; a class of
+        numbers is tried by its first number. Raises UsageError if there is no such
         word.
         """
         split = tokenizer(self.folder, self.digest)
@@ -374,9 +374,9 @@ class Mlm(TextMechanism):
         return np.array(list(rows.values()), np.int32), np.array(list(rows), np.int64)
 
     def _ask(self, words: Words, use: Callable[[Ints, Logits], T]) -> list[T]:
-        """Mask each word in turn and return what use makes of the scores of each block.
+        """Mask each word in turn, and return the results of use for each block.
 
-        use gets, from several threads, which of the words (b,) a block holds and the
+        use is called from several threads, with the words of a block (b,) and the
         logits of the outputs (b, m) float32.
         """
         params = self.params
@@ -395,7 +395,7 @@ class Mlm(TextMechanism):
         def one(block: Ints) -> T:
             texts, positions = words.texts[block].tolist(), words.positions[block]
             sequences = [
-                sequence(batch, text, position, mask, frame, longest)
+                sequence(batch, text, position, mask=mask, frame=frame, longest=longest)
                 for text, position in zip(texts, positions.tolist(), strict=True)
             ]
             return use(block, _logits(model, sequences, wanted))
@@ -404,7 +404,7 @@ class Mlm(TextMechanism):
 
     @property
     def outputs(self) -> Ids:
-        """Return the rows of the words that can be written, (m,); loads a tokenizer."""
+        """Return the rows of the outputs, (m,). Loads the tokenizer."""
         return self._outputs[0]
 
     def scores(self, words: Words) -> Floats:
@@ -432,10 +432,10 @@ class Mlm(TextMechanism):
         return log_probs
 
     def numerical_slack(self, epsilon: float) -> float:
-        """Return how far 52-bit uniforms may take the loss above epsilon, in nats.
+        """Bound by how much 52-bit uniforms may raise the loss above epsilon, in nats.
 
-        A border between outputs is exact to 2^-52 of the sum, the sum itself to V 2^-53
-        of it, and the rarest output has at least e^(-epsilon / 2) / V of it.
+        A border between outputs is exact to 2^-52 of the sum of weights, the sum to
+        V 2^-53 of it; the rarest output has at least e^(-epsilon / 2) / V of it.
         """
         size = self.space.size
         rarest = np.exp(-min(epsilon, self.largest_epsilon) / 2.0) / size

@@ -35,17 +35,17 @@ from dptext.types import Constant, Floats, Ids, Inputs
 
 @dataclass(frozen=True, slots=True)
 class Params(mechanisms.Params):
-    """dimensions: m, or none for the least that beta and delta ask for.
-
-    seed: public, names the matrix; constant: what the noise is scaled by.
-    """
+    """Settings of PrivEmb."""
 
     family: ClassVar[Family] = Family.NOISE
 
+    #: m; None: the least that beta and delta require.
     dimensions: Annotated[int, Meta(ge=1)] | None = None
     beta: Annotated[float, Meta(gt=0, le=1e6)] = 0.9
     delta: Annotated[float, Meta(gt=0, lt=1)] = 1e-6
+    #: Public; determines the matrix.
     seed: Annotated[int, Meta(ge=0, le=2**63 - 1)] = 0
+    #: The factor L of the noise, as above.
     constant: Literal["vocabulary", "worst", "published"] = "vocabulary"
 
     def prepare(self, space: Space, aim: Aim) -> PrivEmb:
@@ -60,7 +60,7 @@ class Params(mechanisms.Params):
             space,
             name="projected",
             metric=f"{space.metric}, projected",
-            transformed=partial(_product, space, drawn),
+            transformed=partial(_project, space, drawn),
             params=json.dumps(settings, sort_keys=True),
             published=None,
         )
@@ -69,10 +69,16 @@ class Params(mechanisms.Params):
             "worst": lambda: spectral(drawn).over(Inputs.VECTORS),
             "published": lambda: 1.0 + self.beta,
         }[self.constant]()
-        return PrivEmb(self, projected, space, stretch or 1.0, drawn)
+        return PrivEmb(
+            params=self,
+            space=projected,
+            measured=space,
+            stretch=stretch or 1.0,
+            matrix=drawn,
+        )
 
 
-def _product(space: Space, drawn: Floats) -> NDArray[np.float32]:
+def _project(space: Space, drawn: Floats) -> NDArray[np.float32]:
     return noise.multiply(space.vectors, drawn).astype(np.float32)
 
 
@@ -83,18 +89,19 @@ def constant(space: Space, projected: Space) -> Constant:
 
 
 def spectral(matrix: Floats) -> Constant:
-    """Return the largest factor by which any vector is made longer, rounded up."""
+    """Return the largest factor by which the matrix lengthens a vector, rounded up."""
     norm = float(np.linalg.norm(matrix, 2)) * (1.0 + 1e-9)
     return Constant(norm, Inputs.VECTORS)
 
 
 @dataclass(frozen=True, eq=False)
 class PrivEmb(Laplace):
-    """matrix (d, m): the projection."""
+    """The mechanism, with its projection."""
 
     source: ClassVar[str] = "PrivEmb, section 3"
 
     params: Params
+    #: The projection: (d, m).
     matrix: Floats = field(repr=False)
 
     @property
@@ -114,11 +121,11 @@ class PrivEmb(Laplace):
     def constant(self, inputs: Inputs) -> Constant:
         """Return the constant of the matrix: exact for pairs of words."""
         if inputs is Inputs.WORDS and self.params.constant != "worst":
-            return self._of_pairs
+            return self._constant_of_words
         return spectral(self.matrix)
 
     @cached_property
-    def _of_pairs(self) -> Constant:
+    def _constant_of_words(self) -> Constant:
         return constant(self.measured, self.space)
 
     @property

@@ -41,25 +41,22 @@ from dptext.randomness import RandomBits, Randomness, RunKey
 from dptext.spaces import Space
 from dptext.types import Eps, Floats, Guarantee, Ids, Inputs, Ints, Points, blocks
 
-# Public directions by which the number of favoured points is chosen.
-_TRIED = 256
-# No released coordinate is larger, however small epsilon is.
-_LONGEST = 1e15
-# Directions that are compared with all points at once.
-_ROWS = 256
+_TRIED = 256  # public directions by which the number of favoured points is chosen
+_LONGEST = 1e15  # limit of released coordinates, for very small epsilons
+_ROWS = 256  # directions compared with all points at once
 
 
 @dataclass(frozen=True, slots=True)
 class Params(mechanisms.Params):
-    """dimensions: m, of the principal directions; points: N, an even number.
-
-    seed: public, names the points.
-    """
+    """Settings of PrivUnit."""
 
     family: ClassVar[Family] = Family.NOISE
 
+    #: m, the number of principal directions.
     dimensions: Annotated[int, Meta(ge=1, le=64)] = 8
+    #: N.
     points: Annotated[int, Meta(ge=16, le=65_536, multiple_of=2)] = 4096
+    #: Public; determines the points.
     seed: Annotated[int, Meta(ge=0, le=2**63 - 1)] = 0
 
     def prepare(self, space: Space, aim: Aim) -> PrivUnit:
@@ -70,9 +67,11 @@ class Params(mechanisms.Params):
 
 
 class Axes(NamedTuple):
-    """Principal directions of public vectors (d, m), and the mean of these (d,)."""
+    """Principal directions of public vectors."""
 
+    #: The mean of the vectors: (d,).
     mean: Floats
+    #: The directions: (d, m).
     columns: Floats
 
     @classmethod
@@ -86,7 +85,7 @@ class Axes(NamedTuple):
         rows = rows - mean
         _, axes = np.linalg.eigh(rows.T @ (rows * shares[:, None]))
         columns = axes[:, ::-1][:, :count]
-        # A library may return an axis or its opposite.
+        # Libraries return an axis or its opposite: choose one of them.
         largest = np.abs(columns).argmax(axis=0)
         columns = columns * np.sign(columns[largest, np.arange(columns.shape[1])])
         return cls(mean, columns)
@@ -96,43 +95,44 @@ class Axes(NamedTuple):
 def sphere(seed: int, number: int, width: int) -> Floats:
     """Draw public points of length 1, each with its opposite: (N, m)."""
     public = Randomness(RunKey.from_seed(seed), "privunit")
-    bits = public.of([bytes(16)], np.zeros(number // 2, np.int64))
+    bits = public.bits([bytes(16)], np.zeros(number // 2, np.int64))
     half = unit(bits.normal(0, width))
     return np.concatenate((half, -half))
 
 
 @lru_cache(maxsize=4)
 def _closeness(seed: int, number: int, width: int) -> Floats:
-    """Return the mean cosine of a direction and its nearest points, summed: (N,)."""
+    """Return sums of the mean cosines of a direction and its nearest points: (N,)."""
     points = sphere(seed, number, width)
     tried = sphere(seed ^ 1, 2 * _TRIED, width)[:_TRIED]
     total = np.zeros(number)
     for part in blocks(_TRIED, 16):
-        total += -np.sort(-noise.product(tried[part], points.T), axis=1).sum(axis=0)
+        total += -np.sort(-noise.multiply(tried[part], points.T), axis=1).sum(axis=0)
     return np.cumsum(total / _TRIED)
 
 
 class _Law(NamedTuple):
-    """How points are drawn at one epsilon.
+    """The distribution of points at one epsilon."""
 
-    favoured: k; chance: with which one of these k is drawn by itself, else one of all;
-    kept: the mean cosine of the drawn point and the direction.
-    """
-
+    #: k.
     favoured: int
+    #: With this probability one of the k is drawn, else one of all points.
     chance: float
+    #: The mean cosine of the drawn point and the direction.
     kept: float
 
 
 @dataclass(frozen=True, eq=False)
 class PrivUnit(NoiseMechanism):
-    """axes: the projection; public: digest of public texts that it was made of."""
+    """The mechanism, with its projection."""
 
     # exp(epsilon) must leave room in a float64.
     largest_epsilon = 500.0
 
     params: Params
+    #: The projection.
     axes: Axes = field(repr=False)
+    #: The digest of the public texts that it was made of, "" for the lexicon.
     public: str = ""
 
     def along(self, vectors: Floats, public: str) -> PrivUnit:
@@ -151,7 +151,7 @@ class PrivUnit(NoiseMechanism):
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """Return all that decides the output distribution besides epsilon."""
+        """Return all that determines the output distribution besides epsilon."""
         return (*super().identity, self.public)
 
     @property
@@ -186,7 +186,7 @@ class PrivUnit(NoiseMechanism):
 
     def position(self, vectors: Floats) -> Floats:
         """Return the directions of vectors: (n, d) -> (n, m), 0 at the mean."""
-        return unit(noise.product(vectors - self.axes.mean, self.axes.columns))
+        return unit(noise.multiply(vectors - self.axes.mean, self.axes.columns))
 
     def guarantee(self, epsilon: float) -> Guarantee:
         """Return epsilon-LDP over the whole vocabulary."""
@@ -197,12 +197,12 @@ class PrivUnit(NoiseMechanism):
         return self.guarantee(epsilon)
 
     def law(self, epsilon: float) -> _Law:
-        """Return how points are drawn at an epsilon. Raises UsageError beyond 500."""
+        """Return the distribution of points. Raises UsageError for epsilon over 500."""
         self.supports(epsilon)
         return _law(self.params.seed, self.number, self.width, epsilon)
 
     def numerical_slack(self, epsilon: float) -> float:
-        """Return how far 52-bit uniforms may take the loss above epsilon, in nats.
+        """Bound by how much 52-bit uniforms may raise the loss above epsilon, in nats.
 
         A point that is not favoured has 1 - chance of the probability 1 / N, which is
         exact to 2^-50 of 1; integers below N are exact to N / 2^64.
@@ -213,7 +213,7 @@ class PrivUnit(NoiseMechanism):
 
     @property
     def has_noise(self) -> bool:
-        """Tell that any vector can be released."""
+        """Return that any vector can be released."""
         return True
 
     def step(self, epsilon: float) -> float:
@@ -221,7 +221,7 @@ class PrivUnit(NoiseMechanism):
         return 0.0
 
     def spread(self, epsilon: float) -> float:
-        """Return about the standard deviation of a coordinate of a released vector."""
+        """Return the approximate standard deviation of a released coordinate."""
         scale = self._scale(self.law(epsilon))
         return math.sqrt(max(scale**2 - 1.0, 0.0) / self.width)
 
@@ -242,7 +242,7 @@ class PrivUnit(NoiseMechanism):
         law, integers = self.law(epsilon), bits.integers(0)
         near = bits.unit(integers[:, 0]) < law.chance
         drawn = bits.below(integers[:, 1], self.number)
-        # The points that stand for a direction are looked for only where one is drawn.
+        # Favoured points are computed only for rows that draw one of them.
         rows = np.flatnonzero(near)
         ranks = bits.below(integers[rows, 1], law.favoured)
         for part in blocks(len(rows), _ROWS):
@@ -254,12 +254,12 @@ class PrivUnit(NoiseMechanism):
     def _favoured(self, directions: NDArray[np.floating], count: int) -> Ints:
         """Return the points nearest to directions: (n, m) -> (n, k), by their number.
 
-        Always k different ones, whatever the directions are, so that nothing of the
-        guarantee rests on cosines.
+        Always k different points, for any directions, so that the guarantee does not
+        depend on cosines.
         """
         if count == self.number:
             return np.tile(np.arange(count), (len(directions), 1))
-        cosines = noise.product(directions, self.points.T)
+        cosines = noise.multiply(directions, self.points.T)
         nearest = np.argpartition(-cosines, count - 1, axis=1)[:, :count]
         return np.sort(nearest, axis=1)
 
@@ -319,7 +319,7 @@ class PrivUnit(NoiseMechanism):
             every = np.arange(len(directions))[:, None]
             is_favoured = np.zeros((len(directions), number), bool)
             is_favoured[every, self._favoured(directions, law.favoured)] = True
-            nearness = noise.product(directions, self.points.T) + 4.0 * is_favoured
+            nearness = noise.multiply(directions, self.points.T) + 4.0 * is_favoured
             ranks = np.empty((len(directions), number), np.int64)
             order = np.argsort(-nearness, axis=1, kind="stable")
             ranks[every, order] = np.arange(number)
@@ -328,24 +328,24 @@ class PrivUnit(NoiseMechanism):
                 (np.cumsum(is_favoured, axis=1) - 1) / law.favoured,
                 (np.cumsum(~is_favoured, axis=1) - 1) / max(number - law.favoured, 1),
             )
-            mine = np.flatnonzero((which >= part.start) & (which < part.stop))
-            at = which[mine] - part.start, drawn[mine]
+            inside = np.flatnonzero((which >= part.start) & (which < part.stop))
+            at = which[inside] - part.start, drawn[inside]
             rank = ranks[at]
-            by_nearness[mine] = below[rank] + chances[rank] * spread[0, mine]
+            by_nearness[inside] = below[rank] + chances[rank] * spread[0, inside]
             size = np.where(
                 is_favoured[at], law.favoured, max(number - law.favoured, 1)
             )
-            by_number[mine] = places[at] + spread[1, mine] / size
+            by_number[inside] = places[at] + spread[1, inside] / size
         by_nearness[(scaled[drawn] != points).any(axis=1)] = 1.0
         return by_nearness, by_number
 
 
 @lru_cache(maxsize=64)
 def _law(seed: int, number: int, width: int, epsilon: float) -> _Law:
-    """Choose k by which the drawn point is nearest to the direction on average.
+    """Choose the k with the largest mean cosine of the drawn point and the direction.
 
-    All N points add up to 0, so the mean of a drawn point is that of the favoured ones
-    times the chance with which these are drawn by themselves.
+    The sum of all N points is 0, so that the mean of a drawn point is that of the
+    favoured ones times the probability that these are drawn separately.
     """
     sums = _closeness(seed, number, width)
     counts, excess = np.arange(1, number + 1), math.expm1(epsilon)

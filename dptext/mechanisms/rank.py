@@ -39,16 +39,28 @@ from numpy.typing import NDArray
 
 from dptext import cache, mechanisms
 from dptext.errors import UsageError
+from dptext.lexicons.orders import build_orders
 from dptext.mechanisms import Aim, Bands, Likeliest, WordMechanism
 from dptext.randomness import RandomBits
 from dptext.spaces import Space
 from dptext.types import Eps, Floats, Guarantee, Ids, VaryingEpsilon
 
+# Outputs of the built-in lexicon, for which the shipped tables are made.
+OUTPUTS = 8000
+# The risk of the table for a profile with neither a risk nor an epsilon of a word.
+_USUAL = 0.2
+# The epsilon of a table is rounded down, and so just misses the risk it is made for.
+_NEARLY = 0.998
+# k, c and p of closed forms if they are not set.
+_K, _C, _P = 96, 10.0, 1.5
+Table = tuple[tuple[int, float], ...]
+Step = tuple[Annotated[int, Meta(ge=1)], Annotated[float, Meta(gt=0, le=1)]]
+
 
 def count_outputs(space: Space, wanted: int | None) -> int:
-    """Return how many words can be written: wanted, else as the lexicon says, else all.
+    """Return the number of outputs: as wanted, else by the lexicon, else all words.
 
-    Raises UsageError for more than there are.
+    Raises UsageError if there are fewer words.
     """
     outputs = wanted or int(space.lexicon.meta.get("outputs", space.size))
     if outputs > space.size:
@@ -59,26 +71,26 @@ def count_outputs(space: Space, wanted: int | None) -> int:
     return outputs
 
 
-def longest(space: Space, outputs: int) -> int:
-    """Return how many words the lexicon's orders list of the outputs."""
+def count_listed(space: Space, outputs: int) -> int:
+    """Return how many outputs the lexicon's orders list for each word."""
     lexicon = space.lexicon
-    # Where only the first words are listed, a word itself comes on top of them.
+    # If only the first words are outputs, each other word stands before its list.
     inside = int(lexicon.meta.get("outputs", space.size)) < space.size
     return int(lexicon.orders.shape[1]) - inside
 
 
-def within(space: Space, outputs: int, listed: int) -> NDArray[np.integer]:
-    """Return the first listed words below outputs of each order: (V + 1, listed).
+def list_outputs(space: Space, outputs: int, listed: int) -> NDArray[np.integer]:
+    """Return the first outputs of each order of the lexicon: (V + 1, listed).
 
-    Where the lexicon's order names too few of them, the nearest of the others follow.
-    listed <= outputs.
+    If an order has too few of them, the nearest other outputs follow. listed <=
+    outputs.
     """
     lexicon = space.lexicon
     stored = lexicon.orders
     if outputs == len(lexicon.words):
         return stored[:, :listed]
     if outputs == lexicon.meta.get("outputs"):
-        # Only the word itself, which comes first where it is no output, lies beyond.
+        # A word that is not an output stands before its list: skip it.
         lists = np.array(stored[:, :listed])
         lists[outputs:-1] = stored[outputs:-1, 1 : listed + 1]
         return lists
@@ -87,9 +99,7 @@ def within(space: Space, outputs: int, listed: int) -> NDArray[np.integer]:
     lists = np.take_along_axis(np.asarray(stored), front, axis=1)
     if (writable.sum(axis=1) >= listed).all():
         return lists
-    # The nearest words stand where words stood that may not be written.
-    from dptext.lexicons.orders import build_orders
-
+    # Fill up with the nearest outputs.
     near = build_orders(space.vectors, listed, outputs=outputs)[0]
     for row in np.flatnonzero((lists >= outputs).any(axis=1)):
         kept = lists[row][lists[row] < outputs]
@@ -98,13 +108,8 @@ def within(space: Space, outputs: int, listed: int) -> NDArray[np.integer]:
     return lists
 
 
-# Outputs of the built-in lexicon, for which the shipped tables are made.
-OUTPUTS = 8000
-Table = tuple[tuple[int, float], ...]
-
-
 def check(table: Table) -> None:
-    """Raise ValueError for a table that does not fall from 1 over rising ranks."""
+    """Raise ValueError unless parts fall from 1 while ranks rise."""
     ranks, parts = [last for last, _ in table], [value for _, value in table]
     rise = all(one < other for one, other in pairwise([0, *ranks]))
     fall = all(one >= other > 0.0 for one, other in pairwise([1.0, *parts]))
@@ -116,16 +121,16 @@ def check(table: Table) -> None:
 
 
 def values(table: Table, listed: int) -> Floats:
-    """Return the values of the first ranks: (listed,), all within the table."""
+    """Return the parts of the first ranks, all within the table: (listed,)."""
     ends, steps = zip(*table, strict=True)
     return np.repeat(np.array(steps, np.float64), np.diff((0, *ends)))[:listed]
 
 
 def scaled(table: Table, outputs: int, most: int) -> Table:
-    """Return a table for fewer outputs than those it was made for, up to a rank.
+    """Return a table for fewer outputs than it was made for, up to a rank.
 
-    Ranks are in proportion, so that a small lexicon is not all top: of a step that
-    shrinks to nothing no rank is left.
+    Ranks shrink in proportion, so that a small lexicon does not consist of top ranks
+    alone; steps that shrink to nothing are left out.
     """
     part = min(1.0, outputs / OUTPUTS)
     kept: list[tuple[int, float]] = []
@@ -136,49 +141,43 @@ def scaled(table: Table, outputs: int, most: int) -> Table:
     return tuple(kept)
 
 
-# The risk that is taken where there is neither a risk nor an epsilon of a word.
-_USUAL = 0.2
-# An epsilon of a table, rounded down, just misses its own risk.
-_NEARLY = 0.998
-
-
 @dataclass(frozen=True, slots=True)
 class FittedTable:
-    """A table made for a risk, and the epsilon that it takes with the built-in words.
+    """A shipped table."""
 
-    closeness: the expected cosine of a word and the one written for it, from 0.
-    """
-
+    #: The risk that it was made for.
     risk: float
+    #: The epsilon that gives this risk with the built-in words.
     epsilon: float
+    #: The expected cosine of a word and its replacement.
     closeness: float
     steps: Table
 
 
 @lru_cache(maxsize=1)
 def shipped() -> tuple[tuple[FittedTable, ...], ...]:
-    """Return the tables that ship: rows by rising risk, of each prior."""
+    """Return the shipped tables: for each prior, rows by rising risk."""
     path = Path(__file__).parents[1] / "data" / "rank_weights.json"
     tables = json.loads(path.read_text(encoding="utf-8"))["tables"]
     kind = tuple[FittedTable, ...]
     return tuple(convert(each["weights"], kind) for each in tables)
 
 
-def params(settings: Params, space: Space, aim: Aim) -> Params:
-    """Put a shipped table in the place of weights fitted: the first that is enough.
+def fit(settings: Params, space: Space, aim: Aim) -> Params:
+    """Replace weights "fitted" by the first shipped table that reaches the aim.
 
-    For a risk, the first whose own epsilon makes guesses succeed so often; for an
-    epsilon, the first of at least as much; else that of risk 20%. Of fewer outputs than
-    it was made for it lists fewer, and no more than the lexicon's orders hold.
+    For a risk, the first table at whose own epsilon guesses succeed that often; for an
+    epsilon, the first with at least that epsilon; else the table of risk 20%. It is
+    shortened for fewer outputs, and to the length of the lexicon's orders.
     """
     if aim.risk is not None and aim.prior is not None:
         risk, prior = aim.risk, aim.prior
 
         def enough(row: FittedTable) -> bool:
-            cut = _cut(settings, row, space)
-            return _success(cut, space, row, prior) >= risk * _NEARLY
+            shortened = _shorten(settings, row, space)
+            return _success(shortened, space, row, prior) >= risk * _NEARLY
 
-        # The first row of each prior that is enough, of these the nearest risk.
+        # The first row of each prior that is enough; of these the one of nearest risk.
         rows = [_first(rows, enough) for rows in shipped()]
         row = min(rows, key=lambda row: abs(row.risk - risk))
     elif aim.epsilon is not None:
@@ -186,68 +185,62 @@ def params(settings: Params, space: Space, aim: Aim) -> Params:
         row = _first(shipped()[0], lambda row: row.epsilon >= least)
     else:
         row = _first(shipped()[0], lambda row: row.risk >= _USUAL)
-    return _cut(settings, row, space)
+    return _shorten(settings, row, space)
 
 
 def _first(
     rows: tuple[FittedTable, ...], enough: Callable[[FittedTable], bool]
 ) -> FittedTable:
-    """Return the first row that is enough, else the last; those after it must be, too.
+    """Return the first row that is enough, else the last, by bisection.
 
-    Looks at few of them.
+    All rows after one that is enough are enough, too.
     """
     return rows[bisect_left(rows[:-1], True, key=enough)]
 
 
-def _cut(settings: Params, row: FittedTable, space: Space) -> Params:
+def _shorten(settings: Params, row: FittedTable, space: Space) -> Params:
     outputs = count_outputs(space, settings.outputs)
-    most = min(outputs, longest(space, outputs), settings.k or outputs)
+    most = min(outputs, count_listed(space, outputs), settings.k or outputs)
     table = scaled(row.steps, outputs, most)
     return replace(settings, weights="steps", steps=table, k=table[-1][0])
 
 
-def _success(cut: Params, space: Space, row: FittedTable, prior: Floats) -> float:
-    """Return the success of the best guess of a word, as the Bayes risk has it."""
+def _success(settings: Params, space: Space, row: FittedTable, prior: Floats) -> float:
+    """Return the Bayes risk at the epsilon of a table, cached."""
     digest = cache.digest(prior)
-    what = (space.lexicon.digest, space.identity, asdict(cut), digest, row.epsilon)
+    what = (space.lexicon.digest, space.identity, asdict(settings), digest, row.epsilon)
 
     def compute() -> dict[str, float]:
-        mechanism = cut.prepare(space, Aim())
+        mechanism = settings.prepare(space, Aim())
         best = mechanism.best_guesses(prior, row.epsilon, [(0, len(prior))])
         return {"success": float(best.sum())}
 
     return float(cache.numbers(cache.key_of("fitted", 1, *what), compute)["success"])
 
 
-# k, c and p of closed forms where they are not given.
-_K, _C, _P = 96, 10.0, 1.5
-
-Step = tuple[Annotated[int, Meta(ge=1)], Annotated[float, Meta(gt=0, le=1)]]
-
-
 @dataclass(frozen=True, slots=True)
 class Params(mechanisms.Params):
-    """weights and their shape: k listed words, then the floor.
+    """Settings of the rank mechanism: weights of listed words, then the floor."""
 
-    fitted: the table that ships for the budget's risk, or else for its epsilon; steps:
-    a table of [last rank, part of epsilon], as [[3, 1], [48, 0.8]]; both list at most k
-    words if k is given. arch: ln w falls from epsilon to 0 over the list as
-    1 - ((r - 1) / k)^p, p 1.5 if not given; power: as a power of rank, flattened by c,
-    10 if not given; staircase: all listed words alike; for these k is 96 if not given.
-
-    outputs: only the first so many words of the vocabulary are written; None: as many
-    as the lexicon says, else all.
-    """
-
+    #: fitted: the shipped table for the risk or else the epsilon of the budget; steps:
+    #: the table below. ln w falls from epsilon to 0 over the list, with arch as
+    #: 1 - ((r - 1) / k)^p, with power as a power of rank that c flattens; staircase:
+    #: all listed words have the same weight.
     weights: Literal["fitted", "steps", "power", "staircase", "arch"] = "fitted"
+    #: Listed words, at most so many for fitted and steps; None: 96 for the others.
     k: Annotated[int, Meta(ge=1)] | None = None
+    #: None: 10.
     c: Annotated[float, Meta(ge=0, le=1e6)] | None = None
+    #: None: 1.5.
     p: Annotated[float, Meta(ge=1e-6, le=1e6)] | None = None
+    #: Pairs of last rank and part of epsilon, as [[3, 1], [48, 0.8]].
     steps: tuple[Step, ...] = ()
+    #: Only this many first words of the vocabulary are written; None: as many as the
+    #: lexicon says, else all.
     outputs: Annotated[int, Meta(ge=1)] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a table that does not fall, and one that nothing asks for."""
+        """Refuse a table that does not fall, and one that the weights do not use."""
         if self.weights == "steps":
             check(self.steps)
         elif self.steps:
@@ -257,7 +250,7 @@ class Params(mechanisms.Params):
 
     @property
     def listed(self) -> int:
-        """Return how many words are listed if there are so many."""
+        """Return the number of listed words if there are that many."""
         if self.weights != "steps":
             return self.k or _K
         return min(self.k or self.steps[-1][0], self.steps[-1][0])
@@ -277,33 +270,35 @@ class Params(mechanisms.Params):
         return np.asarray(np.log(floor / ranks) / np.log(floor / (1 + c)))
 
     def prepare(self, space: Space, aim: Aim) -> Rank:
-        """Take the first words of each order that may be written.
+        """Take the first outputs of each order.
 
-        Raises UsageError when the lexicon stores fewer.
+        Raises UsageError if the lexicon stores fewer.
         """
         if self.weights == "fitted":
-            return params(self, space, aim).prepare(space, aim)
+            return fit(self, space, aim).prepare(space, aim)
         outputs = count_outputs(space, self.outputs)
-        stored = longest(space, outputs)
+        stored = count_listed(space, outputs)
         if self.listed > stored and stored < outputs:
             key = "steps" if self.weights == "steps" else "k"
             raise UsageError(
                 f"mechanism.{key}: {self.listed} is more than the {stored} the lexicon "
                 "stores"
             )
-        orders = within(space, outputs, min(self.listed, outputs))
+        orders = list_outputs(space, outputs, min(self.listed, outputs))
         return Rank(self, space, orders, outputs)
 
 
 @dataclass(frozen=True, eq=False)
 class Rank(WordMechanism):
-    """orders (V + 1, k), the last row for unknown words; outputs |O|."""
+    """The mechanism, with the orders of outputs."""
 
     # exp(epsilon) must leave room in a float64.
     largest_epsilon = 500.0
 
     params: Params
+    #: The first words of each order: (V + 1, k), the last row for unknown words.
     orders: NDArray[np.integer]
+    #: |O|, the number of outputs.
     outputs: int
 
     @property
@@ -318,18 +313,18 @@ class Rank(WordMechanism):
 
     @property
     def settings_before_aim(self) -> Mapping[str, object]:
-        """Return `fitted` for a table that ships: a risk or an epsilon chose it."""
-        asked = Params(outputs=self.params.outputs)
+        """Return weights "fitted" for a shipped table: the aim chose it."""
+        fitted = Params(outputs=self.params.outputs)
         rows = chain.from_iterable(shipped())
-        if any(_cut(asked, row, self.space) == self.params for row in rows):
-            return {"weights": asked.weights, "k": asked.k, "steps": [*asked.steps]}
+        if any(_shorten(fitted, row, self.space) == self.params for row in rows):
+            return {"weights": fitted.weights, "k": fitted.k, "steps": [*fitted.steps]}
         return {}
 
     def guarantee(self, epsilon: float) -> Guarantee:
         """Return epsilon-LDP over the whole vocabulary."""
         return Guarantee.ldp(
             "dptext rank mechanism",
-            # A weight is e^(epsilon s), s in [0, 1]; so lies d ln Z / d epsilon.
+            # A weight is e^(epsilon s), s in [0, 1]; d ln Z / d epsilon is there, too.
             varying_epsilon=VaryingEpsilon(word=1.0, total=2.0, drift=1.0),
         )
 
@@ -386,7 +381,7 @@ class Rank(WordMechanism):
             top = float(likely.max())
             best[number, : self.outputs] = top
             for position, weight in enumerate(weights[0]):
-                # Only who is likely enough to beat that is worth a look.
+                # Inputs that cannot exceed the maximum so far are skipped.
                 rows = np.flatnonzero(likely * weight > top)
                 words = self.orders[begin + rows, position].astype(np.int64)
                 np.maximum.at(best[number], words, likely[rows] * weight)
@@ -411,7 +406,7 @@ class Rank(WordMechanism):
         index[first] = np.arange(len(first))
         for position in range(self.listed):
             logs = np.log(weights[which, position])
-            # Who is worth no more than the last of the first cannot be among the best.
+            # An input worth no more than the last of the first is not among the best.
             rows = np.flatnonzero((worth + logs > least) | (index >= 0))
             rows = rows[np.isfinite(worth[rows])]
             outputs = self.orders[rows, position].astype(np.int64)
@@ -425,10 +420,10 @@ class Rank(WordMechanism):
         return inputs.result()
 
     def numerical_slack(self, epsilon: float) -> float:
-        """Return how far 52-bit uniforms may take the loss above epsilon, in nats.
+        """Bound by how much 52-bit uniforms may raise the loss above epsilon, in nats.
 
-        The borders between ranks are exact to k + 8 times 2^-52 (rounded sums); the
-        rarest output has probability 1/Z, and a loss has two sides.
+        Borders between ranks are rounded sums, exact to k + 8 times 2^-52; the rarest
+        output has probability 1/Z; a loss is a ratio of two probabilities.
         """
         _, totals = self.weights(np.array([epsilon]))
         return float((self.listed + 8) * 2.0**-51 * totals[0])

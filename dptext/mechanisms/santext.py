@@ -23,16 +23,15 @@ from dptext.spaces import Space
 
 @dataclass(frozen=True, slots=True)
 class Params(mechanisms.Params):
-    """recalibrate raises the scale of the distances as far as the exact losses allow.
+    """Settings of SanText."""
 
-    It looks at all pairs of words, for each epsilon once: minutes for 65,500 words.
-    """
-
+    #: Raise the scale of the distances as far as the exact losses of all pairs allow:
+    #: for each epsilon minutes for 65,500 words.
     recalibrate: bool = False
 
     @property
     def needs_one_epsilon(self) -> bool:
-        """Tell whether public work must be done for each epsilon."""
+        """Tell whether the public work depends on epsilon."""
         return self.recalibrate
 
     def prepare(self, space: Space, aim: Aim) -> SanText:
@@ -43,6 +42,6 @@ class Params(mechanisms.Params):
 
 @dataclass(frozen=True, eq=False)
 class SanText(TruncatedMetricMechanism):
-    """The distance as it is: nothing is truncated."""
+    """The mechanism: no distance is truncated."""
 
     source = "Yue et al. 2021, algorithm 1"

@@ -32,18 +32,19 @@ from dptext.randomness import RandomBits
 from dptext.spaces import Space
 from dptext.types import Eps, Floats, Guarantee, Ids, Ints, blocks
 
-# Sets that are drawn at once, and the most words among which they are.
-_ROWS, _WORDS = 1024, 65_535
+_ROWS = 1024  # sets drawn at once
+_WORDS = 65_535  # of the largest vocabulary of sets of several words
 
 
 @dataclass(frozen=True, slots=True)
 class Params(mechanisms.Params):
-    """k: words of a set; None: the number by which shares are estimated best."""
+    """Settings of subset selection."""
 
+    #: Words of a set; None: the number with the best estimates of shares.
     k: Annotated[int, Meta(ge=1, le=1024)] | None = None
 
     def prepare(self, space: Space, aim: Aim) -> Subset:
-        """Choose k. Raises UsageError where there are too few words for it."""
+        """Choose k. Raises UsageError if there are too few or too many words for it."""
         k = self.k
         if k is None:
             k = 1 if aim.epsilon is None else best_size(space.size, aim.epsilon)
@@ -56,18 +57,21 @@ class Params(mechanisms.Params):
 
 
 def included(words: int, k: int, eps: Floats) -> Floats:
-    """Return the chance that a set of k of so many words holds the input."""
+    """Return the probability that a set of k words holds the input, by epsilon."""
     return np.asarray(1.0 / (1.0 + (words - k) / k * np.exp(-eps)))
 
 
 def others(words: int, k: int, chance: Floats) -> Floats:
-    """Return the chance that it holds any other word."""
-    held = chance * (k - 1) + (1.0 - chance) * k
-    return np.asarray(held / max(words - 1, 1))
+    """Return the probability that a set holds any one other word.
+
+    chance is the probability that it holds the input.
+    """
+    count = chance * (k - 1) + (1.0 - chance) * k
+    return np.asarray(count / max(words - 1, 1))
 
 
 def best_size(words: int, epsilon: float) -> int:
-    """Return the k with the least variance of shares, where all are alike."""
+    """Return the k with the least variance of estimated shares, if all are equal."""
     sizes = np.arange(1, min(max(words // 2, 1), 1024) + 1)
     chance = 1.0 / (1.0 + (words - sizes) / sizes * math.exp(-min(epsilon, 500.0)))
     other = (chance * (sizes - 1) + (1.0 - chance) * sizes) / max(words - 1, 1)
@@ -100,7 +104,8 @@ class Subset(SetMechanism):
         return float(included(self.space.size, self.together, np.array(epsilon)))
 
     def numerical_slack(self, epsilon: float) -> float:
-        """Return how far 52-bit uniforms may take the loss above epsilon, in nats."""
+        """Bound the nats by which 52-bit uniforms may raise the loss above epsilon."""
+        # Relative errors of the probabilities that a set holds the input, and does not.
         chance, missed = self.held(epsilon), 1.0
         if self.together < self.space.size:
             size = self.space.size - self.together
@@ -127,15 +132,18 @@ class Subset(SetMechanism):
         found = np.empty((len(ids), k), np.int32)
         for part in blocks(len(ids), _ROWS):
             chosen = bits.take(np.arange(part.start, part.stop))
-            rest = _some(chosen, size - 1, k)
-            rest += rest >= rows[part][:, None]  # the input is none of the others
+            rest = _choose(chosen, size - 1, k)
+            rest += rest >= rows[part][:, None]  # skips the input
             rest[:, -1] = np.where(holds[part], rows[part], rest[:, -1])
             found[part] = np.sort(rest, axis=1)
         return found
 
 
-def _some(bits: RandomBits, size: int, k: int) -> NDArray[np.int64]:
-    """Choose k different numbers below size for each row, all sets alike: (n, k)."""
+def _choose(bits: RandomBits, size: int, k: int) -> NDArray[np.int64]:
+    """Choose k different numbers below size for each row, uniformly: (n, k).
+
+    By the first k steps of a Fisher-Yates shuffle.
+    """
     integers = bits.integers(1, (k + 1) // 2)[:, :k]
     if k == 1:
         return bits.below(integers[:, 0], size)[:, None]
@@ -143,7 +151,7 @@ def _some(bits: RandomBits, size: int, k: int) -> NDArray[np.int64]:
     every = np.arange(len(integers))
     for place in range(k):
         other = place + bits.below(integers[:, place], size - place)
-        taken = order[every, other]
+        swapped = order[every, other]
         order[every, other] = order[:, place]
-        order[:, place] = taken
+        order[:, place] = swapped
     return order[:, :k].copy()

@@ -34,13 +34,15 @@ from dptext.types import Eps, Floats, Guarantee, Ids, Ints, VaryingEpsilon
 
 @dataclass(frozen=True, slots=True)
 class Params(mechanisms.Params):
-    """synonym, the rating of a synonym; published narrows the candidates to those."""
+    """Settings of SynTF."""
 
+    #: The rating of a synonym.
     synonym: Annotated[float, Meta(ge=0, le=1)] = 0.8
+    #: Only the word and its synonyms are candidates.
     published: bool = False
 
     def prepare(self, space: Space, aim: Aim) -> SynTF:
-        """Take the lexicon's synonyms; UsageError where it has none."""
+        """Take the lexicon's synonyms. Raises UsageError if it has none."""
         lexicon = space.lexicon
         if lexicon.synonym_ends is None or lexicon.synonyms is None:
             raise UsageError(
@@ -51,16 +53,25 @@ class Params(mechanisms.Params):
         ends = lexicon.synonym_ends.astype(np.int64)
         counts = np.append(np.diff(ends, prepend=0), 0)
         begins = np.append(ends, ends[-1]) - counts
-        return SynTF(self, space, begins, counts, lexicon.synonyms)
+        return SynTF(
+            params=self,
+            space=space,
+            begins=begins,
+            counts=counts,
+            synonyms=lexicon.synonyms,
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class SynTF(WordMechanism):
-    """Those of row x: synonyms[begins[x] : begins[x] + counts[x]]; both (V + 1,)."""
+    """The mechanism; row x has synonyms[begins[x] : begins[x] + counts[x]]."""
 
     params: Params
+    #: (V + 1,)
     begins: Ints
+    #: (V + 1,)
     counts: Ints
+    #: Words, of all rows one after another.
     synonyms: NDArray[np.int32]
 
     def guarantee(self, epsilon: float) -> Guarantee:
@@ -81,9 +92,10 @@ class SynTF(WordMechanism):
         return published if self.params.published else None
 
     def _weights(self, rows: Ints, eps: Eps) -> tuple[Floats, Floats, Floats]:
-        """Return weights over exp(eps / 2) of the word, a synonym, any word: (n,) each.
+        """Return weights of the word, a synonym and any word, over exp(eps / 2): (n,).
 
-        The first two in excess of the third, which every word has.
+        Every word has the third; the others are what they have in excess of it, so that
+        no small difference of large numbers is taken.
         """
         anyone = np.exp(-eps / 2.0)
         synonym = np.exp((self.params.synonym - 1.0) * eps / 2.0)
@@ -99,7 +111,7 @@ class SynTF(WordMechanism):
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
         """Draw a word for each word: ids (n,), eps (n,) nats -> (n,) ids.
 
-        One uniform decides for itself, a synonym or any word; a second for which.
+        One uniform chooses the word itself, a synonym or any word; another one which.
         """
         size = self.space.size
         rows = ids.astype(np.int64) % (size + 1)
@@ -137,8 +149,8 @@ class SynTF(WordMechanism):
     def best_guesses(self, prior: Floats, epsilon: float, bands: Bands) -> Floats:
         """Return max of prior(x) P(y|x) over the x of each band: (bands, V).
 
-        In O(V): every y has the best word at the weight of any word, then itself and
-        the words whose synonym it is.
+        In O(V): the best guess of y is the most frequent word, at the weight of any
+        word, or y itself, or a word whose synonym it is.
         """
         rows = np.arange(self.space.size)
         counts = self.counts[:-1]
@@ -157,9 +169,9 @@ class SynTF(WordMechanism):
         return best
 
     def numerical_slack(self, epsilon: float) -> float:
-        """Return how far 52-bit uniforms may take the loss above epsilon, in nats.
+        """Bound by how much 52-bit uniforms may raise the loss above epsilon, in nats.
 
-        The borders between outputs are exact to 2^-52 and the rarest has 1/Z.
+        The borders between outputs are exact to 2^-52; the rarest has 1/Z.
         """
         most = 1.0 + float(self.counts.max()) + self.space.size
         return float(2.0**-50 * most * np.exp(min(epsilon, 600.0) / 2.0))

@@ -29,20 +29,19 @@ from dptext.spaces import Space
 
 @dataclass(frozen=True, slots=True)
 class Params(mechanisms.Params):
-    """gamma in distance units; when absent it follows from beta and epsilon.
+    """Settings of TEM."""
 
-    beta bounds the probability of an output farther than gamma. recalibrate raises the
-    scale of the distances as far as the exact losses allow; it looks at all pairs of
-    words, for each epsilon once: minutes for 65,500 words.
-    """
-
+    #: In units of distance; None: by beta and epsilon.
     gamma: Annotated[float, Meta(ge=1e-12, le=1e12)] | None = None
+    #: The largest probability of an output farther than gamma.
     beta: Annotated[float, Meta(ge=1e-15, lt=1)] = 0.001
+    #: Raise the scale of the distances as far as the exact losses of all pairs allow:
+    #: for each epsilon minutes for 65,500 words.
     recalibrate: bool = False
 
     @property
     def needs_one_epsilon(self) -> bool:
-        """Tell whether public work must be done for each epsilon."""
+        """Tell whether the public work depends on epsilon."""
         return self.recalibrate
 
     def prepare(self, space: Space, aim: Aim) -> TruncatedExponential:
@@ -61,12 +60,12 @@ class TruncatedExponential(TruncatedMetricMechanism):
 
     @property
     def cut(self) -> float | None:
-        """Return gamma where it is given."""
+        """Return gamma if it is set."""
         return self.params.gamma
 
     @property
     def most(self) -> float:
-        """Return epsilon * gamma where gamma follows from beta, in nats."""
+        """Return epsilon * gamma, in nats, if gamma follows from beta; else inf."""
         return math.inf if self.cut else product(self.params.beta, self.space.size)
 
 

@@ -39,12 +39,13 @@ _CHUNK = 2048
 
 @dataclass(frozen=True, slots=True)
 class Params(mechanisms.Params):
-    """t: 0 takes the nearest always, 1 the second nearest always."""
+    """Settings of Vickrey."""
 
+    #: 0 always takes the nearest word, 1 always the second nearest.
     t: Annotated[float, Meta(ge=0, le=1)] = 0.5
 
     def prepare(self, space: Space, aim: Aim) -> Vickrey:
-        """Take the space; UsageError where too few words are left without the input."""
+        """Take the space. Raises UsageError unless it has three words."""
         if space.size < 3:
             raise UsageError(
                 "mechanism vickrey: needs at least three words; use laplace with "
@@ -65,7 +66,7 @@ class Vickrey(WordMechanism):
         return Index(self.space.vectors, self.space.size)
 
     def guarantee(self, epsilon: float) -> Guarantee:
-        """Return none, with the reason."""
+        """Return no guarantee, with the reason."""
         reason = (
             "the input word is left out of the search, so it is never written for "
             "itself but may be written for any other word: every output rules out "
@@ -79,11 +80,11 @@ class Vickrey(WordMechanism):
         )
 
     def least_loss(self) -> tuple[float, tuple[int, int]]:
-        """Return inf, of any two words x, x': x' may become x, x never does."""
+        """Return inf, for any two words x, x': x' may become x, but x never does."""
         return math.inf, (1, 0)
 
     def published_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats:
-        """Return what the paper claims of pairs of words, epsilon d: (n,) nats."""
+        """Return the paper's claim for pairs of words, epsilon d: (n,) nats."""
         return mechanisms.distance_bound(self.space, a, b, epsilon)
 
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
@@ -99,7 +100,7 @@ class Vickrey(WordMechanism):
 
     def _written(self, ids: Ids, points: Points, three: Ints, bits: RandomBits) -> Ints:
         """Choose between the two nearest words other than the input: (n,)."""
-        # Two are left when the input word, if it is among the three, is taken out.
+        # The input word is left out if it is among the three, else the last of them.
         others = three != ids[:, None]
         others[others.all(axis=1), 2] = False
         two = three[others].reshape(-1, 2)
@@ -109,17 +110,18 @@ class Vickrey(WordMechanism):
         return np.asarray(np.where(second, two[:, 1], two[:, 0]))
 
     def observe(self, ids: Ids, eps: Eps, bits: RandomBits) -> NDArray[np.float32]:
-        """Return the noisy vector, and what the word y written there says: (n, d + 5).
+        """Return the noisy vector and five columns about the output y: (n, d + 5).
 
-        Appended are the nearest and the second nearest word's rows, exact in float32,
-        and ln P(y | the vector, x) for x the nearest, the second nearest, another word.
+        They are the rows of the nearest and the second nearest word, exact in float32,
+        and ln P(y | vector, x) for x the nearest, the second nearest and another word.
         """
         points = self.noise.sample(ids, eps, bits)
         three = self._index.nearest(points, 3)
         written = self._written(ids, points, three, bits)
         columns: list[NDArray[np.floating | np.integer]] = [points, three[:, :2]]
-        for left in ([1, 2], [0, 2], [0, 1]):
-            two = three[:, left]
+        # The candidates if x is the nearest, the second nearest or another word.
+        for candidates in ([1, 2], [0, 2], [0, 1]):
+            two = three[:, candidates]
             first = self._index.chance_of_first(points, two, self.params.t)
             chance = np.where(written == two[:, 0], first, 0.0)
             chance += np.where(written == two[:, 1], 1.0 - first, 0.0)
@@ -130,7 +132,7 @@ class Vickrey(WordMechanism):
     def log_density(
         self, observed: NDArray[np.floating], eps: Eps, words: Ids
     ) -> NDArray[np.floating]:
-        """Return ln of the density of `observe`, had each of the words been there."""
+        """Return ln of the density of `observe` under each word as the input."""
         near, second, *chances = np.split(observed[:, -5:], 5, axis=1)
         is_near, is_second = words == near, words == second
         density = self.noise.log_density(observed[:, :-5], eps, words)

@@ -1,4 +1,4 @@
-"""Metrics: what a run did to its texts, one file each.
+"""Metrics: the changes that a run made to its texts, one file each.
 
 A metric module holds `NAME`, the heading of its figures in the report, and `Meter`, a
 class like the one here. Every metric that the registry knows, those of other packages
@@ -6,8 +6,8 @@ among them (entry points `dptext.metrics`), measures every run that has a report
 stands in it; there is no list of them. Metrics see the private text, so their figures
 go into the internal report only.
 
-A meter keeps nothing of the texts: what it counts in a batch it returns, and such
-partial results are added up. Batches are measured in several processes and divided
+A meter keeps nothing of the texts: it returns the counts of a batch, and such partial
+results are added up. Batches are measured in several processes and divided
 differently from run to run, but the figures have to be the same to the last digit:
 count in integers, or keep values until the end, and use `math.fsum`. A figure of some
 texts only goes by their number (`Batch.first_text`), and looks at none from FIRST_TEXTS
@@ -30,9 +30,9 @@ from dptext import registry
 from dptext.errors import ComponentError, UsageError
 from dptext.types import Eps, Ids, Lexicon, Words
 
-# So many texts are counted one by one; of later ones it is known that they are later.
+# The first texts are counted one by one; all later ones have this number.
 FIRST_TEXTS = 2**12
-# What a meter counts in some texts: small, and such that pickle can pass it on.
+# The counts of some texts: small, and such that pickle can pass them on.
 Partial = TypeVar("Partial")
 Figure = int | float | str | None
 # The figures of a metric; the first one is shown wherever there is room for one only.
@@ -41,19 +41,16 @@ Figures = Mapping[str, Figure]
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Some texts, one after the other, and what is written for their words.
-
-    Of the n words that were replaced: written (n,) rows of the vocabulary as they stand
-    in the texts after, -1 for a word that is none of it (which no run writes); spelled
-    (n,) str, each as it is written, perhaps with a space in front; eps (n,) nats, NaN
-    where only the texts are known (`evaluate`). first_text is how many texts come
-    before these, or FIRST_TEXTS where they are as many or more.
-    """
+    """Some texts, one after the other, and the n words written for replaced ones."""
 
     words: Words
+    #: (n,) rows of the vocabulary in the texts after; -1 = unknown, never by a run.
     written: Ids
+    #: (n,) str, each word as it is spelled, perhaps with a space in front.
     spelled: NDArray[np.object_]
+    #: (n,) nats; NaN where only the texts are known (`evaluate`).
     eps: Eps
+    #: The number of texts before these, at most FIRST_TEXTS.
     first_text: int
 
     @classmethod
@@ -61,8 +58,21 @@ class Batch:
         """Return a batch without texts."""
         ids, positions = np.empty(0, np.int32), np.empty(0, np.int64)
         flags = np.empty(0, np.uint8)
-        words = Words([], flags, positions, positions, positions, ids)
-        return cls(words, ids, np.empty(0, object), np.empty(0), 0)
+        words = Words(
+            pieces=[],
+            flags=flags,
+            ends=positions,
+            positions=positions,
+            texts=positions,
+            ids=ids,
+        )
+        return cls(
+            words=words,
+            written=ids,
+            spelled=np.empty(0, object),
+            eps=np.empty(0),
+            first_text=0,
+        )
 
 
 class Meter(ABC, Generic[Partial]):
@@ -84,7 +94,7 @@ class Meter(ABC, Generic[Partial]):
         """Return the figures of all texts; None where there is nothing to measure."""
 
 
-# What each meter counts, in the order of the meters; only the meter knows its type.
+# The counts of each meter, in the order of the meters; only the meter knows the type.
 Partials = tuple[object, ...]
 
 
@@ -116,7 +126,7 @@ class AllMetrics:
     def results(self, total: Partials) -> dict[str, dict[str, Figure]]:
         """Return the figures of each metric by its heading.
 
-        Raises ComponentError for what a report cannot hold.
+        Raises ComponentError for a figure of a type that reports cannot hold.
         """
         results = {}
         for (name, meter), partial in zip(self._meters.items(), total, strict=True):

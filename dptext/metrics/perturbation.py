@@ -24,16 +24,16 @@ _TEXTS = 2_000
 
 
 class ChangeCounts(NamedTuple):
-    """How many words there are, and how many stand as they stood.
-
-    first, how many words the first texts have; before and after count those of them
-    that are one word each, by rows of the vocabulary.
-    """
+    """Counts of words, and of unchanged ones."""
 
     words: int
+    #: Unchanged words.
     same: int
+    #: Words of the first texts.
     first: int
+    #: Of these, known words before, by rows of the vocabulary.
     before: Counter[int]
+    #: Of these, known words after.
     after: Counter[int]
 
 
@@ -60,7 +60,9 @@ class Meter(metrics.Meter[ChangeCounts]):
             Counter(rows[self._one_word[rows]].tolist())
             for rows in (ids[:end], batch.written[:end])
         )
-        return ChangeCounts(len(ids), same, end, before, after)
+        return ChangeCounts(
+            words=len(ids), same=same, first=end, before=before, after=after
+        )
 
     def merge(self, one: ChangeCounts, other: ChangeCounts) -> ChangeCounts:
         """Add up."""
@@ -68,7 +70,10 @@ class Meter(metrics.Meter[ChangeCounts]):
         if not other.first:  # as in all batches after the first texts
             return one._replace(words=words, same=same)
         before, after = one.before + other.before, one.after + other.after
-        return ChangeCounts(words, same, one.first + other.first, before, after)
+        first = one.first + other.first
+        return ChangeCounts(
+            words=words, same=same, first=first, before=before, after=after
+        )
 
     def result(self, total: ChangeCounts) -> Figures:
         """Return the share of changed words, None without words."""

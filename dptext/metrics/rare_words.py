@@ -27,14 +27,13 @@ _COMPARED = 10
 
 @dataclass(frozen=True, slots=True)
 class RareWordCounts:
-    """Which words there are, by rows of the vocabulary, ascending.
+    """Distinct words before and after, by rows of the vocabulary, ascending."""
 
-    rows (k,) int64 of the original words, and how often each occurs: times (k,) int64;
-    written (m,) int64 rows of the words after.
-    """
-
+    #: (k,) int64, of the original words.
     rows: Ints
+    #: (k,) int64, the number of times that each of them occurs.
     times: Ints
+    #: (m,) int64, of the words after.
     written: Ints
 
 

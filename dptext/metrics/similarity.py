@@ -32,19 +32,18 @@ _UNITS = 2.0**32
 
 
 class Similarities(NamedTuple):
-    """Of the texts that have a meaning before and after.
+    """Similarities of the n texts that have a meaning before and after."""
 
-    cosines (n,) of each, in order; before and after (d,) int64, the sums of their
-    vectors of length 1, in units of 2^-32.
-    """
-
+    #: (n,) of each text, in order.
     cosines: Floats
+    #: (d,) int64, the sum of the vectors of length 1 before, in units of 2^-32.
     before: Ints
+    #: (d,) int64, the same after.
     after: Ints
 
     @classmethod
-    def of(cls, before: Floats, after: Floats) -> Similarities:
-        """Compare row by row, (r, d) both; rows of which one is 0 are left out."""
+    def between(cls, before: Floats, after: Floats) -> Similarities:
+        """Compare row by row, (r, d) both; a pair with a zero vector is left out."""
         lengths = np.linalg.norm(before, axis=1), np.linalg.norm(after, axis=1)
         both = lengths[0] * lengths[1] > 0
         units = [
@@ -97,19 +96,19 @@ class Meter(metrics.Meter[Similarities]):
         texts = min(len(words.ends), _TEXTS - batch.first_text)
         if texts <= 0:
             nothing = np.empty((0, self._lexicon.vectors.shape[1]))
-            return Similarities.of(nothing, nothing)
+            return Similarities.between(nothing, nothing)
         end = np.searchsorted(words.texts, texts)
         rows = words.texts[:end]
-        before = self._vectors.of_texts(rows, words.ids[:end], texts)
-        after = self._vectors.of_texts(rows, batch.written[:end], texts)
-        return Similarities.of(before, after)
+        before = self._vectors.sums(rows, words.ids[:end], texts)
+        after = self._vectors.sums(rows, batch.written[:end], texts)
+        return Similarities.between(before, after)
 
     def merge(self, one: Similarities, other: Similarities) -> Similarities:
         """Return those of all texts."""
         return one.with_later(other)
 
     def result(self, total: Similarities) -> Figures:
-        """Return the share of the way from unrelated texts, and what it is made of."""
+        """Return the share of the way from unrelated texts, and its parts."""
         texts = len(total.cosines)
         return {**total.figures(), "texts": texts, "encoder": ENCODER}
 
@@ -122,7 +121,7 @@ class Weighted:
         self._weights = weights.astype(np.float32)[:, None]
         self._vectors = lexicon.vectors
 
-    def of_texts(self, texts: Ints, ids: Ids, count: int) -> Floats:
+    def sums(self, texts: Ints, ids: Ids, count: int) -> Floats:
         """Return the sum of each text's words: (count, d), 0 without words.
 
         texts (n,) which text each word belongs to, non-decreasing; ids (n,), -1 the

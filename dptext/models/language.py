@@ -50,12 +50,12 @@ def need(path: str, setting: str, what: str, head: Head) -> str:
     """
     for name in ("transformers", "torch"):
         if not models.has(name):
-            raise MissingExtra.of(what, "semantic")
+            raise MissingExtra.for_package(what, "semantic")
     file = Path(path).expanduser()
     if head is CAUSAL and file.suffix.lower() == ".gguf":
         for name in ("gguf", "accelerate"):
             if not models.has(name):
-                raise MissingExtra.of(f"{what} with a GGUF file", "gguf")
+                raise MissingExtra.for_package(f"{what} with a GGUF file", "gguf")
         if not file.is_file():
             raise UsageError(f"{setting}: no file {path} (nothing is downloaded)")
     elif not file.is_dir():

@@ -156,7 +156,7 @@ _NO_TOPIC = 0, _SHORT, _FLOAT, *_SUMS, _FLOAT, 0, 0.0, _FLOAT, _SHORT
 
 
 def _rows_and_texts(released: Released) -> tuple[Ids, Ints]:
-    """Return the drawn words, then the common words that are copied, and their texts."""
+    """Return the drawn words, then the copied common words, and their texts."""
     drawn, texts = released.drawn, released.texts
     if released.copied is None:
         return drawn, texts

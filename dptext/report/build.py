@@ -82,6 +82,7 @@ def stated(
         finder=finder,
         dropped=layout.dropped,
         pseudonyms=layout.pseudonyms,
+        shuffled=layout.shuffled,
         subjects=None if recorded is None else recorded.limits,
     )
     words = WordSection.of(pipeline, measures.seeded() if key == "seed" else measures)
@@ -166,7 +167,9 @@ def finished(
     recorded: Recorded | None = None,
 ) -> Document:
     """Return the internal report of finished outputs; of several it names none."""
-    layout = Layout.of(job.selection, {each.format for each in written})
+    layout = Layout.of(
+        job.selection, {each.format for each in written}, shuffled=job.shuffle
+    )
     output = None
     if len(written) == 1:
         (one,) = written

@@ -184,7 +184,7 @@ class StopAtIdentifying:
         """Look at a complete output. Raises StoppedError."""
         module, selection = (
             formats.find(None, written.format),
-            job.selection.of_output(),
+            job.selection.output_selection(),
         )
         contents = Contents(self.subject, selection.pseudonyms)
         name = job.output or ""

@@ -86,9 +86,13 @@ class Layout:
     dropped: tuple[str, ...] = ()
     #: Fields whose values are keyed tokens, without differential privacy.
     pseudonyms: tuple[str, ...] = ()
+    #: Whether the output has its records in random order.
+    shuffled: bool = False
 
     @classmethod
-    def of(cls, selection: Selection, names: Collection[str]) -> Layout:
+    def of(
+        cls, selection: Selection, names: Collection[str], *, shuffled: bool = False
+    ) -> Layout:
         """Say how the records of outputs in these formats were read."""
         if set(names) == {"text"}:  # without fields, whatever is named of others
             selection = replace(selection, fields=(), dropped=(), pseudonyms=())
@@ -96,6 +100,7 @@ class Layout:
             format=next(iter(names)) if len(names) == 1 else None,
             fields=selection.fields or None,
             **{name: getattr(selection, name) for name in _OF_SELECTION},
+            shuffled=shuffled,
         )
         return layout.that_applies(names)
 
@@ -123,7 +128,7 @@ class Layout:
             strings=self.fields is None and self.format != "text",
             **named,
         )
-        return there.of_output()
+        return there.output_selection()
 
 
 @dataclass(frozen=True, slots=True)

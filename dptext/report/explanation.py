@@ -197,7 +197,7 @@ def _notes(pipeline: Pipeline) -> Iterator[str]:
 def view(result: Explanation) -> Page:
     """Return an explanation as a page; it shows the text."""
     marks = [Mark(token.text, token.treatment) for token in result.tokens]
-    become = [
+    become: list[tuple[str, float | None, str]] = [
         (
             token.text,
             token.stays,

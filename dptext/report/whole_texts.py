@@ -78,7 +78,9 @@ def written_sentence(topics: TopicFigures) -> tuple[str, JsonObject]:
     return sentence, {"topics": topics.topics, "nearest": topics.nearest}
 
 
-def original_sentence(topics: TopicFigures, *, seeded: bool) -> tuple[str, JsonObject]:
+def original_sentence(
+    topics: TopicFigures, *, seeded: bool, shuffled: bool = False
+) -> tuple[str, JsonObject]:
     """Say how often somebody who holds originals picks the right one."""
     if seeded:
         return SEEDED, {"picked": None, "picked_after": None, "picked_of_two": None}
@@ -86,7 +88,7 @@ def original_sentence(topics: TopicFigures, *, seeded: bool) -> tuple[str, JsonO
         f"whoever has {count(topics.originals)} that may be it picks the right one "
         f"in at most {percent(topics.picked)}, after any one output "
         f"{percent(topics.picked_after)}, of two {percent(topics.picked_of_two)}; "
-        "unless copied fields or the order tell"
+        f"unless copied fields{'' if shuffled else ' or the order'} tell"
     )
     figures: JsonObject = {
         "originals": topics.originals,
@@ -126,8 +128,8 @@ def blocks(topics: TopicFigures, *, seeded: bool) -> tuple[Block, ...]:
     )
     note = (
         "Originals agree in all unchanged fields, are equally likely, and their order "
-        "is not known; unchanged fields, and the order of records, may find a row at "
-        "once. The nearest topic is written in "
+        "is not known; unchanged fields, and the order of records unless it is random "
+        "(--shuffle), may find a row at once. The nearest topic is written in "
         f"{nearest_percent(topics.nearest)} of texts."
     )
     return (table, Paragraph(note, "note"))

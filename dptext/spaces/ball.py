@@ -1,9 +1,9 @@
-"""Vectors longer than 1 scaled to length 1, all others left: "adapted unit length".
+"""Vectors longer than 1 scaled to length 1, others unchanged: "adapted unit length".
 
-This is the projection on the unit ball, so no two vectors come to lie farther apart.
+This is the projection on the unit ball, so that no distance grows.
 
-Lipschitz constant: at most 1 (but for the rounding of vectors to float32); over a
-vocabulary the exact one may be far below. Where every vector is at least 1 long this is
+Lipschitz constant: at most 1 (up to the rounding of vectors to float32); over a
+vocabulary the exact one may be far below. If every vector is at least 1 long this is
 the space unit, so the 2.5349 printed for unit on such data should be at most 1, too.
 Source: the sensitivity thesis, eq. 4.4 (printed constant: 1);
 docs/guarantees.md, Spaces.

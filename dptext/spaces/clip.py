@@ -1,4 +1,4 @@
-"""Every coordinate brought into [low, high].
+"""Each coordinate clipped to [low, high].
 
 By default low and high are the 1st and the 99th percentile of all coordinates of the
 words of the public vocabulary (never of a text): a public rule.
@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 from dptext import spaces
 from dptext.errors import UsageError
 
-_TAIL = 0.01
+_TAIL = 0.01  # share of coordinates below low, and above high, by the rule
 
 
 @dataclass(frozen=True, slots=True)
 class Params(spaces.Params):
-    """low and high: the borders; those not given follow from the vocabulary."""
+    """Settings of the space; None: by the rule, from the vocabulary."""
 
     METRIC = "Euclidean distance of the vectors with clipped coordinates"
     PUBLISHED_CONSTANT = 1.0
@@ -37,7 +37,7 @@ class Params(spaces.Params):
     def transform(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the vectors with coordinates from low to high, (V + 1, d) float32.
 
-        Raises UsageError when low is above high.
+        Raises UsageError if low is above high.
         """
         low, high = self.borders(vectors)
         if low > high:
@@ -45,7 +45,7 @@ class Params(spaces.Params):
         return np.clip(vectors, np.float32(low), np.float32(high))
 
     def borders(self, vectors: NDArray[np.float32]) -> tuple[float, float]:
-        """Return low and high, as given or by the rule."""
+        """Return low and high, as set or by the rule."""
         low, high = self.low, self.high
         words = vectors[:-1]
         if low is None:

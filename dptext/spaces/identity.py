@@ -1,4 +1,4 @@
-"""The lexicon's vectors as they are.
+"""The lexicon's unchanged vectors.
 
 Lipschitz constant: 1.
 """

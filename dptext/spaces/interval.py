@@ -33,7 +33,7 @@ class Params(spaces.Params):
 
 
 def stretched(vectors: NDArray[np.float32]) -> Floats:
-    """Return the same in float64."""
+    """Return 2 (x - min x) / (max x - min x) - 1 of each row, 0 for constant rows."""
     wide = vectors.astype(np.float64)
     low = wide.min(axis=1, keepdims=True)
     extent = wide.max(axis=1, keepdims=True) - low

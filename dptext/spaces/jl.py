@@ -1,9 +1,9 @@
 """Vectors multiplied by one public Gaussian matrix with entries N(0, 1/m): JL.
 
 The matrix is drawn from the public seed, before any text is read. m is given, or the
-least for which no two words come to lie more than 1 + beta times as far apart, but with
-probability delta over the draw: C(N, 2) P(chi-square of m > m (1 + beta)^2) <= delta,
-a union bound over all pairs of the N = V + 1 rows. m is never more than d.
+least for which, except with probability delta over the draw, no distance of two words
+grows by more than the factor 1 + beta: C(N, 2) P(chi-square of m > m (1 + beta)^2) <=
+delta, a union bound over all pairs of the N = V + 1 rows. m is never more than d.
 
 Lipschitz constant: that of the matrix drawn, computed exactly over the vocabulary, at
 most the matrix's spectral norm. So the guarantee needs neither beta nor delta: it is
@@ -11,8 +11,6 @@ pure, for every matrix.
 Source: the sensitivity thesis, section 4.5.5 (printed constant: 1.9 but for a chance of
 1e-6, in the distance of vectors of length 1: unit_length), after PrivEmb;
 docs/guarantees.md, Spaces.
-
-The upper tail of the chi-square distribution, also where it underflows.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ from dptext.randomness import Randomness, RunKey
 from dptext.spaces import unit
 from dptext.types import Floats
 
-_TERMS = 10_000
+_TERMS = 10_000  # of a series or a continued fraction
 
 
 def log_tail(degrees: int, value: float) -> float:
@@ -80,18 +78,18 @@ def _fraction(shape: float, x: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Params(spaces.Params):
-    """dimensions: m, or None for the least that beta and delta ask for.
-
-    seed: public, names the matrix; unit_length: scale vectors to length 1 before.
-    """
+    """Settings of the space."""
 
     METRIC = "Euclidean distance of the vectors projected by one public random matrix"
     PUBLISHED_CONSTANT = 1.9
 
+    #: m; None: the least that beta and delta require.
     dimensions: Annotated[int, Meta(ge=1)] | None = None
     beta: Annotated[float, Meta(gt=0, le=1e6)] = 0.9
     delta: Annotated[float, Meta(gt=0, lt=1)] = 1e-6
+    #: Public; determines the matrix.
     seed: int = 0
+    #: Scale vectors to length 1 before.
     unit_length: bool = False
 
     def transform(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -114,7 +112,7 @@ def matrix(seed: int, width: int, dimensions: int) -> Floats:
 def least_dimensions(rows: int, beta: float, delta: float, most: int = 2**31) -> int:
     """Return the least m for which the union bound over all pairs is at most delta.
 
-    Where that is more than most, any number that is at least most.
+    If it is more than most, the result is any number of at least most.
     """
     pairs = rows * (rows - 1) / 2.0
     if pairs < 1.0:

@@ -72,7 +72,7 @@ Spark = Any  # a SparkSession or SparkContext: pyspark need not be there
 P = ParamSpec("P")
 S = TypeVar("S")
 T = TypeVar("T")
-# What a task returns in the place of its result: trying again would not help.
+# The result of a task that failed: trying again would not help.
 Failure = DptextError | InternalError | OSError
 
 _TOPICS = "topics.json"  # a file of topics in an archive
@@ -80,7 +80,7 @@ _READY: dict[tuple[str, str], Pipeline] = {}
 
 
 class Shipped(NamedTuple):
-    """What workers make a pipeline from.
+    """The parts from which workers make a pipeline.
 
     archive names the files of the lexicon that were sent to them; "" where every
     machine has it, as the built-in one.
@@ -109,7 +109,7 @@ class Shipped(NamedTuple):
 
 
 def attempted(work: Callable[P, T]) -> Callable[P, T | Failure]:
-    """Have work return what went wrong, described without any text."""
+    """Have work return its error, described without any text."""
 
     @wraps(work)
     def result(*args: P.args, **kwargs: P.kwargs) -> T | Failure:
@@ -156,7 +156,7 @@ _LOCAL = re.compile(r"local(?:\[([0-9]+|\*)\])?")
 _TRIES = 4
 _SETTINGS = {
     "spark.ui.showConsoleProgress": "false",
-    "spark.log.level": "OFF",  # of the driver: what goes wrong is said in one line
+    "spark.log.level": "OFF",  # of the driver: an error is one line
 }
 # The names of Spark's own conditions; the rest of its messages may quote data.
 _CONDITION = re.compile(r"\[([A-Z][A-Z_.]+)\]")
@@ -181,7 +181,7 @@ def open_session(master: str | None = None) -> Iterator[SparkSession]:
         master = "local[*]"
     if master is not None:
         local = _LOCAL.fullmatch(master)
-        if local:  # workers are this Python, whatever the path says
+        if local:  # workers are this Python, not that of the path
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         tries = f"local[{local[1] or 1},{_TRIES}]" if local else master
         builder = builder.master(tries)
@@ -193,7 +193,7 @@ def open_session(master: str | None = None) -> Iterator[SparkSession]:
         lines = "its own lines above" if progress.enabled() else "a run without -q"
         raise UsageError(
             f"--master {master}: Spark could not be started ({_reason(error)}); "
-            f"{lines} may say more"
+            f"{lines} may tell more"
         ) from None
     try:
         yield started
@@ -205,7 +205,7 @@ def open_session(master: str | None = None) -> Iterator[SparkSession]:
 def _quiet() -> Iterator[None]:
     """Start Java, for all its life, without standard error where no notes are wanted.
 
-    What it writes before it reads its settings no setting turns off.
+    No setting turns off the lines that it writes before it reads its settings.
     """
     with contextlib.ExitStack() as stack:
         stack.enter_context(warnings.catch_warnings())
@@ -219,10 +219,10 @@ def _quiet() -> Iterator[None]:
         yield
 
 
-def over(
+def run_tasks(
     spark: SparkSession, work: Callable[[S], T | Failure], items: Sequence[S]
 ) -> list[T]:
-    """Do work on each item as a task of its own; return the results in order.
+    """Do work on each item in a separate task; return the results in order.
 
     Raises the first error that is returned, and DptextError where tasks fail.
     """
@@ -232,7 +232,7 @@ def over(
     except Exception as error:
         raise DptextError(
             f"Spark ended the run ({_reason(error)}): a task failed {_TRIES} times, or "
-            "the cluster went away; the executors' logs say more"
+            "the cluster went away; the executors' logs tell more"
         ) from None
     for result in results:
         if isinstance(result, Exception):
@@ -247,7 +247,7 @@ def installed() -> Any:
             warnings.simplefilter("ignore")  # about versions of pandas
             from pyspark.sql import SparkSession
     except ImportError:
-        raise MissingExtra.of("Spark", "spark") from None
+        raise MissingExtra.for_package("Spark", "spark") from None
     if not os.environ.get("JAVA_HOME") and shutil.which("java") is None:
         raise UsageError(
             "Spark needs Java, which is not there: install a runtime (on Debian "
@@ -257,13 +257,13 @@ def installed() -> Any:
 
 
 def _reason(error: Exception) -> str:
-    """Name an error without what it says."""
+    """Name an error without its message, which may hold text."""
     conditions = _CONDITION.findall(str(error))
     return conditions[0] if conditions else type(error).__name__
 
 
 class FileOutcome(NamedTuple):
-    """What a task wrote, what it counted, and lines of warning."""
+    """Output, counts and lines of warning of a task."""
 
     written: Written
     totals: Totals
@@ -311,7 +311,7 @@ def release(
     """Carry out jobs of one file each; every output appears with its sidecar.
 
     Records have the numbers that they have on one machine, which randomness goes by:
-    they are counted first, unless a field names them. Raises what Run.release does,
+    they are counted first, unless a field names them. Raises the errors of Run.release
     for the first job that failed; the outputs of others are there.
     """
     began = time.monotonic()
@@ -322,7 +322,7 @@ def release(
     ]
     with open_session(master) as spark:
         counting = partial(count, to_end=jobs[0].selection.id_field is None)
-        counts: list[Start] = over(spark, counting, there)
+        counts: list[Start] = run_tasks(spark, counting, there)
         with sent(spark.sparkContext, run.pipeline.lexicon) as archive:
             work = partial(
                 make_private,
@@ -333,7 +333,7 @@ def release(
             )
             starts = accumulate(counts, Start.plus, initial=BEGIN)
             tasks = list(zip(there, starts, strict=False))
-            outcomes: list[FileOutcome] = over(spark, work, tasks)
+            outcomes: list[FileOutcome] = run_tasks(spark, work, tasks)
     for outcome in outcomes:
         run.tally.merge(outcome.totals)
         for line in outcome.warnings:
@@ -351,8 +351,8 @@ _ROWS = 2**33
 Done = dict[int, Totals]  # by partition
 
 
-class Totalled(AccumulatorParam):  # type: ignore[misc, unused-ignore]
-    """Collects what partitions count; one that is computed again counts once."""
+class TallyParam(AccumulatorParam):  # type: ignore[misc, unused-ignore]
+    """Collects counts of partitions; one that is computed again counts once."""
 
     def zero(self, value: Done) -> Done:
         """Return the totals of no partition."""
@@ -430,7 +430,7 @@ atexit.register(_SENT.close)
 
 
 class DataFrameCounts:
-    """What the tasks of a DataFrame have counted so far, as a report."""
+    """The counts of the tasks of a DataFrame so far, as a report."""
 
     def __init__(self, call: Call, selection: Selection, totals: Any) -> None:
         self._call, self._selection, self._totals = call, selection, totals
@@ -501,7 +501,7 @@ def privatize(
     a fresh one where none is given, is drawn by the driver: a task that is tried again,
     or run twice, writes the same texts.
 
-    With report=True comes, as a second result, what gives the report after an action.
+    With report=True the second result gives the report after an action.
 
     Raises UsageError and LexiconError for settings, InputError for columns that hold no
     texts; tasks raise InputError for nulls, and where the rows of a partition are not
@@ -545,13 +545,13 @@ def privatize(
     if id is None:
         grouped = df.groupBy(functions.spark_partition_id()).count().collect()
         counts = {int(part): int(count) for part, count in grouped}
-    totals = context.accumulator({}, Totalled())
+    totals = context.accumulator({}, TallyParam())
     work = Partitions(
-        Shipped(Recipe.of(call.pipeline, call.key), archive),
-        selection,
-        tuple(names),
-        counts,
-        totals if report else None,
+        shipped=Shipped(Recipe.of(call.pipeline, call.key), archive),
+        selection=selection,
+        names=tuple(names),
+        counts=counts,
+        totals=totals if report else None,
     )
     # Spark looks at the arguments of a function, and takes no other callable.
     private = with_numbers.mapInArrow(lambda batches: work(batches), new_schema)

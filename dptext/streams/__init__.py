@@ -1,4 +1,4 @@
-"""Where bytes come from: paths and "-", decompressed, as UTF-8; trouble is one line.
+"""Inputs: paths and "-", decompressed, as UTF-8; an error is one line.
 
 Compression is known from the suffix of a name or from the first bytes. Texts in another
 encoding are read as UTF-8 and written back in it (dptext.streams.outputs): whatever is
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 AHEAD = 2**16  # bytes that are looked at before they are read
 _BUFFER = 2**18
 _MOST = 2**26
-# What stands for an open file of this process.
+# Names of open files of this process.
 _OPEN = re.compile(r"/dev/(stdin|fd/[0-9]+)|/proc/(self|[0-9]+)/fd/[0-9]+")
 
 
@@ -41,42 +41,42 @@ def is_standard(path: str | None) -> bool:
     return path is None or path == "-"
 
 
-def check_file(path: str | Path, what: str) -> None:
-    """Refuse a device, which never ends, and a named pipe that nobody writes to.
+def check_file(path: str | Path, kind: str) -> None:
+    """Refuse a device, which never ends, and a named pipe without a writer.
 
     A pipe that is open already, as a shell gives for `<(...)`, may be read. Raises
-    UsageError, in which what says what was to be read.
+    UsageError, which names the kind of file.
     """
     try:
         mode = os.stat(path).st_mode
     except ValueError:
-        raise UsageError(f"{what}: no path holds the character NUL") from None
+        raise UsageError(f"{kind}: no path holds the character NUL") from None
     except OSError:  # the reader reports a file that is absent
         return
     is_open_pipe = stat.S_ISFIFO(mode) and _OPEN.fullmatch(os.path.abspath(path))
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or is_open_pipe):
         raise UsageError(
-            f"{what} {path}: not a regular file, so reading may never end; give a "
+            f"{kind} {path}: not a regular file, so reading may never end; give a "
             "file, or <(COMMAND) in the shell"
         )
 
 
-def read_small(path: str | Path, what: str) -> bytes:
-    """Return the bytes of a file that has no reason to be long, as settings have none.
+def read_small(path: str | Path, kind: str) -> bytes:
+    """Read a small file such as settings.
 
-    Raises UsageError for one of more than 64 MiB and for what is no file, in which what
-    says what was to be read; and OSError.
+    Raises UsageError, which names the kind of file, for a device and for a file of more
+    than 64 MiB, and OSError.
     """
-    check_file(path, what)
+    check_file(path, kind)
     with open(path, "rb") as file:
         data = file.read(_MOST + 1)
     if len(data) > _MOST:
-        raise UsageError(f"{what} {path}: longer than 64 MiB; give another file")
+        raise UsageError(f"{kind} {path}: longer than 64 MiB; give another file")
     return data
 
 
 def identity(name: str | None, *, written: bool) -> object:
-    """Return what is equal for all names of one file; None for a device or a pipe.
+    """Return a value that is equal for all names of one file, None for other kinds.
 
     "-" and None stand for standard output if written, else for standard input: a
     shell may have opened a file for either.
@@ -104,7 +104,7 @@ def matches(path: PurePath, patterns: Iterable[str]) -> bool:
 
 
 def check_distinct(reads: Sequence[str | None], *writes: str | None) -> None:
-    """Refuse to write over what is read, or twice to one file, under whatever name.
+    """Refuse to write over an input, or twice to one file, under any name.
 
     "-" and None stand for the standard streams. Raises UsageError.
     """
@@ -148,7 +148,7 @@ def open_input(
 def unpacked(
     plain: BinaryIO, name: str, encoding: str | None = None, suffix: str | None = None
 ) -> io.BufferedReader:
-    """Decompress an open file as its name or suffix says; decode it as `open_input`.
+    """Decompress an open file by its name or suffix; decode it as in `open_input`.
 
     Reading damaged compressed data raises InputError.
     """
@@ -173,7 +173,7 @@ def first_lines(
 
 
 def joined(head: bytes, rest: BinaryIO) -> io.BufferedReader:
-    """Return a stream of bytes and what an open one still holds."""
+    """Return a stream of some bytes, followed by the rest of an open one."""
 
     def blocks() -> Iterator[bytes]:
         yield head
@@ -212,7 +212,7 @@ class _Blocks(io.RawIOBase):
 
 
 class _File(io.FileIO):
-    """A file, or standard input; what the system refuses to read is one line."""
+    """A file, or standard input, whose errors are one line."""
 
     def __init__(self, file: str | int, name: str) -> None:
         super().__init__(file, "rb", closefd=isinstance(file, str))
@@ -247,7 +247,7 @@ def _standard(stack: contextlib.ExitStack) -> io.BufferedReader:
 
 
 _BLOCK, _NO_BLOCK = b"1AY&SY", b"\x17rE8P\x90"  # of bz2: pi, or its root at the end
-# What data begin with; the fourth byte of bz2 is its level.
+# First bytes of compressed data; the fourth byte of bz2 is its level.
 _MAGIC = {
     b"\x1f\x8b\x08": ".gz",
     **dict.fromkeys(
@@ -299,7 +299,7 @@ def zstandard() -> Any:
     try:
         import zstandard
     except ImportError:
-        raise MissingExtra.of("zstd", "zstd") from None
+        raise MissingExtra.for_package("zstd", "zstd") from None
     return zstandard
 
 
@@ -405,7 +405,7 @@ def _decoded(stream: io.BufferedReader, encoding: str, name: str) -> Iterator[by
         except UnicodeError as error:
             at = past - len(waiting) + getattr(error, "start", 0)
             raise InputError(
-                f"{name}: not valid {encoding}, or not written back as it is (near "
+                f"{name}: not valid {encoding}, or not written back unchanged (near "
                 f"byte {at}); give another --encoding, or convert the file to UTF-8"
             ) from None
         past += len(block)

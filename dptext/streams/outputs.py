@@ -1,4 +1,4 @@
-"""Where bytes go to: complete files at their targets, or none; several appear together.
+"""Outputs: complete files at their targets, or none; several appear together.
 
 An output grows in a hidden file beside its target, locked by the process that writes
 it, and is renamed when it is complete. A process that was killed leaves its part behind
@@ -11,6 +11,7 @@ import bz2
 import codecs
 import contextlib
 import errno
+import fcntl
 import gzip
 import hashlib
 import io
@@ -32,20 +33,14 @@ from dptext.streams import compression, is_standard, zstandard
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
-fcntl: Any
-try:
-    import fcntl
-except ImportError:  # no such locks on this system
-    fcntl = None
-
 _BUFFER = 2**18
 _PART = re.compile(r"\..*\.[0-9a-f]{8}\.part")
-_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 
 
 @contextlib.contextmanager
 def reported(name: str) -> Iterator[None]:
-    """Turn what the operating system refuses into one line."""
+    """Turn an error of the operating system into one line."""
     try:
         yield
     except (BrokenPipeError, OutputError):
@@ -57,23 +52,24 @@ def reported(name: str) -> Iterator[None]:
 class OutputFile:
     """An opened output: write to `stream`; `digest` and `size` are known at the end.
 
-    digest is the sha256, in hexadecimal, of the bytes that left (compressed, if so),
-    size how many there were. A file is at its target once it is published; with held,
-    what goes to a pipe waits until then, too, in a file without a name. With encoding,
-    one of `known_encoding`, what is written is UTF-8, and leaves in it.
+    A file is at its target once it is published; with held, bytes for a pipe wait until
+    then, too, in a file without a name. With encoding, one of `known_encoding`, bytes
+    are written to `stream` as UTF-8 and leave in the encoding.
     """
 
     def __init__(
         self, path: str | None, encoding: str | None = None, *, held: bool = False
     ) -> None:
+        #: sha256 in hexadecimal of the bytes that left, compressed or not.
         self.digest: str | None = None
+        #: The number of these bytes.
         self.size = 0
         # The hidden file that holds the output until it is published.
         self.part: Path | None = None
         self._name = "standard output" if is_standard(path) else str(path)
         self._target = Path()
         self._mode = 0
-        # The second name of what stood at the target, held open; None for nothing.
+        # The second name of the earlier file at the target, held open.
         self._old: tuple[Path, BinaryIO] | None = None
         self._is_backed_up = False
         self._pipe: BinaryIO | None = None
@@ -100,7 +96,7 @@ class OutputFile:
             self.stream = cast(BinaryIO, self._encoded)
 
     def _open(self, path: str) -> BinaryIO:
-        # A link stays a link: what it points to is replaced.
+        # A link stays a link, and its target is replaced.
         target = Path(os.path.realpath(path))
         if target.is_dir():
             raise UsageError(f"{path}: {os.strerror(errno.EISDIR)}; give a file name")
@@ -120,16 +116,16 @@ class OutputFile:
 
     @property
     def can_be_discarded(self) -> bool:
-        """Tell whether nobody can read what is written before it is published."""
+        """Tell whether no other process can read the output before it is published."""
         return self.part is not None or self._pipe is not None
 
     @property
     def replaced(self) -> int:
-        """Return how many characters the encoding lacks; they are written as "?"."""
+        """Return the number of characters written as "?", which the encoding lacks."""
         return 0 if self._encoded is None else self._encoded.replaced
 
     def complete(self) -> None:
-        """Write out all that is held back; a file's bytes are then on the disk."""
+        """Flush all buffers; the bytes of a file are then on the disk."""
         if self.digest is not None:
             return
         with reported(self._name):
@@ -149,15 +145,15 @@ class OutputFile:
                 with self.part.open("rb") as file:
                     yield file
                 return
-            # Who reads a stream may close it.
+            # The reader of a stream may close it.
             with open(os.dup(self._file.fileno()), "rb") as file:
                 file.seek(0)
                 yield file
 
     def publish(self) -> None:
-        """Rename a complete file to its target; send what waits for a pipe.
+        """Rename a complete file to its target; send the waiting bytes to a pipe.
 
-        What stands at the target is kept until `settle` decides which one stays.
+        An earlier file at the target is kept until `settle` decides which one stays.
         """
         with reported(self._name):
             if self._pipe is not None:
@@ -176,7 +172,7 @@ class OutputFile:
         self.part = None
 
     def settle(self, stays: bool) -> None:
-        """Keep the new file for good, or put back what stood at the target before."""
+        """Keep the new file for good, or put the earlier one back."""
         target, old = self._target, self._old
         if self._is_backed_up:
             with contextlib.suppress(OSError):
@@ -192,7 +188,7 @@ class OutputFile:
         self._close()
 
     def discard(self) -> None:
-        """Leave nothing behind, and the target as it was."""
+        """Leave nothing behind, and the target unchanged."""
         if self.part is not None:
             with contextlib.suppress(OSError):
                 self.part.unlink()
@@ -213,21 +209,22 @@ class OutputFile:
 def _standard() -> BinaryIO:
     buffer = sys.stdout.buffer
     buffer.flush()
-    # What is left in Python's own buffer would be written again at exit.
+    # Bytes in Python's own buffer would be written again at exit.
     return cast(BinaryIO, getattr(buffer, "raw", buffer))
 
 
 def _hidden(target: Path) -> tuple[Path, BinaryIO]:
-    """Clear what killed runs left beside a target; open a new locked part for it."""
+    """Clear parts of killed runs beside a target; open a new locked part for it."""
     _clear(target)
     while True:
-        part = _beside(target)
+        part = _part_name(target)
         file = open(os.open(part, _FLAGS, 0o600), "wb", buffering=0)
         _lock(file)
         with contextlib.suppress(FileNotFoundError):
             if os.path.samestat(os.stat(part), os.fstat(file.fileno())):
                 return part, file
-        file.close()  # another run took it for a dead one before it had its lock
+        # Another run took the part for one of a killed run before it had its lock.
+        file.close()
 
 
 def _backup(target: Path) -> tuple[Path, BinaryIO] | None:
@@ -241,7 +238,7 @@ def _backup(target: Path) -> tuple[Path, BinaryIO] | None:
     except FileNotFoundError:
         return None
     _lock(file)
-    kept = _beside(target)
+    kept = _part_name(target)
     try:
         os.link(target, kept)
         return kept, file
@@ -259,7 +256,7 @@ def _backup(target: Path) -> tuple[Path, BinaryIO] | None:
     return kept, copy
 
 
-def _beside(target: Path) -> Path:
+def _part_name(target: Path) -> Path:
     return target.with_name(f"{_prefix(target)}{secrets.token_hex(4)}.part")
 
 
@@ -268,25 +265,22 @@ def _prefix(target: Path) -> str:
 
 
 def is_part(name: str) -> bool:
-    """Tell whether a name is that of an output that no run has completed."""
+    """Tell whether a name is that of an unfinished output."""
     return _PART.fullmatch(name) is not None
 
 
 def _lock(file: BinaryIO) -> None:
-    """Hold a file until it is closed; where there are no locks nothing is cleared."""
-    if fcntl is not None:
-        with contextlib.suppress(OSError):
-            fcntl.flock(file, fcntl.LOCK_EX)
+    """Lock a file until it is closed; without locks nothing is ever cleared."""
+    with contextlib.suppress(OSError):  # not every file system has locks
+        fcntl.flock(file, fcntl.LOCK_EX)
 
 
 def _clear(target: Path) -> None:
     """Remove the parts of a target that no process holds."""
-    if fcntl is None:
-        return
-    mine = re.compile(re.escape(_prefix(target)) + r"[0-9a-f]{8}\.part")
+    own = re.compile(re.escape(_prefix(target)) + r"[0-9a-f]{8}\.part")
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
     with contextlib.suppress(OSError):
-        for name in filter(mine.fullmatch, os.listdir(target.parent)):
+        for name in filter(own.fullmatch, os.listdir(target.parent)):
             part = target.with_name(name)
             with contextlib.suppress(OSError), open(os.open(part, flags)) as file:
                 if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -305,10 +299,10 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _compressed(plain: BinaryIO, suffix: str) -> BinaryIO | None:
-    """Return what compresses into a stream; None where the suffix names nothing.
+    """Return a compressing stream over another; None for any other suffix.
 
-    No name, time or size enters the compressed data: they are a function of what is
-    written and of nothing else.
+    No name, time or size enters the compressed data, so that equal outputs have equal
+    bytes.
     """
     if suffix == ".gz":
         packed: Any = gzip.GzipFile("", "wb", 6, plain, mtime=0)
@@ -348,12 +342,10 @@ class _Sink(io.RawIOBase):
 
 
 class Encoded:
-    """Writes what comes as UTF-8 in an encoding; replaced counts its lacks.
-
-    A character of new words that the encoding lacks is written as "?".
-    """
+    """Writes UTF-8 in another encoding, with "?" for characters that this lacks."""
 
     def __init__(self, stream: BinaryIO, encoding: str) -> None:
+        #: The number of characters written as "?".
         self.replaced = 0
         self._stream, self._encoding = stream, encoding
         self._decoder = codecs.getincrementaldecoder("utf-8")()
@@ -376,12 +368,12 @@ class Encoded:
         return len(data)
 
     def flush(self) -> None:
-        """Send on what was written."""
+        """Flush the stream below."""
         self._stream.flush()
 
 
-class Aside:
-    """A file that grows by what is added; a run that fails takes back what it added.
+class Quarantine:
+    """A file to which records are added; a run that fails takes its own back.
 
     Only its owner may read a new one.
     """
@@ -400,14 +392,14 @@ class Aside:
             self._file.write(data)
 
     def complete(self) -> None:
-        """Write out all that is held back; a file's bytes are then on the disk."""
+        """Flush all buffers; the bytes of a file are then on the disk."""
         with reported(str(self._path)):
             self._file.flush()
             if self._path.is_file():
                 os.fsync(self._file.fileno())
 
     def close(self, stays: bool) -> None:
-        """Keep what was added, or take it back."""
+        """Keep the added records, or take them back."""
         with contextlib.suppress(OSError):
             self._file.close()
         with contextlib.suppress(OSError):
@@ -419,15 +411,15 @@ class Aside:
 
 
 class Release:
-    """Several outputs of which all appear or none; a `with` block discards the rest.
+    """Several outputs: all appear or none; a `with` block discards the rest.
 
-    They appear in the reverse order of opening: what was opened first comes last. Data
-    that are opened before their report so never stand without it.
+    They appear in the reverse order of opening, the first one last. So data that are
+    opened before their report never stand without it.
     """
 
     def __init__(self) -> None:
         self._outputs: list[OutputFile] = []
-        self._asides: list[Aside] = []
+        self._quarantines: list[Quarantine] = []
 
     def __enter__(self) -> Release:
         return self
@@ -435,8 +427,8 @@ class Release:
     def __exit__(self, *error: object) -> None:
         for output in self._outputs:
             output.discard()
-        for aside in self._asides:
-            aside.close(stays=False)
+        for each in self._quarantines:
+            each.close(stays=False)
 
     def open(
         self, path: str | None, encoding: str | None = None, *, held: bool = False
@@ -445,18 +437,18 @@ class Release:
         self._outputs.append(OutputFile(path, encoding, held=held))
         return self._outputs[-1]
 
-    def aside(self, path: str) -> Aside:
+    def open_quarantine(self, path: str) -> Quarantine:
         """Open a file to which this release adds."""
-        self._asides.append(Aside(path))
-        return self._asides[-1]
+        self._quarantines.append(Quarantine(path))
+        return self._quarantines[-1]
 
     def complete(self) -> None:
-        """Write out all that is held back, so that little can fail from here on.
+        """Flush all outputs, so that little can fail from here on.
 
         Raises OutputError.
         """
-        for aside in self._asides:
-            aside.complete()
+        for each in self._quarantines:
+            each.complete()
         for output in reversed(self._outputs):
             output.complete()
 
@@ -474,9 +466,9 @@ class Release:
             for output in reversed(begun):
                 output.settle(stay)
             if stay:
-                for aside in self._asides:
-                    aside.close(stays=True)
-                self._outputs, self._asides = [], []
+                for each in self._quarantines:
+                    each.close(stays=True)
+                self._outputs, self._quarantines = [], []
 
 
 @contextlib.contextmanager

@@ -112,7 +112,7 @@ class CommonWords:
         is_function = key in self._function and key not in self._proper
         if not self._names and not is_function:
             return 0
-        title, letters = body[1:].islower(), len(body)
+        title, letters = body[1:] == body[1:].lower(), len(body)
         if letters >= _SHOUTED and is_function:
             return kinds.COMMON if title or body.isupper() else 0
         if letters == 1:
@@ -151,8 +151,14 @@ class CommonWords:
         parts = divide(key, lambda _: -1, whole=self.whole, elisions=self.elisions)
         return len(parts) == 1
 
+    def is_person(self, body: str) -> bool:
+        """Tell whether a known word with a capital is a name of persons alone."""
+        if not (body[:1].isupper() and body[1:].islower()):
+            return False
+        return names.fold(key_of(body)) in language_data.person_names(self._language)
+
     def reads_as_place(self, body: str) -> bool:
-        """Tell whether a word in capitals is a place and another word without ("US")."""
+        """Tell whether a word is a place in capitals alone ("US")."""
         return body.isupper() and key_of(body) in self._places
 
     def reads_as_month(self, body: str) -> bool:

@@ -1,7 +1,7 @@
 """The grammatical form of a word, by its spelling: a noun, a verb in -ing, an adverb.
 
-Where a policy shows it (`grammar: show`), it is that of the lexicon's part of speech and
-of the word's ending; of a word outside the vocabulary that of its ending alone. Nothing
+Where a policy shows it (`grammar: show`), it follows from the lexicon's part of speech
+and the word's ending; of a word outside the vocabulary from its ending alone. Nothing
 around a word decides.
 """
 

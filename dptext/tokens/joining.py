@@ -90,8 +90,7 @@ class Joiner:
             np.arange(kinds.COUNT), [each.kind for each in policy.classes]
         )
         self._words_of_class = {
-            each: np.array(common.written(lexicon, each), object)
-            for each in policy.classes
+            each: common.written(lexicon, each) for each in policy.classes
         }
         # What is written first and last where several words of a class stand together.
         self._of_run: dict[WordClass, tuple[Sequence[str], Sequence[str]]] = {}
@@ -261,7 +260,7 @@ class Joiner:
         kind = int(words.flags[position]) & kinds.KIND
         if not self._of_class[kind]:
             return ()
-        return tuple(self._choices(words, position, {*words.ends.tolist()}))
+        return self._choices(words, position, {*words.ends.tolist()})
 
     def positions_to_redraw(self, words: Words) -> Ints:
         """Return the pieces that are written anew by random digits: (m,) int64."""
@@ -463,4 +462,6 @@ def released(policy: Policy, words: Words, drawn: Ids, eps: Eps) -> Released:
     else:
         for position in np.flatnonzero(mark).tolist():
             pieces[position] = words.pieces[position]
-    return Released(pieces, flags, ends, positions, words.texts, drawn, eps, rows, words.grammar)
+    return Released(
+        pieces, flags, ends, positions, words.texts, drawn, eps, rows, words.grammar
+    )

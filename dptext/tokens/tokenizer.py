@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dptext.tokens import common, grammar, kinds, language_data, markup, names
 from dptext.tokens.forms import FormLayout
@@ -105,13 +106,6 @@ class Tokenizer:
         persons = (wanted >> _NAMED & 1).astype(bool)
         read_as = ids if self._reads is None else self._reads[ids]
         read_as = np.where(persons, np.int32(self._names), read_as)
-        copied = forms = None
-        if self._shows_forms:
-            bodies = [pieces[position].lstrip(" ") for position in positions.tolist()]
-            forms = grammar.forms_of_words(ids, bodies, self._lexicon)
-        if self._common is not None:
-            rows = ((codes >> _ROW & 0xFFFFFFFF) - 1).astype(np.int32)
-            copied = np.where((flags & kinds.KIND) == kinds.COMMON, rows, np.int32(-1))
         return Words(
             pieces=pieces,
             flags=flags,
@@ -121,9 +115,23 @@ class Tokenizer:
             ids=ids,
             read_as=read_as,
             formed=formed,
-            copied=copied,
-            grammar=forms,
+            copied=self._rows_of_copied(codes),
+            grammar=self._grammar_of(pieces, positions, ids),
         )
+
+    def _rows_of_copied(self, codes: Ints) -> Ids | None:
+        if self._common is None:
+            return None
+        rows = ((codes >> _ROW & 0xFFFFFFFF) - 1).astype(np.int32)
+        return np.where((codes & kinds.KIND) == kinds.COMMON, rows, np.int32(-1))
+
+    def _grammar_of(
+        self, pieces: list[str], positions: Ints, ids: Ids
+    ) -> NDArray[np.uint8] | None:
+        if not self._shows_forms:
+            return None
+        bodies = [pieces[position].lstrip(" ") for position in positions.tolist()]
+        return grammar.forms_of_words(ids, bodies, self._lexicon)
 
     def _divide(
         self, pieces: list[str], codes: Ints, ends: Ints
@@ -210,6 +218,8 @@ class Tokenizer:
             reads_as_name = names.known_is_name if spelled else names.unknown_is_name
         # Lexicons without one row for names need no lists of them.
         named = self._names >= 0 and (named or reads_as_name(body, self._language))
+        if self._common is not None and self._names >= 0:
+            named = named or self._common.is_person(body)
         bits = 0 if self._common is None else self._common.code(body)
         if self._common is not None and self._common.reads_as_month(body):
             kind, row, bits, named = kinds.WORD, self._month, 0, False

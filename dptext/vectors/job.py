@@ -19,7 +19,7 @@ from dptext.engine.source import Source, subject_of
 from dptext.engine.survey import Fields, Language
 from dptext.errors import RefusedError, UsageError
 from dptext.randomness import RunKey
-from dptext.streams.outputs import Aside, OutputFile
+from dptext.streams.outputs import OutputFile, Quarantine
 from dptext.types import Record, Verbatim
 from dptext.vectors import columns, release
 from dptext.vectors.columns import Columns, VectorWriter
@@ -72,7 +72,7 @@ def run(
     ready: VectorRelease,
     key: RunKey,
     output: OutputFile,
-    aside: Aside | None = None,
+    aside: Quarantine | None = None,
     *,
     progress: Progress | None = None,
     warn: Warn = lambda line: None,

@@ -44,6 +44,8 @@ def key(settings: Mapping[str, Any], lexicon: str) -> str:
     options = settings.get("embed")
     if not isinstance(options, Mapping):  # settings of a report may be anything
         return ""
+    if options.get("public") is not None:
+        return ""  # directions of other texts than those that were measured
     pool = options.get("pool")
     weight = options.get("sif") if pool == "sif" else None
     chosen = {name: settings.get(name) for name in _SETTINGS}

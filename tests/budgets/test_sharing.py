@@ -21,7 +21,9 @@ def fill(
     weights = np.array([weight for text in texts for weight in text])
     of = np.repeat(np.arange(len(texts)), [len(text) for text in texts])
     same = np.ones(len(texts))
-    eps = linguistic.fill(weights, of, total * same, low * same, high * same)
+    eps = linguistic.fill(
+        weights, of, totals=total * same, low=low * same, high=high * same
+    )
     return [eps[of == number] for number in range(len(texts))]
 
 

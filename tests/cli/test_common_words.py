@@ -6,6 +6,7 @@ With the profile and the lexicon that ship.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ import pytest
 import yaml
 
 import dptext
+from dptext import profile
+from dptext.guarantees import claims
 from dptext.report.exports import SIDECAR
 from dptext.settings import digest_of_data
 from tests.cli.running import Ran, here
@@ -24,7 +27,10 @@ ROWS = (
     "My number is K-83838974, I live in Florida since May 5, 2021.",
 )
 READABLE = ("--profile", "readable", "-f", "text")
-ALLOW = ("punctuation", "forms", "common-words", "classes", "number")
+RECIPE = profile.load("readable")
+ALLOW = tuple(map(str, claims.unprotected(RECIPE.tokens, RECIPE.strategy)))
+SETTINGS: dict[str, Any] = RECIPE.settings()
+COUNT, EPSILON = f"{RECIPE.tokens.common:,}", SETTINGS["budget"]["epsilon"]
 
 
 def allowing(*names: str) -> tuple[str, ...]:
@@ -62,7 +68,7 @@ def test_the_first_lines_say_that_nobody_becomes_anonymous(folder: Path) -> None
     assert said.startswith("This does not anonymise. Common words are copied unchanged")
     assert "not protected at all" in said
     assert "anyone who has an original text recognises its row" in said
-    assert "3,000 most frequent" in said
+    assert f"{COUNT} most frequent" in said
     shown = here("report", str(folder / "out.jsonl")).out.decode()
     assert shown.index("anonymous") < shown.index("one word")
     page = folder / "page.html"
@@ -113,10 +119,10 @@ def test_what_is_copied_and_shown_must_be_allowed(folder: Path) -> None:
         rest = [each for each in ALLOW if each != name]
         assert here("check", path, *allowing(*rest)).code == 1, name
     assert here("check", path, *allowing(*ALLOW)).code == 0
-    limits = ("--set", "max_epsilon=4", "--set", "max_risk=15%")
+    limits = ("--set", f"max_epsilon={EPSILON}", "--set", "max_risk=15%")
     assert here("check", path, *allowing(*ALLOW), *limits).code == 0
-    ran = here("check", path, *allowing(*ALLOW), "--set", "max_epsilon=3")
-    assert b"the policy allows 3" in ran.out
+    ran = here("check", path, *allowing(*ALLOW), "--set", "max_epsilon=.5")
+    assert b"the policy allows 0.5" in ran.out
 
 
 def tokens_of(change: Callable[[Any], object]) -> Callable[[Any], None]:
@@ -137,7 +143,7 @@ EDITS: dict[str, Callable[[Any], object]] = {
     "no classes": tokens_of(lambda tokens: tokens.pop("classes")),
     "the first sentence": lambda report: report["guarantee"]["not_covered"].pop(0),
     "its words": lambda report: report["guarantee"]["not_covered"].__setitem__(
-        0, report["guarantee"]["not_covered"][0].replace("3,000", "300")
+        0, report["guarantee"]["not_covered"][0].replace(COUNT, "300")
     ),
     "unprotected": lambda report: report["guarantee"]["unprotected"].remove(
         "common-words"
@@ -247,3 +253,13 @@ def test_settings_that_do_not_go_together(
     ran = here("sanitize", source, *READABLE, *options, "-o", "x.jsonl")
     assert (ran.code, ran.err.count("\n")) == (2, 1), ran.err
     assert said in ran.err
+
+
+@pytest.mark.skipif(RECIPE.tokens.grammar != "show", reason="no form is shown")
+def test_the_risk_says_what_it_leaves_out(folder: Path) -> None:
+    """A shown form helps to guess: the note has the figure with it."""
+    report = json.loads((folder / f"out.jsonl{SIDECAR}").read_text())
+    note = report["words"]["risk_note"]
+    found = re.search(r"with the form the best guess is right for ([\d.]+)%", note)
+    assert found is not None
+    assert float(found[1]) / 100.0 > report["words"]["risk"]["success"]

@@ -6,12 +6,13 @@ import csv
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import dptext
 from dptext.errors import UsageError
 from dptext.lexicons import topics
-from tests import made_topics
+from tests import distributions, made_topics
 from tests.cli.running import here
 
 HOSTILE = [
@@ -116,6 +117,23 @@ def test_every_format_writes_topics_alone(
     assert here("check", str(target)).code == 0
 
 
+@pytest.mark.parametrize("text", ["the storm brought rain", "", "\x00 ]} Привет 🙂"])
+@pytest.mark.parametrize("suffix", [".jsonl", ".csv"])
+def test_written_files_follow_the_law(suffix: str, text: str, tmp_path: Path) -> None:
+    """Randomised response at epsilon, from file to file, for any text (alarm 1e-6)."""
+    source, target = tmp_path / f"in{suffix}", tmp_path / f"out{suffix}"
+    text = text.replace("\x00", "" if suffix == ".csv" else "\x00")
+    save(source, [text] * 4000)
+    run = ("sanitize", str(source), "-f", "text", "--topics", "released/8", "-q")
+    assert here(*run, "--epsilon", "2", "--shuffle", "-o", str(target)).code == 0
+    phrases = topics.open_lexicon("released", 8).words
+    drawn = np.array([phrases.index(each) for each in texts_of(target)])
+    counts = np.bincount(drawn, minlength=8)
+    law = np.full(8, 1.0 / (np.exp(2.0) + 7.0))
+    law[counts.argmax()] *= np.exp(2.0)
+    distributions.assert_follows(drawn, law, distributions.ALARM / 6)
+
+
 def test_processes_and_runs_by_key_give_the_same_bytes(tmp_path: Path) -> None:
     """With a seed, one process and two write the same; the lexicon is found by name."""
     source = tmp_path / "in.jsonl"
@@ -130,6 +148,28 @@ def test_processes_and_runs_by_key_give_the_same_bytes(tmp_path: Path) -> None:
         assert ran.code == 0, ran.err
         written.append(target.read_bytes())
     assert written[0] == written[1]
+
+
+def test_a_run_is_resumed_with_the_same_topics(key: str, tmp_path: Path) -> None:
+    """Finished files stay; one that is gone is written again with the same bytes."""
+    (tmp_path / "in").mkdir()
+    for name in ("a", "b"):
+        save(tmp_path / "in" / f"{name}.jsonl", [f"{text} {name}" for text in HOSTILE])
+    out = tmp_path / "out"
+    run = (
+        *("sanitize", str(tmp_path / "in"), "-f", "text", "--out-dir", str(out)),
+        *("--key-file", key, "--resume", "-q"),
+    )
+    assert here(*run, "--topics", "released").code == 0
+    before = {path.name: path.read_bytes() for path in out.glob("*.jsonl")}
+    (out / "b.jsonl").unlink()
+    stays = (out / "a.jsonl").stat().st_mtime_ns
+    assert here(*run, "--topics", "released").code == 0
+    assert {path.name: path.read_bytes() for path in out.glob("*.jsonl")} == before
+    assert (out / "a.jsonl").stat().st_mtime_ns == stays
+    # Another number of topics is another release.
+    assert here(*run, "--topics", "released/4").code == 0
+    assert (out / "a.jsonl").stat().st_mtime_ns != stays
 
 
 def test_each_text_of_a_record_is_charged(tmp_path: Path) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dptext.evaluation.run import PairMeter
-from dptext.tokens.policy import Policy
+from dptext.tokens.policy import Form, Policy
+from dptext.types import Lexicon
 from tests import small
 
 LEXICON = small.english("the", "cat", "dog", "runs", "well", "don't")
@@ -63,3 +64,12 @@ def test_nothing_is_no_figure() -> None:
     meter.add(["", "?"], ["", "?"])
     kept = meter.result()
     assert (kept.perturbed, kept.low, kept.similarity, kept.known) == (None,) * 4
+
+
+def test_numbers_that_look_like_a_form_are_numbers(builtin: Lexicon) -> None:
+    """A drawn 17:54 is the element of its shape, as the run knows, and no time."""
+    policy = Policy(forms=(Form.TIME, Form.PHONE))
+    meter = PairMeter(builtin, policy=policy)
+    aligned = meter.add(["room 12 is clean"], ["room 17:54 is clean"])
+    assert len(aligned.rows_after) == 4
+    assert (aligned.ids[1] >= 0).all()

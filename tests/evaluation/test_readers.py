@@ -16,6 +16,8 @@ from dptext.evaluation import readers
 from tests.cli.running import WORDS, here, lexicon, small
 
 COUNTED, PRIVATE = 300, 120
+# Of a small vocabulary so many texts may be near others by chance.
+NEAR = 12
 
 
 def rows(count: int, seed: int) -> list[str]:
@@ -118,14 +120,14 @@ def test_records_of_several_fields_are_known(tmp_path: Path) -> None:
 
 def test_evaluate_reads_with_public_text(files: tuple[Path, Path, Path]) -> None:
     """The reader of the kind finds more than others, with intervals, and is named."""
-    data, said = evaluated(files)
+    data, _ = evaluated(files)
     every = {each["reader"]: each["classes"][0] for each in data["in_context"]}
     assert every["same-kind"]["low"] > every["alone"]["high"]
-    assert every["same-kind"]["words"] == PRIVATE * 17
     known = data["public_text"]
+    assert every["same-kind"]["words"] == (PRIVATE - known["repeated"]) * 17
     assert (known["file"], known["counted"]) == ("public.jsonl", COUNTED * 17)
-    assert (known["texts"], known["repeated"]) == (PRIVATE, 0)
-    assert "word for word" not in said
+    assert known["texts"] == PRIVATE
+    assert known["repeated"] <= NEAR
 
 
 def test_private_rows_in_the_public_text_are_counted_and_not_read(
@@ -136,11 +138,15 @@ def test_private_rows_in_the_public_text_are_counted_and_not_read(
     repeated = rows(PRIVATE, 2)[:5]
     written(public, [*rows(COUNTED, 1), *(text.upper() for text in repeated)])
     data, said = evaluated(files)
-    assert data["public_text"]["repeated"] == 5
-    assert data["in_context"][0]["classes"][0]["words"] == (PRIVATE - 5) * 17
+    count = data["public_text"]["repeated"]
+    assert 5 <= count <= 5 + NEAR
+    assert data["in_context"][0]["classes"][0]["words"] == (PRIVATE - count) * 17
     assert said.count("\n") == 1
-    assert f"5 of {PRIVATE} private texts occur word for word" in said
+    assert f"{count} of {PRIVATE} private texts recur" in said
     assert not any(text in said for text in repeated)
+    nearly = (text.replace(text.split()[0], "xyzzy", 1) for text in repeated)
+    written(public, [*rows(COUNTED, 1), *nearly])
+    assert evaluated(files)[0]["public_text"]["repeated"] == count
     public.write_bytes(original.read_bytes())
     data, said = evaluated(files)
     assert data["public_text"]["repeated"] == PRIVATE

@@ -140,6 +140,28 @@ def test_growth_has_an_interval() -> None:
     assert hits >= _LEAST
 
 
+def test_texts_of_a_record_are_of_one_person(tmp_path: Path, run_folders: Path) -> None:
+    """Two fields of a record say no more of people than one: intervals stay as wide."""
+    made_topics.make("fields")
+    rng, texts = np.random.default_rng(7), made_topics.public_texts().texts
+    rows = [f"{texts[row]} indeed" for row in rng.integers(0, len(texts), 60)]
+    source, target = tmp_path / "in.jsonl", str(tmp_path / "out.jsonl")
+    lines = [json.dumps({"title": row, "text": row}) + "\n" for row in rows]
+    source.write_text("".join(lines))
+    run = ("sanitize", str(source), "-f", "text", "-f", "title", "--topics", "fields")
+    assert here(*run, "--epsilon", "8", "-q", "-o", target).code == 0
+    widths = []
+    for more in ((), ("--target", "file")):
+        ran = here("topics", "estimate", target, "--json", *more)
+        assert ran.code == 0, ran.err
+        (table,) = json.loads(ran.out)["tables"]
+        first = max(table["topics"], key=lambda each: each["share"])
+        widths.append(first["high"] - first["low"])
+    # Of 60 people 95% intervals of a share near 1/8 are some 17 points wide.
+    assert widths[0] > 0.13
+    assert widths[1] < 0.05
+
+
 def test_no_text_and_one_person_say_nothing() -> None:
     """Without texts there is no share; of one person alone no interval."""
     law = Law(4, 2.0)

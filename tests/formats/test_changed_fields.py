@@ -115,14 +115,14 @@ def test_columns_without_names_are_found_again_in_the_output() -> None:
         dropped=("1", "3"),
         pseudonyms=("5",),
     )
-    there = selection.of_output()
+    there = selection.output_selection()
     assert (there.fields, there.id_field, there.pseudonyms) == (("1",), "2", ("3",))
     out = written("csv", b"1,a,3,4,5\n", selection)
     (record,) = records("csv", out, there)
     assert (record.texts, record.identity) == (("A",), "4")
-    assert chosen("id", id_field="id").of_output().id_field is None
-    assert chosen("who", id_field="who.id").of_output().id_field is None
-    assert chosen("who", id_field="whom").of_output().id_field == "whom"
+    assert chosen("id", id_field="id").output_selection().id_field is None
+    assert chosen("who", id_field="who.id").output_selection().id_field is None
+    assert chosen("who", id_field="whom").output_selection().id_field == "whom"
 
 
 ROWS: list[dict[str, Any]] = [
@@ -237,17 +237,19 @@ def test_equal_values_have_equal_tokens_in_all_formats() -> None:
 def test_a_number_has_one_spelling_with_all_its_digits() -> None:
     """Neither the way that a number is written counts, nor is any digit lost."""
     same = ["7", "7.0", "7e0", "70E-1", '"7"', '"7.0"']
-    spelled = {_fields.of_pseudonym(_fields.value_of_json(each), "") for each in same}
+    spelled = {
+        _fields.pseudonym_input(_fields.value_of_json(each), "") for each in same
+    }
     assert spelled == {"7"}
     for number in ("1234567890123456780", "9007199254740993", "1" + "0" * 30):
         for each in (number, f'"{number}"', f"{number}.0"):
-            value = _fields.of_pseudonym(_fields.value_of_json(each), "")
+            value = _fields.pseudonym_input(_fields.value_of_json(each), "")
             assert value == number
-    assert _fields.of_pseudonym("007", "") == "007", "a text is no number"
-    assert _fields.of_pseudonym("1.10", "") == "1.10"
-    assert _fields.of_pseudonym("e\u0301", "") == "é"
+    assert _fields.pseudonym_input("007", "") == "007", "a text is no number"
+    assert _fields.pseudonym_input("1.10", "") == "1.10"
+    assert _fields.pseudonym_input("e\u0301", "") == "é"
     for missing in (None, "", " \t", float("nan")):
-        assert _fields.of_pseudonym(missing, "") is None
+        assert _fields.pseudonym_input(missing, "") is None
 
 
 def test_tokens_depend_on_the_key_and_the_value_alone() -> None:
@@ -281,7 +283,7 @@ def test_changed_fields_are_not_copied_fields(name: str) -> None:
         assert not {"when", "who", "text"} & others.keys()
     # In the output, the tokens are no copied fields, either.
     out = written(name, data, selection)
-    assert copied_names(name, out, selection.of_output()) == ["ok", "share"]
+    assert copied_names(name, out, selection.output_selection()) == ["ok", "share"]
 
 
 @pytest.mark.parametrize("name", ["csv", "parquet", "xlsx"])

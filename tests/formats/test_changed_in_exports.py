@@ -48,7 +48,7 @@ def test_elements_of_lists_may_lack_what_changes() -> None:
         }
         left = ["messages.id", "messages.text.type", "messages.action"]
         assert copied_names(name, data, selection) == left
-        assert copied_names(name, out, selection.of_output()) == left
+        assert copied_names(name, out, selection.output_selection()) == left
     (record,) = records("json", data, selection)
     assert {*(record.present or ())} == {*selection.fields, *selection.changed}
 
@@ -105,7 +105,7 @@ def test_skipped_lines_are_in_no_output() -> None:
     out = written("csv", data, selection)
     header = b"\xef\xbb\xbfwho,text,\n"
     assert out == header + f"{TOKEN('Ada')},X,1\n".encode()
-    there = selection.of_output()
+    there = selection.output_selection()
     assert [each.texts for each in records("csv", out, there)] == [("X",)]
     assert list(find(None, "csv").copied(io.BytesIO(out), there)) == [""]
 

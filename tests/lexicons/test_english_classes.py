@@ -27,7 +27,7 @@ def _rows(lexicon: Lexicon, name: str) -> list[int]:
 
 def _order(lexicon: Lexicon, row: int) -> list[int]:
     """Return the outputs that rank lists for a row."""
-    order: list[int] = rank.within(prepared.space_of(lexicon), OUTPUTS, 96)[
+    order: list[int] = rank.list_outputs(prepared.space_of(lexicon), OUTPUTS, 96)[
         row
     ].tolist()
     return order
@@ -57,7 +57,7 @@ def test_all_names_have_one_order_of_names(builtin: Lexicon) -> None:
     """Names are equal inputs of rank, and their order is the public list of names."""
     names = rows_of_names(builtin)
     assert names.sum() > 12_000
-    listed = rank.within(prepared.space_of(builtin), OUTPUTS, 96)
+    listed = rank.list_outputs(prepared.space_of(builtin), OUTPUTS, 96)
     assert (listed[:-1][names] == listed[:-1][names][0]).all()
     assert set(listed[:-1][names][0].tolist()) <= set(_rows(builtin, "names"))
     mechanism = rank.Params().prepare(prepared.space_of(builtin), Aim(epsilon=9.5))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dptext.measures.independence import Units, totals
+from dptext.measures.independence import Recurring, Units, totals
 
 RNG = np.random.default_rng(7)
 VOCABULARY = [f"w{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(600)]
@@ -104,3 +104,23 @@ def test_any_length_has_a_unit(size: int) -> None:
     """Texts of one word and of many are found again."""
     text = " ".join(drawn(size))
     assert labels(text, "other words here", text.upper()) == [0, 1, 0]
+
+
+def test_near_duplicates_of_earlier_records_recur() -> None:
+    """By texts of eight words and more, or as a whole; others and short ones do not."""
+    known = Recurring()
+    assert known.among(("nothing is known yet",)) == [False]
+    long = " ".join(f"word{chr(97 + n)}" for n in range(20))
+    known.add((long, "Thank you!"))
+    known.add(("a short title",))
+    near = long.upper().replace("WORDA ", "other ")
+    assert known.among((near,)) == [True]
+    more = " ".join(f"more{chr(97 + n % 26)}{chr(97 + n // 26)}" for n in range(400))
+    assert known.among(("Thank you!", more, long)) == [False, False, True]
+    assert known.among((long, "Thank you!")) == [True, True]
+    assert known.among(("A short  title.",)) == [True]
+    assert known.among(("Thank you!",)) == [False]
+    assert known.among(("a quite different text of more than eight words here",)) == [
+        False
+    ]
+    assert known.among(()) == []

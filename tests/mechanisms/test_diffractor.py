@@ -97,7 +97,7 @@ def test_tem_is_the_exponential_mechanism_of_the_cut_distance() -> None:
 def test_a_chain_goes_to_the_nearest_word_that_is_left() -> None:
     """Step by step, also where all listed neighbours have been visited."""
     space = prepared.space_of(small.cloud(300, 4))
-    built = WordChains.of(space, 2, seed=3)
+    built = WordChains.build(space, 2, seed=3)
     gaps = np.linalg.norm(space.vectors[:, None] - space.vectors[None, :-1], axis=2)
     assert built.words[0, 0] != built.words[1, 0]
     for chain, positions in zip(built.words, built.positions, strict=True):
@@ -112,7 +112,7 @@ def test_a_chain_goes_to_the_nearest_word_that_is_left() -> None:
 def test_chains_follow_their_public_seed() -> None:
     """The same seed gives the same chains, another seed others."""
     space = prepared.space_of(small.cloud(60, 3))
-    one, same, other = (WordChains.of(space, 1, seed).words for seed in (1, 1, 2))
+    one, same, other = (WordChains.build(space, 1, seed).words for seed in (1, 1, 2))
     np.testing.assert_array_equal(one, same)
     assert (one != other).any()
 

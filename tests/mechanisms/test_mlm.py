@@ -281,7 +281,9 @@ def test_every_sequence_has_one_mask_and_fits(
     )
     one, two = np.array([[1], [1]]), np.array([[2], [2]])
     frame = mlm.ModelFrame(one, two if pair else None, two, 5, 6)
-    (tokens, types), where = mlm.sequence(batch, 0, position, 9, frame, longest)
+    (tokens, types), where = mlm.sequence(
+        batch, 0, position, mask=9, frame=frame, longest=longest
+    )
     assert tokens[where] == 9
     assert (tokens == 9).sum() == 1
     assert len(tokens) == len(types) <= longest

@@ -166,7 +166,7 @@ def test_vectors_of_long_texts_are_sums_of_all_their_words(precision: type) -> N
     vectors = similarity.Weighted(lexicon)
     for highest in (10, 49):
         ids = rng.integers(-1, highest, len(texts)).astype(np.int32)
-        sums = vectors.of_texts(texts, ids, len(sizes))
+        sums = vectors.sums(texts, ids, len(sizes))
         for text in range(len(sizes)):
             expected = table[ids[texts == text]].sum(axis=0)
             np.testing.assert_allclose(sums[text], expected, rtol=1e-3, atol=1e-3)
@@ -186,7 +186,7 @@ def test_unrelated_texts_are_all_pairs_of_two_rows() -> None:
     words = words_of(*texts)
     drawn = np.random.default_rng(2).permutation(words.ids)
     vectors = similarity.Weighted(LEXICON)
-    sums = [vectors.of_texts(words.texts, ids, 30) for ids in (words.ids, drawn)]
+    sums = [vectors.sums(words.texts, ids, 30) for ids in (words.ids, drawn)]
     both = (np.linalg.norm(sums[0], axis=1) * np.linalg.norm(sums[1], axis=1)) > 0
     before, after = (
         rows[both] / np.linalg.norm(rows[both], axis=1)[:, None] for rows in sums

@@ -8,19 +8,24 @@ from __future__ import annotations
 import importlib.util
 import json
 import shutil
+import tarfile
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import psutil
 import pytest
 
 import dptext
+from dptext import lexicons
+from dptext.lexicons import topics
 from dptext.report import document
-from dptext.spark import open_session
+from dptext.spark import open_session, sent
 from dptext.spark import privatize as privatized
+from tests import made_topics
 from tests.cli.running import WORDS, here, lexicon, small
 from tests.faults.resuming import files
 
@@ -92,6 +97,67 @@ def test_folders_are_those_of_one_machine(spark: Any, folder: Path) -> None:
     assert report["private"]["faults"] == 1
     assert files(folder / "spark") == files(folder / "local")
     assert len(files(folder / "spark")) == 6
+
+
+@pytest.mark.parametrize("more", [(), ("--mechanism", "subset", "--epsilon", "1")])
+def test_topics_are_those_of_one_machine(
+    spark: Any, key: str, tmp_path: Path, more: tuple[str, ...]
+) -> None:
+    """Files and data frames: each text becomes the same topics, and reports agree."""
+    made_topics.make("clustered")
+    texts = [*made_topics.public_texts().texts[:30], "", "Привет 🙂"]
+    rows = [{"id": n, "text": f"{text} indeed"} for n, text in enumerate(texts)]
+    (tmp_path / "in").mkdir()
+    for name, part in (("a", rows[:20]), ("b", rows[20:])):
+        lines = "".join(json.dumps(row) + "\n" for row in part)
+        (tmp_path / "in" / f"{name}.jsonl").write_text(lines)
+    run = (
+        *("sanitize", str(tmp_path / "in"), "-f", "text", "--topics", "clustered/8"),
+        *("--key-file", key, "-q", *more),
+    )
+    for engine in ("local", "spark"):
+        ran = here(*run, "--engine", engine, "--out-dir", str(tmp_path / engine))
+        assert ran.code == 0, ran.err
+    assert files(tmp_path / "spark") == files(tmp_path / "local")
+    assert here("check", str(tmp_path / "spark" / "a.jsonl")).code == 0
+    over: dict[str, Any] = {"lexicon": "topics:clustered/8"}
+    if more:
+        over |= {"mechanism": "subset", "budget": {"epsilon": 1.0}}
+    given: dict[str, Any] = {
+        "profile": "topics",
+        "overrides": over,
+        "key": KEY,
+        "id": "id",
+    }
+    frame = spark.createDataFrame(
+        [(row["id"], row["text"]) for row in rows], "id int, text string"
+    )
+    private: Any = privatized(frame, "text", **given)
+    one: Any = dptext.privatize(pd.DataFrame(rows), columns="text", **given)
+    found = {row.id: row.text for row in private.collect()}
+    assert [found[n] for n in range(len(rows))] == list(one["text"])
+
+
+def test_topics_are_sent_to_other_machines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file of topics travels as an archive, under the name that workers open."""
+    made_topics.make("sent")
+    lexicon = topics.open_lexicon("sent", 8)
+    archives: list[str] = []
+
+    class Context:
+        master = "spark://elsewhere"
+
+        def addArchive(self, path: str) -> None:
+            with tarfile.open(path) as packed:
+                packed.extractall(tmp_path / "there", filter="data")
+            archives.append(path)
+
+    with sent(Context(), lexicon) as name:
+        assert archives[0].endswith(name)
+    named = topics.named(str(tmp_path / "there" / "topics.json"), 8)
+    assert lexicons.find(named).digest == lexicon.digest
 
 
 def test_a_killed_worker_changes_nothing(spark: Any, folder: Path) -> None:

@@ -314,7 +314,7 @@ def test_names_and_places_are_written_in_their_order(builtin: Lexicon) -> None:
 
 
 def test_places_in_capitals_and_the_pronoun_are_known(builtin: Lexicon) -> None:
-    """ "US" is a place and "us" is a word; "i" is copied as "I" is."""
+    """One of "US" is a place and "us" a word; "i" is copied as "I" is."""
     policy = Policy(common=5000, classes=(*WordClass,), case="copy")
     text = "i went to the <US> with us. I. <i>. <Love>, Love it. Dear all"
     assert shown_in(builtin, text.replace("<", "").replace(">", ""), policy)

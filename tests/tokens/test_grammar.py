@@ -32,9 +32,7 @@ POLICY = Policy(common=3000, case="copy", grammar="show")
         ("qzzx", grammar.NOUN),
     ],
 )
-def test_a_form_is_seen_in_the_spelling(
-    builtin: Lexicon, word: str, form: int
-) -> None:
+def test_a_form_is_seen_in_the_spelling(builtin: Lexicon, word: str, form: int) -> None:
     """By part of speech and ending, of unknown words by the ending alone."""
     words = Tokenizer(builtin, POLICY).words([f"the {word} of"])
     assert words.grammar is not None

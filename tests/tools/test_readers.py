@@ -15,6 +15,7 @@ from dptext import models
 from dptext.measures import calibrate
 from tests.cli.running import environment
 from tests.model_server import serving
+from tools import readers
 
 if not models.has("httpx"):
     pytest.skip("httpx is not installed", allow_module_level=True)
@@ -61,6 +62,29 @@ def test_a_server_attacks_the_named_rows_and_nothing_is_written(tmp_path: Path) 
     assert [request["model"] for request in asked] == ["tiny", "tiny"]
     unnumbered = re.sub(r"\[[0-9]+\]", "", sent)
     assert not any(row in unnumbered for row in ROWS)
+
+
+@pytest.mark.slow
+def test_the_figures_that_ship_are_those_of_what_ships() -> None:
+    """Each shipped setting has its figures, and none of earlier settings are left."""
+    parts = json.loads(calibrate.shipped_readers().read_bytes())
+    assert {*parts["readers"], *parts["written"]} == readers.shipped_keys()
+    rungs = [each for one in parts["ladders"].values() for each in one.values()]
+    assert {each["readers"] for each in rungs} == parts["readers"].keys()
+    assert {each["written"] for each in rungs} < parts["written"].keys()
+
+
+def test_figures_of_other_settings_are_left_out(tmp_path: Path) -> None:
+    """A run of one cell takes them out of the file, too."""
+    path = tmp_path / "readers.json"
+    path.write_text(
+        '{"ladders": {}, "readers": {"old": [], "new": []}, "written": {"old": []}}'
+    )
+    figures = readers.Figures(path, fresh=False)
+    figures.keep({"new"})
+    figures.save()
+    parts = json.loads(path.read_bytes())
+    assert parts == {"ladders": {}, "readers": {"new": []}, "written": {}}
 
 
 def test_wrong_flags_are_refused(tmp_path: Path) -> None:

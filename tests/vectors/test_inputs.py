@@ -308,7 +308,7 @@ def test_a_grid_is_wide_enough_for_vectors_that_lie_close_together(
     rows = (1.0 + 1e-6 * np.random.default_rng(1).normal(size=(9, 3))) / 2.0
     lexicon = small.lexicon(rows)
     normal = prepared.ready("discrete-gaussian", lexicon)
-    rest = normal.params.delta - normal._rest(epsilon)
+    rest = normal.params.delta - normal._table_delta(epsilon)
     mu = largest_mu(epsilon, rest if rest > 0.0 else normal.params.delta)
     root = Fraction(math.sqrt(3.0) * (1.0 - 1e-15))
     sigma = Fraction(normal.sigma(epsilon))

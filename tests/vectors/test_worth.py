@@ -45,12 +45,12 @@ def test_a_run_says_it(tmp_path: Path) -> None:
     """In its answer, with the figures, below 20 nats alone."""
     source, out = tmp_path / "in.jsonl", tmp_path / "out.npy"
     source.write_bytes(GIVEN)
-    run = ["embed", str(source), "-f", "text", "-o", str(out), "--json"]
-    run += ["--mechanism", "discrete-gaussian"]
-    ran = here(*run, "--pool", "sif")
+    run = ("embed", str(source), "-f", "text", "-o", str(out), "--json")
+    noise = ("--mechanism", "discrete-gaussian")
+    ran = here(*run, *noise, "--pool", "sif")
     assert ran.code == 0, ran.err
     said = json.loads(ran.err)["use"]
     assert said["sentence"].startswith("next to nothing is left: a classifier")
     assert said["accuracy"] < said["chance"] + 0.05
-    ran = here(*run, "--epsilon", "500")
+    ran = here(*run, *noise, "--epsilon", "500")
     assert "use" not in json.loads(ran.err)

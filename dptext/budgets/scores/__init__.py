@@ -1,13 +1,12 @@
-"""Scores: how much a word tells in its text, one file each; more is more to protect.
+"""Scores: how much a word tells in its text, one file each; larger is more to protect.
 
 A file holds `Params`, a frozen dataclass and subclass of `scores.Params`: the settings
 in a profile. Their `prepare` returns a `Score`. Another package adds one by the entry
 point group `dptext.scores`.
 
-For scores that ask other splitters: where words stand in their texts. Offsets are
-characters of all texts of a batch joined. A word that another splitter divides takes
-the greatest value of its parts; parts of what it leaves whole take the value of the
-whole.
+Scores that use other tokenizers find words by their offsets, in characters of all texts
+of a batch joined. A word that another tokenizer divides takes the greatest value of its
+parts; the parts of a longer token take the value of that token.
 """
 
 from __future__ import annotations
@@ -31,50 +30,50 @@ class Params(ABC):
 
     @abstractmethod
     def prepare(self, lexicon: Lexicon) -> Score:
-        """Do the public work; quick: it finds models and data, but loads no model.
+        """Find models and data, without loading a model.
 
         Raises UsageError with the command that fetches a missing model.
         """
 
 
 class Score(Prepared, ABC):
-    """A score made ready; multiplies: a factor on the mean of the others, 1 neutral."""
+    """A score made ready."""
 
     __slots__ = ()
+    #: A factor on the mean of the other scores; 1 is neutral.
     multiplies: ClassVar[bool] = False
 
     @property
     @abstractmethod
     def description(self) -> str:
-        """Say what the score rests on, for reports."""
+        """Return the source of the score, for reports."""
 
     @abstractmethod
     def values(self, words: Words) -> Floats:
         """Return the score of each of words.positions, (n,) float64 >= 0.
 
-        A score follows from the word's own text and public data alone: no other text of
-        the batch and no batch size has a part in it.
+        A score depends on the word's own text and public data alone, not on the other
+        texts of the batch nor on its size.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class ByRow(Score):
-    """A score that follows from the word alone, and what it rests on.
+    """A score that depends on the word alone."""
 
-    by_row (V + 1,) float64, the last that of an unknown word, the greatest of all.
-    """
-
+    #: (V + 1,) float64; an unknown word, the last, has the greatest of all.
     by_row: Floats
+    #: For reports.
     source: str
 
     @classmethod
     def from_words(cls, words: Floats, source: str) -> ByRow:
-        """Take the scores of the V words."""
+        """Take the scores of the words: (V,)."""
         return cls(np.append(words, words.max()), source)
 
     @property
     def description(self) -> str:
-        """Say what the score rests on."""
+        """Return the source of the score."""
         return self.source
 
     def values(self, words: Words) -> Floats:
@@ -97,13 +96,13 @@ def bodies(words: Words) -> list[str]:
 
 
 def offsets(words: Words) -> Ints:
-    """Return where each piece begins, and the end: (p + 1,) int64."""
+    """Return the beginning of each piece, and the end: (p + 1,) int64."""
     lengths = np.fromiter(map(len, words.pieces), np.int64, len(words.pieces))
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
 
 
 def spans(words: Words) -> tuple[Ints, Ints]:
-    """Return begin and end of each word, (n,) each, the space in front left out."""
+    """Return begin and end of each word, (n,) each, without the space in front."""
     at = offsets(words)
     lead = (words.flags[words.positions] & kinds.LEAD) != 0
     return at[words.positions] + lead, at[words.positions + 1]
@@ -114,8 +113,8 @@ def greatest_values(
 ) -> Floats:
     """Return the greatest value of the tokens that each word overlaps.
 
-    tokens: begin, end and value of another splitter's, in order; default is for words
-    that overlap none.
+    tokens are begin, end and value of each token of another tokenizer, in order;
+    default is for words that overlap no token.
     """
     starts, stops = spans(words)
     begins, ends, values = np.array(list(tokens), np.float64).reshape(-1, 3).T
@@ -124,13 +123,14 @@ def greatest_values(
     padded = np.append(values, -np.inf)
     if not len(first):
         return np.empty(0)
+    # The maximum of each slice first:last; [::2] drops the slices between them.
     pairs = np.stack((first, last), axis=1).ravel()
     most = np.maximum.reduceat(padded, pairs)[::2]
     return np.asarray(np.where(first < last, most, default))
 
 
 def sentences(words: Words) -> Iterator[tuple[int, str]]:
-    """Yield offset and text of each sentence: up to an end mark, a line's or text's."""
+    """Yield offset and text of each sentence, up to an end mark or end of a line."""
     cuts = np.union1d(np.flatnonzero(words.flags & kinds.ENDER) + 1, words.ends)
     yield from _parts(words, cuts)
 
@@ -143,11 +143,9 @@ def chunks(words: Words, pieces: int) -> Iterator[tuple[int, str]]:
 
 
 def spacy_documents(words: Words, pipeline: Spacy) -> Iterator[tuple[int, Spacy]]:
-    """Yield the offset and the document of each text, a long one in parts.
-
-    One document a batch: nothing of a text depends on its neighbours, not by a
-    rounding.
-    """
+    """Yield the offset and the document of each text, of a long one in parts."""
+    # Batches of one: a document must not depend on its neighbours, not even in its last
+    # bits.
     parts = list(chunks(words, _PIECES))
     documents = pipeline.pipe((text for _, text in parts), batch_size=1)
     for (offset, _), document in zip(parts, documents, strict=True):
@@ -175,10 +173,10 @@ def windows(words: Words, most: int) -> Iterator[tuple[int, int, int, int]]:
 
 
 def every_token(words: Words, index: Mapping[str, int]) -> tuple[Words, Ints]:
-    """Return the batch with every word of its texts, kept ones too, as in positions.
+    """Return the batch with all words of its texts in positions, unchanged ones, too.
 
-    index: rows by lower-case word, for the kept ones. Also returns which of them are
-    replaced, (n,) int64. Tokens of punctuation and space are none.
+    index has the rows of unchanged words, by lower-case word. Also returns the places
+    of the replaced words among all, (n,) int64. Punctuation and spaces are not words.
     """
     kind = words.flags & kinds.KIND
     named = kinds.WORDLIKE[kind] & (kind != kinds.IDENTIFIER)

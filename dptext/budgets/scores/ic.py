@@ -1,12 +1,12 @@
 """Information content of a word's meanings in WordNet (Resnik 1995), in nats.
 
 source lexicon: the lexicon's own values (mean over the synsets of the word's lemmas;
-words outside WordNet have their surprisal; an unknown word the greatest of all).
-source nltk: the mean over the noun and verb synsets of the word's lemma of -ln of the
-synset's share in each of the files, over all files; a synset counted less than once
-counts as once. A word without such synsets gets neutral, and so do function words,
-whose synsets are of other words ("at": astatine). measure count is what the published
-code takes instead: the mean raw noun count of any word; common words score high by it.
+words outside WordNet have their surprisal, unknown words the greatest of all values).
+source nltk: for each file the mean, over the noun and verb synsets of the word's lemma,
+of -ln of the synset's share; then the mean over files. Counts below one count as one. A
+word without such synsets has the value neutral, and so have function words, whose
+synsets belong to other words ("at": astatine). measure count is that of the published
+code: the mean raw noun count of any word, by which common words score high.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Untyped = Any  # of NLTK
 
 @dataclass(frozen=True, slots=True)
 class FromNltk(scores.Score):
-    """The settings, and the digest of NLTK's data."""
+    """The score from NLTK's data, made ready."""
 
     params: Params
     digest: str
@@ -50,8 +50,8 @@ class FromNltk(scores.Score):
 
     def values(self, words: Words) -> Floats:
         """Return the information content of each word, or its count."""
-        asked = self.params.files, self.params.measure, self.params.neutral
-        values = [_word_value(word.lower(), *asked) for word in scores.bodies(words)]
+        settings = self.params.files, self.params.measure, self.params.neutral
+        values = [_word_value(word.lower(), *settings) for word in scores.bodies(words)]
         return np.array(values, np.float64)
 
 
@@ -65,9 +65,9 @@ def _word_value(
     synsets = _wordnet().synsets(word)
     for table in map(_table, files):
         counted = (_synset_value(synset, table, measure) for synset in synsets)
-        of_table = [value for value in counted if value is not None]
-        if of_table:
-            values.append(math.fsum(of_table) / len(of_table))
+        in_table = [value for value in counted if value is not None]
+        if in_table:
+            values.append(math.fsum(in_table) / len(in_table))
     return math.fsum(values) / len(values) or neutral if values else neutral
 
 
@@ -89,7 +89,7 @@ def _wordnet() -> Untyped:
 
 @lru_cache(maxsize=16)
 def _table(file: str) -> Untyped:
-    """Read counts by part of speech and offset; 0 is the whole."""
+    """Read counts by part of speech and offset; those at offset 0 are totals."""
     reader = models.package("nltk.corpus", WHAT, "nlp").wordnet_ic
     reader.ensure_loaded()
     if file not in reader.fileids():
@@ -102,15 +102,17 @@ def _table(file: str) -> Untyped:
 
 @dataclass(frozen=True, slots=True)
 class Params(scores.Params):
-    """source of the values; the rest is for nltk: its files, what of them, neutral."""
+    """Settings of the score; all but source are for nltk."""
 
     source: Literal["lexicon", "nltk"] = "lexicon"
+    #: Of NLTK's wordnet_ic.
     files: Annotated[tuple[str, ...], Meta(min_length=1)] = ("ic-brown.dat",)
     measure: Literal["information", "count"] = "information"
+    #: The value of words without counted synsets.
     neutral: Annotated[float, Meta(ge=0, le=1e6)] = 1.0
 
     def prepare(self, lexicon: Lexicon) -> scores.Score:
-        """Take the lexicon's values, or see that NLTK has its data."""
+        """Take the lexicon's values, or check that NLTK has its data."""
         if self.source == "nltk":
             models.need_nltk("wordnet", WHAT)
             models.need_nltk("wordnet_ic", WHAT)

@@ -22,27 +22,28 @@ Factor = Annotated[float, Meta(gt=0, le=1e6)]
 
 @dataclass(frozen=True, slots=True)
 class Params(scores.Params):
-    """pipeline: a name or a folder; multiplier of entities; labels with one of theirs.
+    """Settings of the score."""
 
-    A label whose multiplier is 1 counts as no entity.
-    """
-
+    #: A name or a folder.
     pipeline: str = models.PIPELINE
+    #: Of entities.
     multiplier: Factor = 2.0
+    #: Other multipliers by label; with 1 a label does not count.
     labels: dict[str, Factor] = field(default_factory=dict)
 
     def prepare(self, lexicon: Lexicon) -> NamedEntities:
-        """See that the pipeline is there."""
+        """Find the pipeline."""
         folder = models.need_spacy(self.pipeline, "the score ner")
         return NamedEntities(self, digest_of_path(folder))
 
 
 @dataclass(frozen=True, slots=True)
 class NamedEntities(scores.Score):
-    """The settings, and the digest of the pipeline."""
+    """The score made ready."""
 
     multiplies = True
     params: Params
+    #: Of the pipeline.
     digest: str
 
     @property

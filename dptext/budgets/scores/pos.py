@@ -1,8 +1,8 @@
 """A weight for the part of speech of a word in its sentence (Penn tags).
 
-The tag's longest prefix in weights counts, other where none is. A word that the tagger
-divides ("don't") has the greatest weight of its parts. Taggers read English: other
-languages get tags that mean little.
+The longest prefix of the tag in weights counts; other is for tags without one. A word
+that the tagger divides ("don't") has the greatest weight of its parts. Taggers are for
+English: tags in other languages mean little.
 """
 
 from __future__ import annotations
@@ -33,15 +33,18 @@ _Tagged = Iterator[tuple[int, int, str]]  # begin, end, tag
 
 @dataclass(frozen=True, slots=True)
 class Params(scores.Params):
-    """weights by the beginning of a tag; other; tagger; the pipeline of spacy."""
+    """Settings of the score."""
 
+    #: By the beginning of a tag.
     weights: dict[str, Weight] = field(default_factory=lambda: dict(WEIGHTS))
+    #: Of all other tags.
     other: Weight = 0.1
     tagger: Literal["nltk", "spacy"] = "nltk"
+    #: A name or a folder, for spacy.
     pipeline: str = models.PIPELINE
 
     def prepare(self, lexicon: Lexicon) -> PartsOfSpeech:
-        """See that the tagger is there."""
+        """Find the tagger."""
         if self.tagger == "nltk":
             models.need_nltk(_TAGGER, _WHAT)
             return PartsOfSpeech(self, models.nltk_digest(_TAGGER))
@@ -56,9 +59,10 @@ class Params(scores.Params):
 
 @dataclass(frozen=True, slots=True)
 class PartsOfSpeech(scores.Score):
-    """The settings, and the digest of the tagger's data."""
+    """The score made ready."""
 
     params: Params
+    #: Of the data of the tagger.
     digest: str
 
     @property
@@ -95,7 +99,7 @@ def _by_nltk(words: Words) -> _Tagged:
     for offset, text in scores.sentences(words):
         try:
             spans = list(tokenize(text))
-        except ValueError:  # NLTK cannot find some quotation marks again
+        except ValueError:  # NLTK converts some quotation marks and cannot find them
             spans = [match.span() for match in _TOKEN.finditer(text)]
         tags = tagger.tag([text[begin:end] for begin, end in spans])
         for (begin, end), (_, tag) in zip(spans, tags, strict=True):
@@ -104,7 +108,7 @@ def _by_nltk(words: Words) -> _Tagged:
 
 @cache
 def _nltk() -> tuple[Untyped, Untyped]:
-    """Return NLTK's splitter, as a function to spans, and its tagger."""
+    """Return a function from texts to spans of NLTK's tokens, and its tagger."""
     tokenizer = models.package("nltk.tokenize", _WHAT, "nlp").NLTKWordTokenizer()
     tagger = models.package("nltk.tag", _WHAT, "nlp").PerceptronTagger(lang="eng")
     return tokenizer.span_tokenize, tagger

@@ -1,16 +1,15 @@
-"""How much a text changes when a word is taken out: 1 - cos of their vectors.
+"""How much a text changes when a word is removed: 1 - cos of their vectors.
 
-A text of one word is nothing without it: 1.
+A text of one word is empty without it: its value is 1.
 
-Vectors are those of a sentence model, or the lexicon's own. A model gets what it
-compares of one text in blocks of their own, and each distinct word alone; a block is
-computed on one thread. So a value follows from its own text, to the last bit on one
-machine with the same packages, whatever stands beside it in a batch and however many
-processors there are. Other machines round sums another way: values are rounded to GRID,
-so that nearly all of them are the same there too.
+Vectors are those of a sentence model, or the lexicon's own. Blocks of a model hold
+variants of one text only, or one distinct word, and each is computed on one thread. So
+a value depends on its own text alone, to the last bit on one machine with the same
+packages, for any batch and any number of processors. Other machines round sums in
+another way: values are rounded to GRID, so that nearly all are the same there, too.
 
-Texts are read in parts of at most `window` words to be scored (`scores.windows`); what
-a model does not read of a part, beyond its own length, does not count there.
+Texts are read in parts of at most `window` words to be scored (`scores.windows`). A
+model ignores the end of a part that is longer than it reads.
 """
 
 from __future__ import annotations
@@ -36,18 +35,22 @@ LEXICON = "lexicon"
 _AT_ONCE = 64  # texts of one block
 _REMEMBERED = 20_000  # distinct words
 _RARE = 1e-3  # a of the weights a / (a + p) of Arora et al. 2017
+_WINDOWS = 64  # compared at a time
+_NOTHING = -1  # stands for the row of an empty text
+# Vectors of words, by digest and device of the model.
+_MEMORIES: dict[tuple[str, str], dict[str, NDArray[np.float32]]] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Params(scores.Params):
-    """model: a folder, an installed package, a fetched name; lexicon for its vectors.
+    """Settings of scores by vectors of texts."""
 
-    "" is the model that `dptext doctor` shows, the lexicon where there is none.
-    window: words of a text that are compared at a time; device: torch's name of it.
-    """
-
+    #: A folder, an installed package, a fetched name, or "lexicon" for its vectors. "":
+    #: the model that `dptext doctor` shows, else the lexicon.
     model: str = ""
+    #: Words of a text that are compared at a time.
     window: Annotated[int, Meta(ge=2, le=512)] = 128
+    #: By torch's name.
     device: str = "cpu"
 
     def prepare(self, lexicon: Lexicon) -> Similarity:
@@ -65,25 +68,35 @@ class Params(scores.Params):
         else:
             folder = models.default_sentence_model() or ""
         if folder:
-            return kind(self, folder, digest_of_path(folder), "", np.empty((0, 0)))
+            return kind(
+                params=self,
+                folder=folder,
+                digest=digest_of_path(folder),
+                lexicon="",
+                vectors=np.empty((0, 0)),
+            )
         prior = np.append(lexicon.prior, lexicon.prior.min())
         weights = _RARE / (_RARE + prior)
         vectors = np.asarray(lexicon.vectors, np.float64) * weights[:, None]
-        return kind(self, "", "", lexicon.name, vectors)
+        return kind(
+            params=self, folder="", digest="", lexicon=lexicon.name, vectors=vectors
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Similarity(scores.Score):
-    """A score by vectors; folder of the model and its digest, "" for the lexicon's.
+    """A score by vectors of a model or of the lexicon."""
 
-    vectors (V + 1, d) float64, each times its weight, the last row for unknown words.
-    """
-
+    #: The formula, for reports.
     what: ClassVar[str]
     params: Params
+    #: Of the model; "" for the vectors of the lexicon.
     folder: str
+    #: Of the folder.
     digest: str
+    #: The name of the lexicon, "" for a model.
     lexicon: str
+    #: Of words, each times its weight: (V + 1, d), the last for unknown words.
     vectors: Floats
 
     @property
@@ -122,7 +135,7 @@ class Similarity(scores.Score):
         """Return the scores by the lexicon's vectors."""
 
     def lexicon_vectors(self, words: Words) -> tuple[Floats, Floats]:
-        """Return the lexicon's vector of each word and the sum of its text: (n, d)."""
+        """Return the vector of each word and the sum of its text: (n, d) each."""
         vectors = self.vectors[words.ids]
         sums = np.zeros((len(words.ends), vectors.shape[1]))
         np.add.at(sums, words.texts, vectors)
@@ -131,7 +144,7 @@ class Similarity(scores.Score):
     def encode(self, groups: Sequence[Sequence[str]]) -> list[Floats]:
         """Return the unit vectors of the texts of each group: (m, d) float64 each.
 
-        Texts encoded together are of one group: short and long ones separately.
+        Only texts of one group are encoded together, in blocks of similar length.
         """
         orders = [np.argsort([*map(len, group)], kind="stable") for group in groups]
         texts = [
@@ -161,17 +174,10 @@ class Similarity(scores.Score):
 
 
 def cosines(one: Floats, two: Floats) -> Floats:
-    """Return the cosine of each pair of rows, 0 where one has no length."""
+    """Return the cosine of each pair of rows, 0 if one of them is zero."""
     dots = np.einsum("ij,ij->i", one, two)
     sizes = np.linalg.norm(one, axis=1) * np.linalg.norm(two, axis=1)
     return np.asarray(np.divide(dots, sizes, out=np.zeros(len(dots)), where=sizes > 0))
-
-
-_MEMORIES: dict[tuple[str, str], dict[str, NDArray[np.float32]]] = {}
-
-
-_WINDOWS = 64
-_NOTHING = -1  # the row of a text without anything
 
 
 class SentenceSimilarity(Similarity):
@@ -186,7 +192,7 @@ class SentenceSimilarity(Similarity):
 
     def _by_model(self, words: Words) -> Floats:
         parts = list(scores.windows(words, self.params.window))
-        # A window has as many texts as words: a few at a time keep memory bounded.
+        # A window has as many texts as words: a few windows at a time, for memory.
         values: list[Floats] = []
         for part in blocks(len(parts), _WINDOWS):
             values += self._compare_windows(words, parts[part])
@@ -202,16 +208,16 @@ class SentenceSimilarity(Similarity):
             positions = words.positions[low:high] - begin
             each = positions.tolist()
             texts = ["".join(pieces[:at] + pieces[at + 1 :]) for at in each]
-            # The window itself is of the group, and equal texts are encoded once.
+            # The window itself is the first of the group; equal texts are encoded once.
             distinct = list(dict.fromkeys(["".join(pieces), *texts]))
             number = {text: row for row, text in enumerate(distinct)}
             groups.append(distinct)
             rows.append([number[text] if text.strip() else _NOTHING for text in texts])
         encoded = self.encode(groups)
-        return [_unlike(vectors, at) for vectors, at in zip(encoded, rows, strict=True)]
+        return [_differ(vectors, at) for vectors, at in zip(encoded, rows, strict=True)]
 
 
-def _unlike(vectors: Floats, rows: list[int]) -> Floats:
-    """Return 1 - cos of row 0 and each of the rows, 1 for none."""
-    alike = cosines(vectors[rows], vectors[[0] * len(rows)])
+def _differ(vectors: Floats, rows: list[int]) -> Floats:
+    """Return 1 - cos of row 0 and each of the rows, 1 for an empty text."""
+    alike = cosines(vectors[rows], vectors[np.zeros(len(rows), np.int64)])
     return np.where(np.array(rows) == _NOTHING, 1.0, 1.0 - alike)

@@ -1,4 +1,4 @@
-"""How near a word is to its text: |cos| of their vectors."""
+"""How similar a word is to its text: |cos| of their vectors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dptext.types import Floats, Lexicon, Words
 
 @dataclass(frozen=True, slots=True)
 class Params(sentence_similarity.Params):
-    """The model, and how it is used."""
+    """Settings of the score."""
 
     def prepare(self, lexicon: Lexicon) -> Similarity:
         """Find the model."""

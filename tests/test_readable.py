@@ -1,0 +1,43 @@
+"""The profile for people from Python: texts, tables, spans of Presidio."""
+
+from __future__ import annotations
+
+import pytest
+
+import dptext
+
+TEXTS = ("Great thanks to Sarah Miller in Berlin!", "She has cancer since May 5, 2021.")
+
+
+def test_a_table_keeps_common_words_and_says_so(key: str) -> None:
+    """Names and words of special categories do not stay; a key repeats the draws."""
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"id": [1, 2], "note": TEXTS})
+    private, report = dptext.privatize(
+        frame, "readable", columns="note", key=key, report=True
+    )
+    again = dptext.privatize(frame, "readable", columns="note", key=key)
+    assert private["note"].tolist() == again["note"].tolist()
+    assert private["note"][0].startswith("Great thanks to ")
+    assert private["note"][1].startswith("She has ")
+    assert "2021" not in private["note"][1] or "May 5" not in private["note"][1]
+    assert report.guarantee.not_covered[0].startswith("This does not anonymise.")
+    assert report.private is not None
+    assert report.private.words is not None
+    assert report.private.words.tokens["person"] == 2
+    assert "people who can be recognised by the common words" in report._repr_html_()
+
+
+def test_spans_of_presidio_say_that_common_words_stay() -> None:
+    """A span is a text: its common words are copied, and the statement has that."""
+    pytest.importorskip("presidio_anonymizer")
+    from dptext.integrations.presidio import DptextOperator, Run
+
+    run = Run(profile="readable")
+    operator = DptextOperator()
+    assert operator.operate("the", {"run": run}) == "the"
+    assert operator.operate("Qwertz", {"run": run}) != "Qwertz"
+    promise = run.report().guarantee
+    assert "common-words" in promise.unprotected
+    assert "the same copied common words" in promise.sentence
+    assert "the same choice of spans by Presidio" in promise.sentence
