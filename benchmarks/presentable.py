@@ -290,6 +290,11 @@ def _share(counts: Counter[str], part: str, whole: str) -> float:
     return counts[part] / counts[whole] if counts[whole] else float("nan")
 
 
+_CLOSE = "Best regards"
+# Its words, which a profile copies or replaces, and pieces without letters.
+_CLOSING = frozenset({"", *map(key_of, _CLOSE.split())})
+
+
 def origins(ready: Pipeline, runs: int) -> dict[str, float]:
     """Return what drawn signatures tell of the origin of a name.
 
@@ -297,19 +302,21 @@ def origins(ready: Pipeline, runs: int) -> dict[str, float]:
     half of them and asked about the others.
     """
     signed = [
-        (origin, f"Best regards,\n{name}")
+        (origin, f"{_CLOSE},\n{name}")
         for origin, names in ORIGINS.items()
         for name in names.split(", ")
         for _ in range(runs)
     ]
     done = version(ready, [text for _, text in signed], SEED + 1)
     drawn = [
-        (origin, [word for word, old in zip(after, before, strict=True) if old != ""])
+        (
+            origin,
+            [w for w, old in zip(after, before, strict=True) if old not in _CLOSING],
+        )
         for (origin, _), before, after in zip(
             signed, done.before, done.after, strict=True
         )
     ]
-    drawn = [(origin, words[2:]) for origin, words in drawn]
     seen: dict[str, Counter[str]] = defaultdict(Counter)
     for origin, words in drawn[::2]:
         seen[origin].update(words)
