@@ -69,7 +69,7 @@ def read(path: Path, fields: Sequence[str] = ()) -> ReleasedTopics:
     row_of = {phrase: row for row, phrase in enumerate(joiner.phrases)}
     selection = report.run.layout.selection(_LONGEST)
     drawn, records, columns = _texts(
-        path, report, selection, fields, row_of, law.together
+        path, report, selection, fields, row_of=row_of, together=law.together
     )
     return ReleasedTopics(
         law=law,
@@ -87,6 +87,7 @@ def _texts(
     report: Document,
     selection: Selection,
     fields: Sequence[str],
+    *,
     row_of: dict[str, int],
     together: int,
 ) -> tuple[list[list[int]], list[int], tuple[tuple[str | None, ...], ...]]:
