@@ -61,9 +61,9 @@ class RunKey:
         return cls(os.urandom(KEY_BYTES), "system")
 
     def for_output(self, name: str) -> RunKey:
-        """Derive the key of one output of a run, whose draws nobody repeats.
+        """Derive the key of one of several outputs of a run, by its name.
 
-        Records of equal id and text in other outputs of the run are drawn apart so.
+        With it records of equal id and text in two outputs have independent draws.
         """
         encoded = b"output " + name.encode("utf-8", "surrogateescape")
         secret = hashlib.blake2b(encoded, key=self.secret, digest_size=KEY_BYTES)

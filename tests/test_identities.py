@@ -127,6 +127,7 @@ KNOWN = {
     ("streams/outputs.py", "secrets.token_hex(4)"): "a hidden file, never overwritten",
     ("readers/ngrams.py", "os.urandom(4 * _LOOKED_AT)"): "rows to look at",
     ("randomness.py", "digest_size=32"): "256 bits: secrets",
+    ("randomness.py", "digest_size=KEY_BYTES"): "256 bits: secrets",
     ("randomness.py", "digest_size=16"): "128 bits: a nonce",
     ("engine/run.py", "digest_size=32"): "256 bits: a secret",
     ("engine/repeats.py", "os.urandom(32)"): "256 bits: the key of a run's records",

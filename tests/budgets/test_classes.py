@@ -52,9 +52,14 @@ def test_parts_of_speech() -> None:
     classes = declared.classes(english, "part-of-speech", "")
     rows = {word: row for row, word in enumerate(english.words)}
     for word, part in (
-        *(("house", "noun"), ("bring", "verb"), ("beautiful", "adjective")),
-        *(("quickly", "adverb"), ("London", "name"), ("the", "function-word")),
-        *(("seven", "number"), ("<number>", "number")),
+        ("house", "noun"),
+        ("bring", "verb"),
+        ("beautiful", "adjective"),
+        ("quickly", "adverb"),
+        ("London", "name"),
+        ("the", "function-word"),
+        ("seven", "number"),
+        ("<number>", "number"),
     ):
         assert classes.names[int(classes.rows[rows[word]])] == part
     assert classes.names[int(classes.rows[-1])] == "unknown"

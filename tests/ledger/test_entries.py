@@ -28,9 +28,8 @@ def test_releases_add_up_to_the_limit_and_not_beyond(ledger: Ledger) -> None:
     with pytest.raises(RefusedError, match=r"record 1: .*10\.5 nats in all, 10 nats"):
         release(ledger, charge(9, "other"), charge(0.5))
     assert (spent(ledger), spent(ledger, "other")) == (10.0, 1.0)
-    assert [row["state"] for row in entries(ledger)] == [
-        *(store.RELEASED, store.RELEASED, store.RETURNED)
-    ]
+    states = [row["state"] for row in entries(ledger)]
+    assert states == [store.RELEASED, store.RELEASED, store.RETURNED]
 
 
 def test_the_same_draws_cost_once(ledger: Ledger) -> None:

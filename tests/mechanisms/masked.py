@@ -8,8 +8,25 @@ from dptext.types import Words
 from tests import small
 
 LEXICON = small.english(
-    *("the", "cat", "dog", "of", "runs", "Paris", "well", "film", "good", "n't"),
-    *("was", "we", "saw", "never", "him", "again", "zqxv", "unbelievableness", "is"),
+    "the",
+    "cat",
+    "dog",
+    "of",
+    "runs",
+    "Paris",
+    "well",
+    "film",
+    "good",
+    "n't",
+    "was",
+    "we",
+    "saw",
+    "never",
+    "him",
+    "again",
+    "zqxv",
+    "unbelievableness",
+    "is",
 )
 TOKENIZER = Tokenizer(LEXICON, Policy())
 
