@@ -102,3 +102,20 @@ def test_articles_know_how_a_number_begins() -> None:
     """8, 80, 800 and 1850 take "an", and no other element does."""
     eights = {"8", "80-89", "800-899", "1800-1899", "18{1-9}0s"}
     assert {f"<number {name}>" for name in eights} == numbers.WITH_AN
+
+
+@pytest.mark.parametrize(
+    ("drawn", "written"),
+    [
+        (" 0426", " 2001"),
+        ("0126s", "2000s"),
+        ("82nd", "26th"),
+        (" 0th", " 1st"),
+        ("111st", "211th"),
+        ("007", "807"),
+        ("3,521.9", "3,521.9"),
+    ],
+)
+def test_numbers_are_written_as_people_write_them(drawn: str, written: str) -> None:
+    """Years, days and ordinals, and no zero in front: by random digits alone."""
+    assert numbers.as_people_write(drawn) == written
