@@ -67,8 +67,9 @@ class PrivateColumns:
     def __call__(self, table: _arrow.Table, start: int = 0) -> _arrow.Table:
         """Return a table with new texts; start is the number of its first row.
 
-        The schema is the same without metadata and widths of a dictionary's index, which
-        may tell of the old texts, and without dropped fields; pseudonyms are strings.
+        The schema is the same without metadata and widths of a dictionary's index,
+        which may tell of the old texts, and without dropped fields; pseudonyms are
+        strings.
         Raises InputError for a column that holds no text, and for a null where none
         may be.
         """
@@ -420,8 +421,8 @@ class ArrowTable(Frame):
 class DataSet(Frame):
     """A data set of Hugging Face `datasets`; other columns are joined on unchanged.
 
-    Only the text columns go through its batched `map`; it keeps only the new
-    texts on the disk. No result is taken from its cache: every call draws anew, or by key.
+    Only the text columns go through its batched `map`, which keeps only the new texts
+    on the disk. No result is taken from its cache: every call draws anew, or by key.
     """
 
     @property
