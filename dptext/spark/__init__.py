@@ -17,6 +17,7 @@ import pathlib
 import re
 import shutil
 import sys
+import tarfile
 import tempfile
 import time
 import warnings
@@ -51,7 +52,8 @@ from dptext.errors import (
     MissingExtra,
     UsageError,
 )
-from dptext.lexicons import topics
+from dptext.frames import ArrowTable, PrivateColumns
+from dptext.lexicons import store, topics
 from dptext.measures.public import PublicMeasures
 from dptext.metrics import FIRST_TEXTS
 from dptext.pipeline import Pipeline
@@ -132,10 +134,6 @@ def sent(context: Spark, lexicon: Lexicon) -> Iterator[str]:
     if is_builtin or context.master.startswith("local["):
         yield ""
         return
-    import tarfile
-
-    from dptext.lexicons import store
-
     with tempfile.TemporaryDirectory() as folder:
         archive = os.path.join(folder, f"{lexicon.digest[:16]}.tar")
         if topics.meta_of(lexicon) is None:
@@ -387,8 +385,6 @@ class Partitions:
             yield from self._privatized(batches)
 
     def _privatized(self, batches: Iterator[_arrow.Batch]) -> Iterator[_arrow.Batch]:
-        from dptext.frames import ArrowTable, PrivateColumns
-
         pipeline = self._shipped.pipeline()
         columns, tally, part = None, None, 0
         for batch in batches:
@@ -511,8 +507,6 @@ def privatize(
     from pyspark.sql import functions
     from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
     from pyspark.sql.types import StructType
-
-    from dptext.frames import ArrowTable, PrivateColumns
 
     if NUMBER in df.columns:
         raise UsageError(
