@@ -421,13 +421,8 @@ class ArrowTable(Frame):
 class DataSet(Frame):
     """A data set of Hugging Face `datasets`; other columns are joined on unchanged.
 
-<<<<<<< HEAD
     Only the text columns go through its batched `map`; it keeps only the new texts on
     the disk. No result is taken from its cache: every call draws anew, or by key.
-=======
-    Only the text columns go through its batched `map`, which keeps only the new texts
-    on the disk. No result is taken from its cache: every call draws anew, or by key.
->>>>>>> frame
     """
 
     @property
