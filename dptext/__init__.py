@@ -28,9 +28,11 @@ __all__ = ["__version__", *_API]
 def __getattr__(name: str) -> Any:
     """Import what programs call when it is first asked for."""
     if name in _API:
-        from dptext import api, errors
+        from dptext import errors
 
-        errors.check_platform()
+        errors.check_platform()  # before what another system may lack is imported
+        from dptext import api
+
         return getattr(api, name)
     raise AttributeError(f"module 'dptext' has no attribute {name!r}")
 
