@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import shlex
 import textwrap
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,13 +37,13 @@ from dptext.report.attackers import (
     written_sentence,
 )
 from dptext.report.blocks import Badge, Block, Figures, Rows, Tone
+from dptext.report.counted import counted
 from dptext.report.document import Document, Private, WordSection, treatment
 from dptext.report.exports import SIDECAR
 from dptext.report.figures import CLASSES, bound, count, of_third_party, whole
 from dptext.report.lines import Line
 from dptext.report.signatures import UNSIGNED
 from dptext.report.whole_texts import TopicFigures
-from dptext.tokens import kinds
 from dptext.tokens.policy import Form
 from dptext.types import JsonObject, Level, Notion
 
@@ -223,10 +222,6 @@ def _cut(sentence: str, lines: int) -> str:
     return sentence
 
 
-def _some(number: int, one: str) -> str:
-    return f"{count(number)} {one}" + "s" * (number != 1)
-
-
 def _private(document: Document, released: RunOutputs) -> Line:
     """Say how much became private, and where it is."""
     layout, private = document.run.layout, document.private
@@ -237,7 +232,7 @@ def _private(document: Document, released: RunOutputs) -> Line:
     if is_of_topics(document):
         sentence = f"texts{named} became topics"
     if private is not None:
-        sentence, figures = _counted(
+        sentence, figures = counted(
             private, layout.format == "text", named, topics=is_of_topics(document)
         )
     figures["fields"] = layout.fields
@@ -255,51 +250,6 @@ def _private(document: Document, released: RunOutputs) -> Line:
             ", in the place of the originals" if folder is None else f" in {folder}"
         )
     return Line("private", f"{sentence}: {where}" if where else sentence, figures)
-
-
-def _counted(
-    private: Private, is_text: bool, named: str, *, topics: bool
-) -> tuple[str, JsonObject]:
-    """Say how many records, words, topics or vectors there were."""
-    unit = "line" if is_text else "record"
-    figures: JsonObject = {"records": private.records, "left_out": private.faults}
-    parts = [_some(private.records, unit)]
-    if private.faults:
-        parts.append(f"{_some(private.faults, unit)} left out as unreadable")
-    words, vectors = private.words, private.vectors
-    if topics:
-        became = "became a topic" if private.texts == 1 else "became a topic each"
-        parts.append(f"{_some(private.texts, 'text')}{named} {became}")
-        figures |= {"texts": private.texts}
-    elif words is not None:
-        treated: Counter[str] = Counter()
-        for name, tokens in words.tokens.items():
-            if name not in kinds.MARK_NAMES:
-                treated[words.treatment.get(name, "not stated")] += tokens
-        replaced = treated.pop("replaced", 0)
-        parts.append(f"{_some(replaced, 'word')}{named} replaced")
-        figures |= {"words_replaced": replaced, "other_words": {**treated}}
-        by_class = {name: words.tokens.get(name, 0) for name in kinds.OPTIONAL}
-        by_class = {name: tokens for name, tokens in by_class.items() if tokens}
-        if by_class:
-            figures["by_class"] = {**by_class}
-        common = by_class.pop("common", 0)
-        if common:
-            treated["copied"] -= common
-            parts.append(f"{_some(common, 'common word')} copied")
-        # Of those that are made new, the others have a form.
-        each_class = [f"{CLASSES[name]} {count(n)}" for name, n in by_class.items()]
-        which = {"made new": f" ({', '.join(each_class)})" if each_class else ""}
-        parts += [
-            f"{count(each)} {'made ' if name.startswith('random') else ''}{name}"
-            f"{which.get(name, '')}"
-            for name, each in treated.items()
-            if each
-        ]
-    elif vectors is not None:
-        parts.append(f"{_some(vectors.vectors, 'vector')}{named}")
-        figures |= {"vectors": vectors.vectors, "words": vectors.words}
-    return ", ".join(parts), figures
 
 
 def _name(name: str) -> str:
