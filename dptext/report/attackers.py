@@ -146,7 +146,7 @@ class Attackers:
         """Name the words that figures are of."""
         if not self.common:
             return "words"
-        apart = ", names and other classes apart" if self.classes else ""
+        apart = " (names apart)" if self.classes else ""
         return f"replaced words{apart}"
 
     @property
