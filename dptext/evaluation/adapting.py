@@ -111,12 +111,14 @@ def make(
             "that recur, in full or nearly, count as one"
         )
     if base is not None:
-        lexicon = from_text.adapt(base, name, texts, least, source)
+        lexicon = from_text.adapt(base, name, texts=texts, least=least, source=source)
     else:
         raw = vectors_from_text(texts, least)
         settings = importing.Settings(language=language)
         about = {**source, "licence": "that of the texts", from_text.PAIRS: name}
-        lexicon = importing.from_vectors(raw, name, settings, about, corpus)
+        lexicon = importing.from_vectors(
+            raw, name, settings=settings, source=about, location=corpus
+        )
     lexicon = replace(lexicon, digest=store.digest_in_memory(lexicon))
     progress.share("pairs of words", 0.0)
     plain = {"risk": None, "epsilon": _ANY_EPSILON}

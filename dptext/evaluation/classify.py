@@ -26,6 +26,19 @@ from dptext.types import Floats, Ints, Lexicon
 
 Labels = NDArray[np.int64]
 _NAMES = ("tfidf", "vectors")
+_TEST = 0.25
+_LEAST = 8  # texts of the rarest label
+MEANINGS = {
+    "original": "trained and tested on originals, before anything was released",
+    "private": (
+        "trained and tested on private texts: a user of the released file, or an "
+        "attacker who has released texts of known value and adapts"
+    ),
+    "static": (
+        "trained on originals, tested on private texts: a user or an attacker with "
+        "original texts of the same kind and known value, who does not adapt"
+    ),
+}
 
 
 class Classifier(Protocol):
@@ -168,21 +181,6 @@ def make_classifier(name: str, lexicon: Lexicon) -> Make:
     return lambda: FineTuned(name)
 
 
-_TEST = 0.25
-_LEAST = 8  # texts of the rarest label
-MEANINGS = {
-    "original": "trained and tested on originals, before anything was released",
-    "private": (
-        "trained and tested on private texts: a user of the released file, or an "
-        "attacker who has released texts of known value and adapts"
-    ),
-    "static": (
-        "trained on originals, tested on private texts: a user or an attacker with "
-        "original texts of the same kind and known value, who does not adapt"
-    ),
-}
-
-
 @dataclass(frozen=True, slots=True)
 class ClassifierScore:
     """Mean over the splits and standard deviation between them (None: one split)."""
@@ -247,9 +245,17 @@ def learn(
         guesses = (each.predict([texts[row] for row in test]) for each, texts in tested)
         scores.append([_scores(labels[test], guess) for guess in guesses])
     original, private, static = map(_mean, np.array(scores).swapaxes(0, 1))
-    sizes = known, len(classes), splits
-    chance = max(counts.values()) / known
-    return LabelTask(field, name, *sizes, chance, original, private, static)
+    return LabelTask(
+        field=field,
+        classifier=name,
+        texts=known,
+        classes=len(classes),
+        splits=splits,
+        chance=max(counts.values()) / known,
+        original=original,
+        private=private,
+        static=static,
+    )
 
 
 def _split(labels: Labels, seed: int) -> tuple[Ints, Ints]:

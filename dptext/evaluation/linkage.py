@@ -130,7 +130,9 @@ def _by_law(
     rows = _drawn(pairs, writer)
     count = len(pairs)
     sizes = np.bincount(rows.layouts)[rows.layouts].astype(np.float64)
-    yield _linked("layout", "all", 1.0 / sizes, (sizes + 1.0) / 2.0, count)
+    yield _linked(
+        "layout", "all", first=1.0 / sizes, rank=(sizes + 1.0) / 2.0, count=count
+    )
     exact = (
         writer.mechanism.has_log_probs
         and writer.budget.description.kind is BudgetKind.WORD
@@ -143,7 +145,7 @@ def _by_law(
     for members, scores in _by_layout(rows, writer, epsilon):
         # The owner of originals asks of each row which one it is of.
         first[members], rank[members] = _places(scores, np.arange(len(members)))
-    yield _linked("law", "all", first, rank, count)
+    yield _linked("law", "all", first=first, rank=rank, count=count)
     for number, name in enumerate(("ten", "rarest")):
         weights = _of_some_words(
             rows, writer, epsilon, [each[number] for each in known]

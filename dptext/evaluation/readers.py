@@ -43,6 +43,12 @@ from dptext.types import Lexicon, Selection
 # Words of a public text whose pairs are counted, and that are read, about.
 _COUNTED, _READ = 2_000_000, 50_000
 _CHARACTERS = 6  # of a word, with its space
+# The texts of records, read anew at each call, in batches.
+Records = Callable[[], Iterable[Sequence[tuple[str, ...]]]]
+# No smaller epsilon is tried; how far a larger one than the first is sought.
+_LEAST, _GROWTH, _LARGEST = 0.05, 1.2, 2.4
+# The search ends where its limits are so near each other.
+_NEAR = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +129,6 @@ def hash_of(text: str) -> int:
     """Return the hash of a text, whatever its capitals and spaces."""
     same = " ".join(text.split()).casefold().encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(same, digest_size=8).digest(), "little")
-
-
-# The texts of records, read anew at each call, in batches.
-Records = Callable[[], Iterable[Sequence[tuple[str, ...]]]]
 
 
 class Halves:
@@ -217,7 +219,13 @@ def read_by_halves(pipeline: Pipeline, public: PublicText) -> ByHalves:
     reader = SameKindReader.strongest(pipeline.channel, model)
     records = sample(partial(halves.records, 1))
     attack = _attacked(pipeline, reader, public, records)
-    readers = InContext(public.name, "", attack.result(), PUBLIC_TEXT, words)
+    readers = InContext(
+        corpus=public.name,
+        model="",
+        readings=attack.result(),
+        kind=PUBLIC_TEXT,
+        counted=words,
+    )
     written = attack.written()
     if written is None:
         return ByHalves(readers, None)
@@ -272,12 +280,6 @@ def calibrated(
         return reading
 
     return search_by_reader(read, target, ready.budget.description.high)
-
-
-# No smaller epsilon is tried; how far a larger one than the first is sought.
-_LEAST, _GROWTH, _LARGEST = 0.05, 1.2, 2.4
-# The search ends where its limits are so near each other.
-_NEAR = 0.01
 
 
 def search_by_reader(

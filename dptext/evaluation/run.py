@@ -42,6 +42,23 @@ COMPOSITE = (
     "accuracy on originals, at most 1; privacy: the mean of PP and 1 - LOW; a measure "
     "of dptext's own, not the PUC of arXiv:2404.03324"
 )
+_WORDS = (kinds.WORD, kinds.STOP_WORD, kinds.COMMON, kinds.UNKNOWN)
+_DEFAULT = Policy()
+# What loads the model of the masked-word attack, for its errors.
+_MASKED = "--masked-model", "the masked-word attack", language.MASKED
+_MASKED_ASSUMES = (
+    "sees the released text and has a masked language model; does not know the "
+    "mechanism, ignores the released word itself"
+)
+_TOGETHER = 32
+_WINDOW = 64  # pieces on both sides together
+_TOKENS = 256
+_GUESSES = 5
+# A word that a masked language model guesses from the released text around it: the
+# pieces of that text, its position among them, and the original in lower case. It is
+# assumed that words are replaced one by one; the model does not know the mechanism, and
+# does not look at the released word: a lower limit of what context gives away.
+Hidden = tuple[Sequence[str], int, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +93,6 @@ class EvaluationSettings:
             models.need_sentence_model(self.encoder, "CS")
         if self.masked_model is not None:
             language.need(self.masked_model, *_MASKED)
-
-
-_WORDS = (kinds.WORD, kinds.STOP_WORD, kinds.COMMON, kinds.UNKNOWN)
-_DEFAULT = Policy()
 
 
 @dataclass(frozen=True, slots=True)
@@ -427,7 +440,15 @@ class _WordAttacks:
             risk, _ = risk_of(self._writer)
             predicted = risk.success if risk else None
             right, assumes = self._right / words, UnigramReader.assumes
-            attacks.append(Attack("Bayes", right, words, assumes, predicted))
+            attacks.append(
+                Attack(
+                    name="Bayes",
+                    success=right,
+                    words=words,
+                    assumes=assumes,
+                    predicted=predicted,
+                )
+            )
         return tuple(attacks)
 
 
@@ -485,24 +506,6 @@ class _Readers:
             return None
         counts = self._counted, self._texts, self._repeated
         return PublicTextUse(self._public.name, self._public.digest, *counts)
-
-
-# What loads the model of the masked-word attack, for its errors.
-_MASKED = "--masked-model", "the masked-word attack", language.MASKED
-_MASKED_ASSUMES = (
-    "sees the released text and has a masked language model; does not know the "
-    "mechanism, ignores the released word itself"
-)
-_TOGETHER = 32
-_WINDOW = 64  # pieces on both sides together
-_TOKENS = 256
-_GUESSES = 5
-
-# A word that a masked language model guesses from the released text around it: the
-# pieces of that text, its position among them, and the original in lower case. It is
-# assumed that words are replaced one by one; the model does not know the mechanism, and
-# does not look at the released word: a lower limit of what context gives away.
-Hidden = tuple[Sequence[str], int, str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,11 @@ def build(
             counts=tuple(int(count) for count in np.maximum(counts, 1)),
             labels=labels,
             halves=_halves(view, near, [public.texts[row] for row in held]),
-            kept=tuple(_kept(public, rows, train, held, size, original)),
+            kept=tuple(
+                _kept(
+                    public, rows, train=train, held=held, size=size, original=original
+                )
+            ),
         )
     return TopicFile(
         format=topics.FORMAT,

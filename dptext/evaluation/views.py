@@ -53,6 +53,36 @@ from dptext.report.views import deniability, metrics
 ENDPOINT = EndpointReader.name
 KEPT = ("N_w", "S_w", "PP", "CS", "LOW")
 _LONGEST = 300  # characters of an example
+_ATTACKS = {
+    "layout": "layout alone",
+    "law": "law of the draws",
+    "cosine": "TF-IDF, private file",
+}
+_FIGURES, _CHANCE = "All figures", "What chance gives"
+_LEARNED, _COST = "Utility and attack", "Guarantee and cost"
+_DENIABILITY, _METRICS = "result.deniability", "result.kept.metrics"
+_S_W = Column("S_w", figures.distinct)
+# Those that a person looks at first.
+_FIRST = ("epsilon", "risk", "n_w", "s_w", "pp", "meaning", "low")
+_ACCURACY = (
+    "Utility, attack: accuracy of a classifier of the first label, of the first "
+    "attribute, trained and tested on private texts; on originals: trained and tested "
+    "on the texts as they were; by chance: the share of the most frequent value."
+)
+# What charts show upwards and across, by the keys of a row.
+_UP = {
+    "utility": ("Utility", Axis("accuracy on private texts", figures.percent)),
+    "attack": (
+        "Attack on the attribute",
+        Axis("accuracy of the attack", figures.percent),
+    ),
+    "meaning": ("Meaning", Axis("CS, share of meaning kept", figures.percent)),
+    "n_w / s_w": ("Deniability", Axis("N_w / S_w", short)),
+}
+_ACROSS = {
+    "risk": Axis("risk (best guess of a word)", figures.percent),
+    "worst_loss": Axis("worst loss of a word, nats", short),
+}
 
 
 def evaluation(result: Result) -> Page:
@@ -74,7 +104,9 @@ def evaluation(result: Result) -> Page:
         sections.insert(0, identities_section(result.identities))
     attacks = [
         (
-            *(each.name, each.success, each.words),
+            each.name,
+            each.success,
+            each.words,
             each.assumes
             if each.predicted is None
             else f"{each.assumes}; the Bayes risk's figure is {share(each.predicted)}",
@@ -105,13 +137,15 @@ def evaluation(result: Result) -> Page:
         ]
         if result.trade_off is not None:
             weighed.append(("trade-off", figures.points(result.trade_off)))
-        about = f"Composite: {result.composite_formula}." * bool(result.composite)
+        about = []
+        if result.composite:
+            about.append(f"Composite: {result.composite_formula}.")
         if result.trade_off is not None:
-            about += (
-                " Trade-off: the change in accuracy on the first label plus what the "
+            about.append(
+                "Trade-off: the change in accuracy on the first label plus what the "
                 "attack on the first attribute has lost."
             )
-        blocks = Figures(weighed), Paragraph(about.strip(), "note")
+        blocks = Figures(weighed), Paragraph(" ".join(about), "note")
         sections.append(Section("Utility and privacy together", blocks))
     return Page(
         "A private file compared with its original",
@@ -119,13 +153,6 @@ def evaluation(result: Result) -> Page:
         lead=(result.audience,),
         footer="dptext",
     )
-
-
-_ATTACKS = {
-    "layout": "layout alone",
-    "law": "law of the draws",
-    "cosine": "TF-IDF, private file",
-}
 
 
 def _linkage(linked: Sequence[Linked]) -> Section:
@@ -188,9 +215,13 @@ def _tasks(title: str, tasks: Sequence[LabelTask]) -> Iterator[Section]:
         ],
         [
             (
-                *(task.field, task.chance),
-                *map(str, (task.original, task.private, task.static)),
-                *(task.original.macro_f1, task.private.macro_f1),
+                task.field,
+                task.chance,
+                str(task.original),
+                str(task.private),
+                str(task.static),
+                task.original.macro_f1,
+                task.private.macro_f1,
             )
             for task in tasks
         ],
@@ -290,10 +321,6 @@ def adapted(result: Adapted) -> Page:
     )
 
 
-_FIGURES, _CHANCE = "All figures", "What chance gives"
-_LEARNED, _COST = "Utility and attack", "Guarantee and cost"
-
-
 class Figure(NamedTuple):
     """A figure of a row: its name in the CSV, its path in the row.
 
@@ -332,8 +359,6 @@ def _bar(name: str) -> Column:
     return Column(name, share, full=1.0)
 
 
-_DENIABILITY, _METRICS = "result.deniability", "result.kept.metrics"
-_S_W = Column("S_w", figures.distinct)
 _CSV = (
     Figure("mechanism", "mechanism"),
     Figure("level", "level"),
@@ -365,27 +390,6 @@ _CSV = (
     Figure("megabytes", "megabytes", _COST, Column("peak memory, MB", count)),
     Figure("reason", "reason"),
 )
-# Those that a person looks at first.
-_FIRST = ("epsilon", "risk", "n_w", "s_w", "pp", "meaning", "low")
-_ACCURACY = (
-    "Utility, attack: accuracy of a classifier of the first label, of the first "
-    "attribute, trained and tested on private texts; on originals: trained and tested "
-    "on the texts as they were; by chance: the share of the most frequent value."
-)
-# What charts show upwards and across, by the keys of a row.
-_UP = {
-    "utility": ("Utility", Axis("accuracy on private texts", figures.percent)),
-    "attack": (
-        "Attack on the attribute",
-        Axis("accuracy of the attack", figures.percent),
-    ),
-    "meaning": ("Meaning", Axis("CS, share of meaning kept", figures.percent)),
-    "n_w / s_w": ("Deniability", Axis("N_w / S_w", short)),
-}
-_ACROSS = {
-    "risk": Axis("risk (best guess of a word)", figures.percent),
-    "worst_loss": Axis("worst loss of a word, nats", short),
-}
 
 
 def flat(row: CellRow) -> dict[str, Any]:

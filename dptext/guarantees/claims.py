@@ -40,6 +40,14 @@ from dptext.types import (
 MAX_MEANINGFUL_LOSS = 30.0
 # Beyond this many nats a bound does not protect a text as a whole.
 MAX_MEANINGFUL_TEXT_LOSS = 10.0
+Nats = Annotated[float, Meta(ge=0)]
+# Above MAX_MEANINGFUL_LOSS, a loss that finite random bits may exceed by more than this
+# is not claimed at all.
+_MAX_SLACK = 0.01
+# Steps of a bound, in nats: factors of 2.72 and of 22,027. They are the tiers of
+# Ponomareva et al. 2023, "How to DP-fy ML" (arXiv:2303.00654), which means them for all
+# data of a person.
+STRONG, MODERATE = 1.0, MAX_MEANINGFUL_TEXT_LOSS
 
 
 def number(value: float) -> str:
@@ -164,9 +172,6 @@ class Terms:
         return self.budget.high
 
 
-Nats = Annotated[float, Meta(ge=0)]
-
-
 @dataclass(frozen=True, slots=True)
 class Loss:
     """The bound on the loss of one word, in nats.
@@ -248,11 +253,6 @@ class Claim:
     equal_parts: bool = False
     one_change: OneChange | None = None
     no_claim: NoClaim | None = None
-
-
-# Above MAX_MEANINGFUL_LOSS, a loss that finite random bits may exceed by more than this
-# is not claimed at all.
-_MAX_SLACK = 0.01
 
 
 def claim(promise: Guarantee, terms: Terms) -> Claim:
@@ -482,12 +482,6 @@ _CLAIMS: dict[BudgetKind, Callable[[Guarantee, Terms], Claim]] = {
     BudgetKind.PAST: _of_past,
     BudgetKind.FREE: _of_anything,
 }
-
-
-# Steps of a bound, in nats: factors of 2.72 and of 22,027. They are the tiers of
-# Ponomareva et al. 2023, "How to DP-fy ML" (arXiv:2303.00654), which means them for all
-# data of a person.
-STRONG, MODERATE = 1.0, MAX_MEANINGFUL_TEXT_LOSS
 
 
 class Strength(StrEnum):

@@ -36,6 +36,13 @@ from dptext.errors import UsageError
 from dptext.guarantees.claims import Unprotected
 from dptext.settings import convert, share
 
+Accepted = Literal["LDP", "metric-DP", "eps-delta"]
+Limit = Annotated[float, Meta(ge=0)]
+# Classes of token that a policy allows unless it says otherwise.
+_USUALLY_ALLOWED = (Unprotected.PUNCTUATION, Unprotected.FORMS)
+_SHARES = ("max_risk", "max_written")
+_LIMITS = ("max_epsilon", "max_loss", "max_delta", *_SHARES)
+
 
 class Unverified(StrEnum):
     """Why a report may not be recomputed here.
@@ -53,19 +60,11 @@ class Unverified(StrEnum):
     CONTENT = "content"
 
 
-Accepted = Literal["LDP", "metric-DP", "eps-delta"]
-Limit = Annotated[float, Meta(ge=0)]
-
-
 @dataclass(frozen=True, slots=True)
 class Identified:
     """Columns that may be unchanged though they look as if they identify people."""
 
     identifying: Annotated[tuple[str, ...], Meta(min_length=1)]
-
-
-# Classes of token that a policy allows unless it says otherwise.
-_USUALLY_ALLOWED = (Unprotected.PUNCTUATION, Unprotected.FORMS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +94,6 @@ class ExportPolicy:
         """Return the columns that may be unchanged though they look identifying."""
         allowed = (each for each in self.allow if isinstance(each, Identified))
         return tuple(name for each in allowed for name in each.identifying)
-
-
-_SHARES = ("max_risk", "max_written")
-_LIMITS = ("max_epsilon", "max_loss", "max_delta", *_SHARES)
 
 
 def of(section: Mapping[str, object] | None, location: str) -> ExportPolicy:

@@ -47,6 +47,9 @@ _BLANKS = {
     "marks": ", ".join(names(marks=True)),
     "symbols": ", ".join(names(marks=False)),
 }
+# Originals among which somebody who holds them looks for the right one.
+ORIGINALS = 1000
+_COPIED_FORMS = (Form.FIXED, Form.MARKUP)
 
 
 def said(name: str, /, **parts: str) -> str:
@@ -85,10 +88,6 @@ def say(claim: Claim, promise: Guarantee, terms: Terms) -> tuple[str, str]:
     text += _recognised(claim)
     used = "".join(f" {line}" for line in terms.budget.used)
     return said(_template("sentence", claim, terms), **parts), text + used
-
-
-# Originals among which somebody who holds them looks for the right one.
-ORIGINALS = 1000
 
 
 def _of_topics(claim: Claim, topics: TopicTerms) -> tuple[str, str]:
@@ -192,19 +191,19 @@ def _parts(claim: Claim, promise: Guarantee, terms: Terms) -> dict[str, str]:
         "factors": _factors(claim.loss),
         "first": number(spent.first),
         "high": number(spent.high),
-        "large": said("phrase.large") * (total > MAX_MEANINGFUL_TEXT_LOSS),
+        "large": said("phrase.large") if total > MAX_MEANINGFUL_TEXT_LOSS else "",
         "lesser": _lesser(claim),
         "low": number(spent.low),
         "most_likely": most_likely,
         "mu": above(promise.mu),
-        "of_n": " of n replaced words" * (terms.kind is BudgetKind.FREE),
+        "of_n": " of n replaced words" if terms.kind is BudgetKind.FREE else "",
         "one_change": _one_change(claim),
         "share": _share(promise, terms),
         "short": _short(claim),
         "total": above(total),
         "total_factor": factor(total),
         "uncut": uncut(promise.metric),
-        "weak": said("phrase.weak") * (claim.loss.nearest > MAX_MEANINGFUL_LOSS),
+        "weak": said("phrase.weak") if claim.loss.nearest > MAX_MEANINGFUL_LOSS else "",
     }
 
 
@@ -354,7 +353,7 @@ def shown(policy: Policy) -> tuple[str, ...]:
     """Return one sentence for each thing that the output shows of the text."""
     lines = [said("shown.tokens"), *_by_setting("shown", policy)]
     if policy.common:
-        articles = said("shown.articles") * (policy.agreement != "none")
+        articles = said("shown.articles") if policy.agreement != "none" else ""
         count = f"{policy.common:,}"
         lines.insert(0, said("shown.common", count=count, articles=articles))
     for name in _LISTS:
@@ -373,9 +372,6 @@ def _in_order(policy: Policy) -> list[Form]:
 def _short_name(form: Form) -> str:
     """Name a form without the words that explain it."""
     return RULES[form].named.partition(" (")[0]
-
-
-_COPIED_FORMS = (Form.FIXED, Form.MARKUP)
 
 
 def _new_forms(policy: Policy) -> list[Form]:
@@ -449,8 +445,9 @@ def uncovered(notion: Notion, terms: Terms) -> Iterator[str]:
     names = [n for n in ("unknown", "number") if getattr(policy, n) == "perturb"]
     same = [said(f"equal.{name}") for name in (*names, "names")]
     shared = said("equal.classes", classes=", and all ".join(same))
-    keys = ["decoder"] * (terms.decoder != "none")
-    keys += [f"case {policy.case}", f"agreement {policy.agreement}", "number"]
+    keys = [f"case {policy.case}", f"agreement {policy.agreement}", "number"]
+    if terms.decoder != "none":
+        keys.insert(0, "decoder")
     named = series(tuple(ways[key] for key in keys if key in ways))
     written = said("written.ways", ways=named)
     yield said(f"strategy.{terms.strategy}.repeated", shared=shared, written=written)
@@ -498,10 +495,13 @@ def _classes(policy: Policy) -> str:
 
 
 def _size(listed: Listed) -> str:
-    """Say how long a list is; what it holds is in the settings and its files."""
+    """Return the length of a list; its content is in the settings and its files."""
     lines = [line for text in listed.contents for line in text.split("\n")]
     count = len(listed.words) + sum(1 for line in lines if line.strip())
-    words = f"{count} word{'s' * (count != 1)} or phrase{'s' * (count != 1)}"
-    patterns = f"{len(listed.patterns)} pattern{'s' * (len(listed.patterns) != 1)}"
-    parts = [words] * bool(count) + [patterns] * bool(listed.patterns)
+    parts = []
+    if count:
+        parts.append("1 word or phrase" if count == 1 else f"{count} words or phrases")
+    if listed.patterns:
+        patterns = len(listed.patterns)
+        parts.append("1 pattern" if patterns == 1 else f"{patterns} patterns")
     return f" ({' and '.join(parts)})" if parts else ""

@@ -30,6 +30,14 @@ from dptext.types import (
     Strategy,
 )
 
+# Words of a text that is longer than any: a share of a total is never smaller.
+MAX_WORDS_PER_TEXT = 1e9
+# What stands for the numerical slack of noise in floating point, in nats.
+_FLOATING = 1e-8
+# The largest share of a promise that its numerical slack may be.
+_LARGEST_SHARE = 0.1
+_SHARED = (BudgetKind.TEXT, BudgetKind.PAST, BudgetKind.FREE)
+
 
 def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
     """Return the conditions of a claim."""
@@ -123,13 +131,13 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
     subjects, limit = "", terms.run.subjects
     if limit is not None and not nothing:
         delta = limit.delta
+        is_large = limit.nats > claims.MAX_MEANINGFUL_TEXT_LOSS
         subjects = said(
             "subjects.limit",
             field=limit.field,
             nats=number(limit.nats),
             delta=said("subjects.delta", delta=number(delta)) if delta else "",
-            large=said("subjects.large")
-            * (limit.nats > claims.MAX_MEANINGFUL_TEXT_LOSS),
+            large=said("subjects.large") if is_large else "",
         )
     sentence, text_level = sentences.say(claim, promise, terms)
     return Statement(
@@ -167,15 +175,6 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
         subjects=subjects,
         form_layouts=() if terms.topics else sentences.form_layouts(terms.policy),
     )
-
-
-# Words of a text that is longer than any: a share of a total is never smaller.
-MAX_WORDS_PER_TEXT = 1e9
-# What stands for the numerical slack of noise in floating point, in nats.
-_FLOATING = 1e-8
-# The largest share of a promise that its numerical slack may be.
-_LARGEST_SHARE = 0.1
-_SHARED = (BudgetKind.TEXT, BudgetKind.PAST, BudgetKind.FREE)
 
 
 def check(mechanism: Mechanism, budget: BudgetDescription) -> None:

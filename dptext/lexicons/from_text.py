@@ -50,6 +50,9 @@ _ELIDED = 20
 _LONGEST = 40  # characters of a word
 # Words that teach the map of contexts: seen so often, and of each so many times.
 _TAUGHT, _ENOUGH, _RIDGE = 10, 1000, 1e-3
+# The last row of a band of frequent words (dptext.measures.sampled_risk).
+_BANDS = 1000
+PAIRS = "pairs"  # the key of meta that names the n-gram model of a lexicon
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +114,9 @@ def count_words(
         for piece, each in parts.items()
         for led in ("", " ")
     }
-    return CorpusCounts(counts, new, index, float(numbers), rows)
+    return CorpusCounts(
+        known=counts, new=new, index=index, numbers=float(numbers), of_piece=rows
+    )
 
 
 def _parts(pieces: Iterable[str], index: Mapping[str, int]) -> dict[str, list[str]]:
@@ -264,11 +269,6 @@ def vectors_of_new(texts: Texts, counted: CorpusCounts, vectors: Vectors) -> Sin
     best = np.linalg.solve(square, (means[teachers] * weights).T @ known)
     length = np.linalg.norm(vectors.astype(np.float64), axis=1).mean()
     return np.asarray(unit(means[size:] @ best) * np.float32(length))
-
-
-# The last row of a band of frequent words (dptext.measures.sampled_risk).
-_BANDS = 1000
-PAIRS = "pairs"  # the key of meta that names the n-gram model of a lexicon
 
 
 def adapt(

@@ -45,6 +45,33 @@ _BY_COSINE = (
     "the word itself, then the outputs that stand best for it: cosine less hubness, "
     "frequency"
 )
+# Zipf-Mandelbrot (Mandelbrot 1953): with this exponent the commonest of 50,000
+# words is 5% of a text, as in English. An exponent of 1 makes it 3%, and risks look
+# smaller than they are (docs/rank.md).
+_EXPONENT, _OFFSET = 1.13, 2.73
+# Share of number tokens in running English, where the source has no numbers to count.
+_NUMBER_SHARE = 0.01
+# Their mean stands in for the vector of numbers, where the source has no numbers.
+_NUMBER_WORDS = "one two three four five six seven eight nine ten".split()
+# Raised when the same file would give another lexicon: cached ones are not used then.
+VERSION = 5
+LISTED = 100
+# How many words orders list of a larger file that is not asked for others.
+OUTPUTS = 8_000
+# So many of these among so many of the first words make a list an English one.
+# Of these other languages have two at most among their frequent words.
+_SIGNS = frozenset("the of and to that with it for".split())
+_ENOUGH, _FIRST = 4, 200
+_CODE = re.compile("[a-z]{2,3}")
+ZIPF = "Zipf's law by file order (no counts in the source)"
+_META = {
+    "language": ENGLISH,
+    "licence": "words and vectors: unknown (that of the source); orders, synonyms, "
+    "parts, information content: those of the built-in lexicon, LICENSE.* beside the "
+    "data",
+    "orders": "the word itself, then the outputs of its order in the built-in lexicon, "
+    "then others by cosine less hubness, frequency",
+}
 
 
 @dataclass(frozen=True)
@@ -84,16 +111,12 @@ class Scheme:
             return replace(lexicon, orders=orders, far=far)
         outputs = min(self.outputs, len(words))
         listed = min(listed, outputs - len(barred))
-        orders = orders_by_cosine(vectors, lexicon.counts, outputs, listed, barred)
+        orders = orders_by_cosine(
+            vectors, lexicon.counts, outputs=outputs, listed=listed, barred=barred
+        )
         numbers.list_first(orders, words)
         meta = {**lexicon.meta, "outputs": outputs, "orders": _BY_COSINE}
         return replace(lexicon, orders=orders, meta=meta)
-
-
-# Zipf-Mandelbrot (Mandelbrot 1953): with this exponent the commonest of 50,000
-# words is 5% of a text, as in English. An exponent of 1 makes it 3%, and risks look
-# smaller than they are (docs/rank.md).
-_EXPONENT, _OFFSET = 1.13, 2.73
 
 
 class Folded(NamedTuple):
@@ -137,7 +160,13 @@ def fold(words: list[str], counts: Floats) -> Folded:
             sums.append(float(counts[row]))
     digits = np.array(in_digits, np.intp)
     counted = float(counts[digits].sum())
-    return Folded(np.array(rows, np.intp), np.array(sums), digits, counted, dropped)
+    return Folded(
+        rows=np.array(rows, np.intp),
+        counts=np.array(sums),
+        numbers=digits,
+        number_count=counted,
+        dropped=dropped,
+    )
 
 
 def _kind(word: str) -> int:
@@ -148,12 +177,6 @@ def _kind(word: str) -> int:
     if word[:1] == " " or len(pieces := split(visible(word))) != 1:
         return kinds.PUNCTUATION
     return kind_of(pieces[0])
-
-
-# Share of number tokens in running English, where the source has no numbers to count.
-_NUMBER_SHARE = 0.01
-# Their mean stands in for the vector of numbers, where the source has no numbers.
-_NUMBER_WORDS = "one two three four five six seven eight nine ten".split()
 
 
 def _arranged(
@@ -218,21 +241,6 @@ def _number_vector(raw: RawVectors, words: list[str], folded: Folded) -> Floats:
     # All of them without an index: that would copy the whole matrix.
     vectors = raw.vectors[chosen] if len(chosen) else raw.vectors
     return np.asarray(vectors.mean(axis=0, dtype=np.float64))
-
-
-# Raised when the same file would give another lexicon: cached ones are not used then.
-VERSION = 5
-LISTED = 100
-# How many words orders list of a larger file that is not asked for others.
-OUTPUTS = 8_000
-
-# So many of these among so many of the first words make a list an English one.
-# Of these other languages have two at most among their frequent words.
-_SIGNS = frozenset("the of and to that with it for".split())
-_ENOUGH, _FIRST = 4, 200
-_CODE = re.compile("[a-z]{2,3}")
-
-ZIPF = "Zipf's law by file order (no counts in the source)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,7 +326,9 @@ def make(
         "format": format,
         "licence": "unknown (that of the source)",
     }
-    return from_vectors(raw, name, settings, source, str(path), scheme=scheme)
+    return from_vectors(
+        raw, name, settings=settings, source=source, location=str(path), scheme=scheme
+    )
 
 
 def from_vectors(
@@ -355,7 +365,16 @@ def from_vectors(
     }
     far = np.zeros(len(vectors), np.float32)
     orders = listing.empty_orders(0, 0, 0)
-    lexicon = Lexicon(name, words, vectors, counts, orders, far, "", meta)
+    lexicon = Lexicon(
+        name=name,
+        words=words,
+        vectors=vectors,
+        counts=counts,
+        orders=orders,
+        far=far,
+        digest="",
+        meta=meta,
+    )
     lexicon = scheme.ordered(lexicon, settings.listed)
     meta = {
         **lexicon.meta,
@@ -369,16 +388,6 @@ def language_of(words: Sequence[str]) -> str:
     """Tell English by its function words among the most frequent ones, else unknown."""
     first = {word.lower() for word in words[:_FIRST]}
     return ENGLISH if len(first & _SIGNS) >= _ENOUGH else "unknown"
-
-
-_META = {
-    "language": ENGLISH,
-    "licence": "words and vectors: unknown (that of the source); orders, synonyms, "
-    "parts, information content: those of the built-in lexicon, LICENSE.* beside the "
-    "data",
-    "orders": "the word itself, then the outputs of its order in the built-in lexicon, "
-    "then others by cosine less hubness, frequency",
-}
 
 
 def licences() -> list[Path]:
@@ -436,7 +445,9 @@ class AsBuiltIn(Scheme):
         if listed <= 1:
             msg = "too few words are outputs of the built-in lexicon"
             raise LexiconError(f"{msg}; import the file without --english")
-        orders = orders_by_cosine(vectors, counts, outputs, listed, barred)
+        orders = orders_by_cosine(
+            vectors, counts, outputs=outputs, listed=listed, barred=barred
+        )
         known = np.flatnonzero(rows >= 0)
         here = np.full(len(self._builtin.words), -1)
         here[rows[known]] = known
@@ -447,7 +458,9 @@ class AsBuiltIn(Scheme):
         theirs = here[self._builtin.orders[-1]]
         orders[-1] = _followed([], theirs, orders[-1], outputs)
         meta = {**lexicon.meta, **_META, "outputs": outputs}
-        meta |= self._name_persons(words, rows, here, orders, outputs)
+        meta |= self._name_persons(
+            words, rows, here=here, orders=orders, outputs=outputs
+        )
         numbers.list_first(orders, words)
         meta["built_in"] = self._builtin.digest
         arrays = inherited(self._builtin, rows, -np.log(counts / counts.sum()))

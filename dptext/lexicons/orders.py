@@ -33,6 +33,12 @@ _SEED = 20240
 _PAIRS = 1_000_000
 # Squared lengths and products of such coordinates are numbers in single precision.
 _LEAST, _MOST = 1e-9, 1e9
+# What hubness counts, and each nat by which y is rarer.
+_HUB, _RARER = 0.7, 0.2
+_NEAR = 10  # neighbours whose mean cosine says how much everybody's neighbour a word is
+_MORE = 16  # proposed beyond the listed ones, so that single precision decides little
+_ROWS, _FEW = 512, 16
+NEVER = -100.0  # the score of what is not to be listed
 
 
 def check_coordinates(vectors: Vectors, what: str) -> None:
@@ -183,14 +189,6 @@ def _nearest(rows: Singles, asked: NDArray[np.intp]) -> Floats:
 
     in_blocks("measuring the nearest words", len(asked), work)
     return nearest
-
-
-# What hubness counts, and each nat by which y is rarer.
-_HUB, _RARER = 0.7, 0.2
-_NEAR = 10  # neighbours whose mean cosine says how much everybody's neighbour a word is
-_MORE = 16  # proposed beyond the listed ones, so that single precision decides little
-_ROWS, _FEW = 512, 16
-NEVER = -100.0  # the score of what is not to be listed
 
 
 class _Scoring:

@@ -43,6 +43,19 @@ _DAMAGED = EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile
 # What NumPy raises besides at a header that is none.
 _NO_ARRAYS = TypeError, KeyError, ValueError, RuntimeError, SyntaxError, TokenError
 ZIP = b"PK\x03\x04"
+Array = NDArray[np.generic]  # of any type, until it is checked
+# More than any published set has; a header that claims more is not a header.
+MOST_DIMENSIONS = 2**16
+_ROWS = 2**14  # rows looked at together, so that a check needs little memory
+_BLANKS = b" \t\r\n"
+# Three times as fast as float() on each field, 1.6 times as fast as numpy.fromstring,
+# and equal to both in every bit; fields that are no JSON take the slow path.
+_numbers = msgspec.json.Decoder(list[float]).decode
+_LONGEST = 2**26  # bytes of a line
+_BLOCK = 2**24
+_LONGEST_WORD = 2**12  # bytes
+_OF_NUMBERS = b"+-.0123456789aefintyAEFINTY"  # "nan" and "infinity" are refused later
+FORMATS = ("glove", "word2vec", "fasttext", "npz")
 
 
 @contextmanager
@@ -101,9 +114,6 @@ def _unzipped(file: io.BufferedReader) -> io.BufferedReader:
     return io.BufferedReader(cast(io.RawIOBase, archive.open(names[0])), 2**20)
 
 
-Array = NDArray[np.generic]  # of any type, until it is checked
-
-
 def read_npz(
     stream: BinaryIO, location: str, *, limit: int | None = None
 ) -> RawVectors:
@@ -156,12 +166,6 @@ def assemble(
     return checked(RawVectors(words[:limit], plain, plain_counts), location, "entry")
 
 
-# More than any published set has; a header that claims more is not a header.
-MOST_DIMENSIONS = 2**16
-
-_ROWS = 2**14  # rows looked at together, so that a check needs little memory
-
-
 @dataclass(frozen=True, slots=True)
 class RawVectors:
     """Words and vectors as a file gives them, before anything is folded or dropped.
@@ -192,12 +196,6 @@ def checked(
             msg = f"{location}, {unit} {first + row}: a number is NaN or infinite"
             raise LexiconError(msg)
     return raw
-
-
-_BLANKS = b" \t\r\n"
-# Three times as fast as float() on each field, 1.6 times as fast as numpy.fromstring,
-# and equal to both in every bit; fields that are no JSON take the slow path.
-_numbers = msgspec.json.Decoder(list[float]).decode
 
 
 def dimensions_of(line: bytes) -> int:
@@ -235,9 +233,6 @@ def _is_number(field: bytes) -> bool:
         return False
     # float() takes underscores between digits and blanks around them.
     return b"_" not in field and field == field.strip()
-
-
-_LONGEST = 2**26  # bytes of a line
 
 
 def read_lines(
@@ -285,11 +280,6 @@ def _decoded(word: bytes, where: str) -> str:
         return word.decode()
     except UnicodeDecodeError:
         raise LexiconError(f"{where}: the word is not UTF-8") from None
-
-
-_BLOCK = 2**24
-_LONGEST_WORD = 2**12  # bytes
-_OF_NUMBERS = b"+-.0123456789aefintyAEFINTY"  # "nan" and "infinity" are refused later
 
 
 def read_word2vec(
@@ -366,7 +356,6 @@ def _looks_like_text(stream: io.BufferedReader, dimensions: int) -> bool:
     return not numbers.translate(None, _OF_NUMBERS) if numbers else bool(feed)
 
 
-FORMATS = ("glove", "word2vec", "fasttext", "npz")
 _READERS = read_lines, read_word2vec, read_fasttext, read_npz
 
 

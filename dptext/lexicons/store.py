@@ -58,6 +58,10 @@ _ARRAYS: dict[str, Kind] = {
     "parts": (("uint8",), ("V",)),
 }
 _OPTIONAL = ("synonym_ends", "synonyms", "information_content", "parts")
+BUILTIN = "builtin"
+# Another name of the built-in lexicon, and that of its folder.
+ENGLISH = "english"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]{0,99}")
 
 
 def save(lexicon: Lexicon, folder: Path, beside: Sequence[Path] = ()) -> str:
@@ -325,13 +329,6 @@ def _plain(value: object) -> object:
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     raise LexiconError(f"meta holds a {type(value).__name__}, which JSON cannot carry")
-
-
-BUILTIN = "builtin"
-# Another name of the built-in lexicon, and that of its folder.
-ENGLISH = "english"
-
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]{0,99}")
 
 
 def packaged_folder() -> Path:

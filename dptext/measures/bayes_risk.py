@@ -88,7 +88,9 @@ def measure(
     mapping, for the lower limit of a sampled risk; mapping is plain data that tells one
     mapping from another.
     """
-    key = risk_key(mechanism, epsilon, prior, draw is not None, mapping)
+    key = risk_key(
+        mechanism, epsilon, prior=prior, drawn=draw is not None, mapping=mapping
+    )
     known = cache.shipped(key)
     if known is not None:
         return Risk(bands=tuple(Band(**band) for band in known.pop("bands")), **known)

@@ -43,6 +43,29 @@ from dptext.types import Floats, Ints, Lexicon
 Success = Callable[[float], float]
 # No smaller epsilon is searched for with exact log-probabilities.
 LEAST = 1e-4
+# Draws of the search, and what is then tried, as shares of what it found: a few where
+# the first is met almost for sure.
+_SEARCH_DRAWS = 8000
+_TRIED = (0.7, 0.9, 0.95, 0.98, 1.0)
+_TRIED_NEAR = (0.9, 0.96, 1.0)
+# Plays that say where to search, and how far around that.
+_FEW, _WIDER = 1000, 1.3
+_LEAST, _MOST = 1e-6, 1e6
+# What decides the result besides the channel, the prior and the target.
+SETTINGS = (_SEARCH_DRAWS, _TRIED, _TRIED_NEAR, _FEW, _WIDER)
+# The search looks at this many inputs first; all are looked at in the end.
+_QUICK = 400
+# Up to this many words every step of a search is exact.
+_EXACT = 2048
+# An estimate is corrected so many times; nearer to the target than this is enough.
+_TURNS, _ENOUGH = 4, 1e-3
+_GRID = np.geomspace(1e-2, 400.0, 60)
+# Figures of readers on public corpora lie in JSON: `readers` and `written` by all that
+# decides them (dptext.measures.context_risk), and `ladders`, which say for the settings
+# of a profile, all but its budget and decoder, at which risks there are such figures.
+# Those of the built-in lexicon ship (python -m tools.readers), an adapted one has its
+# own beside it.
+READERS_FILE = "readers.json"
 
 
 def near(success: Success, target: float, point: float, top: float) -> float:
@@ -53,7 +76,7 @@ def near(success: Success, target: float, point: float, top: float) -> float:
     while low < top:
         high = min(low * (1.0 + step), top)
         if success(high) > target:
-            return _halve(success, target, low, high, 1e-4)
+            return _halve(success, target, low=low, high=high, tolerance=1e-4)
         low, step = high, min(2.0 * step, 0.5)
     return top
 
@@ -75,7 +98,7 @@ def first_crossing(
         if point > safe:
             risk = success(point)
             if risk > target:
-                return _halve(success, target, low, point, tolerance)
+                return _halve(success, target, low=low, high=point, tolerance=tolerance)
             safe = point + math.log(target / risk) / drift if risk else point
         low = point
     return None
@@ -87,7 +110,7 @@ def _down(success: Success, target: float, top: float, tolerance: float) -> floa
     while high > LEAST:
         low = high * (1.0 - step)
         if success(low) <= target:
-            return _halve(success, target, low, high, tolerance)
+            return _halve(success, target, low=low, high=high, tolerance=tolerance)
         high, step = low, min(2.0 * step, 0.5)
     return 0.0
 
@@ -100,18 +123,6 @@ def _halve(
         middle = (low + high) / 2.0
         low, high = (low, middle) if success(middle) > target else (middle, high)
     return low
-
-
-# Draws of the search, and what is then tried, as shares of what it found: a few where
-# the first is met almost for sure.
-_SEARCH_DRAWS = 8000
-_TRIED = (0.7, 0.9, 0.95, 0.98, 1.0)
-_TRIED_NEAR = (0.9, 0.96, 1.0)
-# Plays that say where to search, and how far around that.
-_FEW, _WIDER = 1000, 1.3
-_LEAST, _MOST = 1e-6, 1e6
-# What decides the result besides the channel, the prior and the target.
-SETTINGS = (_SEARCH_DRAWS, _TRIED, _TRIED_NEAR, _FEW, _WIDER)
 
 
 def search_by_samples(mechanism: Mechanism, target: float, prior: Floats) -> float:
@@ -240,15 +251,6 @@ def rounded(value: float) -> float:
     return round(math.floor(value * 10.0**digits) / 10.0**digits, digits)
 
 
-# The search looks at this many inputs first; all are looked at in the end.
-_QUICK = 400
-# Up to this many words every step of a search is exact.
-_EXACT = 2048
-# An estimate is corrected so many times; nearer to the target than this is enough.
-_TURNS, _ENOUGH = 4, 1e-3
-_GRID = np.geomspace(1e-2, 400.0, 60)
-
-
 def epsilon_for(mechanism: Mechanism, target: float, prior: Floats) -> float:
     """Return about the largest epsilon up to which the success stays at most target.
 
@@ -295,7 +297,7 @@ def _search(mechanism: Mechanism, target: float, prior: Floats) -> float:
 
         return of
 
-    largest = _largest(mechanism, success, target, prior, grid)
+    largest = _largest(mechanism, success, target=target, prior=prior, grid=grid)
     if largest is None:
         raise _beyond(target, _GRID[-1])
     if largest < LEAST:
@@ -344,7 +346,9 @@ def _by_estimate(
     Whatever the estimate is worth, every decides.
     """
     success = risk_estimate.success
-    point = first_crossing(success, target, grid, 5e-3, risk_estimate.drift)
+    point = first_crossing(
+        success, target, grid=grid, tolerance=5e-3, drift=risk_estimate.drift
+    )
     if point is None and every(grid[-1]) <= target:
         return None
     point = grid[-1] if point is None else point
@@ -363,14 +367,6 @@ def _by_estimate(
     while point >= LEAST and every(point) > target:
         point *= 0.98
     return point
-
-
-# Figures of readers on public corpora lie in JSON: `readers` and `written` by all that
-# decides them (dptext.measures.context_risk), and `ladders`, which say for the settings
-# of a profile, all but its budget and decoder, at which risks there are such figures.
-# Those of the built-in lexicon ship (python -m tools.readers), an adapted one has its
-# own beside it.
-READERS_FILE = "readers.json"
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,13 @@ _TAKES = "takes each written word as it stands; knows nothing and reads no conte
 PUBLIC_TEXT = "public text"
 # Of a normal distribution, what holds 95% to both sides.
 _WIDE = 1.959964
+AT_LEAST = (
+    "Attackers were measured on draws of public texts; at least: an attacker with more "
+    "public text of the same kind, a better language model or knowledge of the text "
+    "finds more."
+)
+# Figures of a risk differ by their rounding.
+_NEARLY = 1.0 + 2e-3
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,11 +218,13 @@ def success(name: str, right: Rows, words: Rows) -> Success:
     total, count = int(words.sum()), int((words > 0).sum())
     share = float(right.sum()) / total
     if count < 2:
-        return Success(name, total, share, 0.0, 1.0)
+        return Success(name=name, words=total, success=share, low=0.0, high=1.0)
     off = right - share * words
     deviation = float(np.sqrt((off**2).sum() * count / (count - 1))) / total
     low, high = share - _WIDE * deviation, share + _WIDE * deviation
-    return Success(name, total, share, max(low, 0.0), min(high, 1.0))
+    return Success(
+        name=name, words=total, success=share, low=max(low, 0.0), high=min(high, 1.0)
+    )
 
 
 def measure(
@@ -241,13 +250,6 @@ def attacked(
         attack.add(numbered, randomness)
         number += len(batch)
     return attack
-
-
-AT_LEAST = (
-    "Attackers were measured on draws of public texts; at least: an attacker with more "
-    "public text of the same kind, a better language model or knowledge of the text "
-    "finds more."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,10 +368,6 @@ def ladder_of(pipeline: Pipeline) -> Mapping[float, calibrate.Rung]:
     settings["mechanism"] |= pipeline.mechanism.settings_before_aim
     key = calibrate.ladder_key(settings, pipeline.lexicon)
     return calibrate.rungs(pipeline.lexicon, key)
-
-
-# Figures of a risk differ by their rounding.
-_NEARLY = 1.0 + 2e-3
 
 
 def measured_below(

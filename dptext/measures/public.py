@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 _RUNS = 100
 _WORDS = 25
+# Words drawn to see how many change.
+_DRAWN = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +89,16 @@ def n_w_and_s_w(
         distinct_by_chance = float(of_mixed.mean())
         method = f"sampled: {len(words)} words x {_RUNS} runs"
     return Deniability(
-        float(same.mean()),
-        float(distinct.mean()),
-        _RUNS,
-        not mechanism.has_log_probs,
-        method,
+        n_w=float(same.mean()),
+        s_w=float(distinct.mean()),
+        runs=_RUNS,
+        sampled=not mechanism.has_log_probs,
+        method=method,
         # An output is one of the other words: over all pairs of two different words.
-        float(as_another.mean()) / (len(words) - 1) if len(words) > 1 else None,
-        distinct_by_chance if len(words) > 1 else None,
+        n_w_by_chance=float(as_another.mean()) / (len(words) - 1)
+        if len(words) > 1
+        else None,
+        s_w_by_chance=distinct_by_chance if len(words) > 1 else None,
     )
 
 
@@ -127,8 +131,6 @@ _RISK_NOTES = {
         "is drawn once for all its places shows more"
     ),
 }
-# Words drawn to see how many change.
-_DRAWN = 20_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,19 @@ _OUTPUTS, _WORDS = 256, 4096
 
 
 Drawing = Callable[[Ids, Eps, RandomBits], Ids]
+# Words by descending frequency: the 100 most frequent, the next 900, the rest.
+_EDGES = (100, 1000)
+BAND_NAMES = ("100 most frequent words", "next 900 words", "all other words")
+Wins = NDArray[np.bool_]
+# Scores are made in tiles of this many points and words, which fit a cache.
+_POINTS, _WORDS_OF_POINTS = 512, 2048
+# Nearer than this many nats to the best score, single precision does not decide.
+_DOUBT = 0.5
+DRAWS = 20_000
+CONFIDENCE = 0.95
+# Plays that are made again to look whether kept ones hold; tests kept in memory.
+_REPLAYED, _KEPT = 512, 4
+_tested: dict[str, Wins] = {}
 
 
 def wins_of_rule(
@@ -59,7 +72,7 @@ def wins_of_rule(
 
     check = sampled_games(prior, _VALIDATED, "validate")
     shown = outputs(check)
-    near = _near(vectors, prior, shown, typical, _OPTIONS)
+    near = _near(vectors, prior, outputs=shown, typical=typical, options=_OPTIONS)
     chosen, best = (0, _TIMES[0]), -1
     for option, guesses in enumerate(near):
         for least in _TIMES:
@@ -70,7 +83,13 @@ def wins_of_rule(
 
     option, least = chosen
     shown = outputs(test)
-    guesses = _near(vectors, prior, shown, typical, _OPTIONS[option : option + 1])[0]
+    guesses = _near(
+        vectors,
+        prior,
+        outputs=shown,
+        typical=typical,
+        options=_OPTIONS[option : option + 1],
+    )[0]
     guess = np.where(times[shown] >= least, counted[shown], guesses)
     return np.asarray(guess == test.ids)
 
@@ -112,7 +131,9 @@ def _near(
             for number, (sharp, power) in enumerate(options):
                 score = powers[power] * np.float32(-sharp / typical**power)
                 score += worth[start : start + len(positions)]
-                _improve(score, rows, best[number], guesses[number], start)
+                _improve(
+                    score, rows, best=best[number], guess=guesses[number], first=start
+                )
     return guess[:, which]
 
 
@@ -128,11 +149,6 @@ def _improve(score: Singles, rows: Ints, best: Singles, guess: Ids, first: int) 
     better = value > best
     best[better] = value[better]
     guess[better] = first + top[better]
-
-
-# Words by descending frequency: the 100 most frequent, the next 900, the rest.
-_EDGES = (100, 1000)
-BAND_NAMES = ("100 most frequent words", "next 900 words", "all other words")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,13 +184,6 @@ def bands_of(size: int) -> list[tuple[int, int]]:
     return list(pairwise(edges))
 
 
-Wins = NDArray[np.bool_]
-# Scores are made in tiles of this many points and words, which fit a cache.
-_POINTS, _WORDS_OF_POINTS = 512, 2048
-# Nearer than this many nats to the best score, single precision does not decide.
-_DOUBT = 0.5
-
-
 def wins_of_points(
     mechanism: Mechanism, epsilon: float, prior: Floats, sample: SampledGames
 ) -> Wins:
@@ -189,7 +198,7 @@ def wins_of_points(
         part = np.arange(begin, min(begin + _POINTS, len(sample.ids)))
         ids, eps = sample.ids[part], np.full(len(part), float(epsilon))
         points = mechanism.observe(ids, eps, sample.bits.take(part))
-        best, guess, itself = _scores(mechanism, prior, ids, eps, points)
+        best, guess, itself = _scores(mechanism, prior, ids=ids, eps=eps, points=points)
         rows = np.arange(len(part))
         mine = np.searchsorted(firsts, ids, side="right") - 1
         for number, band in enumerate((best.argmax(axis=0), mine)):
@@ -223,17 +232,12 @@ def _scores(
     for number, words in tiles:
         score = mechanism.log_density(points, eps, words)
         score += worth[words]
-        _improve(score, rows, best[number], guess[number], int(words[0]))
+        _improve(
+            score, rows, best=best[number], guess=guess[number], first=int(words[0])
+        )
         here = np.flatnonzero((ids >= words[0]) & (ids <= words[-1]))
         itself[here] = score[here, ids[here] - words[0]]
     return best, guess, itself
-
-
-DRAWS = 20_000
-CONFIDENCE = 0.95
-# Plays that are made again to look whether kept ones hold; tests kept in memory.
-_REPLAYED, _KEPT = 512, 4
-_tested: dict[str, Wins] = {}
 
 
 def limits_of_wins(wins: Wins) -> tuple[float, float]:
@@ -266,7 +270,9 @@ def play(
     if draw is not None:
         sample = sampled_games(prior, draws, "test")
         vectors = mechanism.space.vectors
-        played["right"] = wins_of_rule(vectors, epsilon, prior, draw, sample)
+        played["right"] = wins_of_rule(
+            vectors, epsilon, prior=prior, draw=draw, test=sample
+        )
     return played
 
 

@@ -16,6 +16,14 @@ from dptext.types import Eps, Floats, Ids, Ints, Points
 # tests of an audit together.
 ALARM = 1e-3
 POWER = 0.95
+_SEED = 1
+# Words in a batch, as many as in a batch of a release.
+BATCH = 2**17
+DrawWords = Callable[[Ids, Eps], Ids]
+# Noisy vectors, with the positions in the batch that they are of.
+DrawPoints = Callable[[Ids, Eps], Iterator[tuple[Ints, Points]]]
+# Tells people about each step.
+Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,13 +118,17 @@ class MultipleTests:
             value = tail(k, size, chance)
             if value <= level and (self.worst is None or value < self.worst.p_value):
                 event = named if isinstance(named, str) else named(index)
-                self.worst = Deviation(event, chance, size, k, value)
+                self.worst = Deviation(
+                    event=event, probability=chance, draws=size, count=k, p_value=value
+                )
 
     def fail(self, event: str, draws: int, count: int) -> None:
         """Take in what must never happen."""
         self.count += 1
         if self.worst is None or self.worst.p_value > 0.0:
-            self.worst = Deviation(event, 0.0, draws, count, 0.0)
+            self.worst = Deviation(
+                event=event, probability=0.0, draws=draws, count=count, p_value=0.0
+            )
 
     def finds(self, event: str, p: float, n: int, level: float) -> None:
         """Say what excess of an event's chance the tests would have found."""
@@ -252,9 +264,6 @@ def label(mechanism: Mechanism, row: int) -> str:
     return "<unknown word>" if row in (-1, len(words)) else words[row]
 
 
-_SEED = 1
-
-
 def all_inputs(mechanism: Mechanism) -> Ids:
     """Return all words and, last, the unknown word: (V + 1,)."""
     return np.append(np.arange(mechanism.space.size), -1).astype(np.int32)
@@ -282,15 +291,6 @@ def shuffled(
         order = rng.permutation(count)
         for begin in range(0, count, batch):
             yield turn, order[begin : begin + batch]
-
-
-# Words in a batch, as many as in a batch of a release.
-BATCH = 2**17
-DrawWords = Callable[[Ids, Eps], Ids]
-# Noisy vectors, with the positions in the batch that they are of.
-DrawPoints = Callable[[Ids, Eps], Iterator[tuple[Ints, Points]]]
-# Tells people about each step.
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,15 @@ _TOLERANCE = _ROUNDING = 1e-9
 # All limits of an audit by draws hold together with this confidence.
 _CONFIDENCE = 1.0 - ALARM
 _BY_SAMPLES = f"samples, {_CONFIDENCE:.1%} confidence"
+_ROWS, _COLUMNS = 256, 1024
+_SEED = 5
+_PAIRS, _FAR, _CANDIDATES, _PILOT = 8, 2, 24, 256
+_EVENTS, _WORDS = 4, 400
+# Shares of the draws at whose quantiles a plane is tried.
+_SHARES = np.concatenate((np.linspace(0.02, 0.98, 49), [0.99, 0.995, 0.999]))
+# Rounding of density ratios: relative, for pairs that are not much nearer than most.
+_SLACK, _NEAREST = 1e-6, 1e-3
+_TOO_FEW = "audit: a lower bound from draws needs a lexicon of two words"
 
 
 def _over(loss: Floats, bound: Floats) -> Floats:
@@ -192,9 +201,6 @@ class LossTally:
         return label(self._mechanism, pair.a), label(self._mechanism, pair.b)
 
 
-_ROWS, _COLUMNS = 256, 1024
-
-
 def audit_all_pairs(mechanism: ExponentialMechanism, epsilon: float) -> AuditResult:
     """Audit all ordered pairs of the V + 1 inputs."""
     eta, size = mechanism.scale(epsilon), mechanism.space.size
@@ -206,8 +212,8 @@ def audit_all_pairs(mechanism: ExponentialMechanism, epsilon: float) -> AuditRes
     step = log_z - (math.log(np.exp(-unknown - top).sum()) + top)
     words, last = np.arange(size), np.full(size, size)
     # The output of the worst pair is looked up at the end, if it is one of these.
-    tally.take(words, last, ahead - step, words, unknown * factor)
-    tally.take(last, words, behind + step, words, unknown * factor)
+    tally.take(words, last, loss=ahead - step, output=words, claim=unknown * factor)
+    tally.take(last, words, loss=behind + step, output=words, claim=unknown * factor)
     for rows, columns, half in _tiles(mechanism, epsilon):
         gap = log_z[columns][None, :] - log_z[rows][:, None]
         loss = np.abs(gap)
@@ -320,16 +326,6 @@ def _compare(log_probs: Floats, inputs: Ids, tally: LossTally) -> None:
         tally.take(*pair, loss, written[best])
 
 
-_SEED = 5
-_PAIRS, _FAR, _CANDIDATES, _PILOT = 8, 2, 24, 256
-_EVENTS, _WORDS = 4, 400
-# Shares of the draws at whose quantiles a plane is tried.
-_SHARES = np.concatenate((np.linspace(0.02, 0.98, 49), [0.99, 0.995, 0.999]))
-# Rounding of density ratios: relative, for pairs that are not much nearer than most.
-_SLACK, _NEAREST = 1e-6, 1e-3
-_TOO_FEW = "audit: a lower bound from draws needs a lexicon of two words"
-
-
 def audit_pairs(
     mechanism: NoiseMechanism, epsilon: float, draw: DrawPoints, runs: int
 ) -> AuditResult:
@@ -414,7 +410,9 @@ def _pairs(
         others = np.concatenate((near[row], rng.integers(0, size, _CANDIDATES)))
         others = np.unique(others[others != row]).astype(np.int32)
         if len(others):
-            best = _spread(mechanism, epsilon, draw, row, others).argmin()
+            best = _spread(
+                mechanism, epsilon, draw=draw, row=row, others=others
+            ).argmin()
             pairs.append((row, int(others[best])))
     some = chosen(mechanism, _WORDS)
     wide = mechanism.output_vectors[some].astype(np.float64)
@@ -453,7 +451,14 @@ def _by_sides(mine: Floats, theirs: Floats, alpha: float, delta: float) -> float
     p = (mine[:half, None] >= steps).mean(axis=0) + 0.5 / half
     q = (theirs[:half, None] >= steps).mean(axis=0) + 3.0 / half
     tested = mine[half:], theirs[half:]
-    return _best(p, q, tested, lambda side, at: side >= steps[at], alpha, delta)[0]
+    return _best(
+        p,
+        q,
+        tested=tested,
+        hits=lambda side, at: side >= steps[at],
+        alpha=alpha,
+        delta=delta,
+    )[0]
 
 
 def _by_outputs(
@@ -463,7 +468,14 @@ def _by_outputs(
     half = len(a) // 2
     p, q = (np.bincount(each[:half], minlength=size) + 0.5 for each in (a, b))
     tested = a[half:], b[half:]
-    return _best(p, q, tested, lambda output, at: output == at, alpha, delta)
+    return _best(
+        p,
+        q,
+        tested=tested,
+        hits=lambda output, at: output == at,
+        alpha=alpha,
+        delta=delta,
+    )
 
 
 def _best(
@@ -512,7 +524,9 @@ def audit_samples(
     size, delta = mechanism.space.size, mechanism.guarantee(epsilon).delta
     tally = LossTally(mechanism, epsilon)
     for a, b in [*pairs, *((b, a) for a, b in pairs)]:
-        loss, output = _by_outputs(drawn[a], drawn[b], size, alpha, delta)
+        loss, output = _by_outputs(
+            drawn[a], drawn[b], size=size, alpha=alpha, delta=delta
+        )
         tally.take_pair((a, b), loss, output)
     method = f"lower bound: {len(pairs)} near pairs, {runs} draws of each word"
     result = tally.finding(method, len(words), by=_BY_SAMPLES)

@@ -57,6 +57,22 @@ _PARTS = ((1.0, 0.4), (0.25, 0.2), (1.0 / 64.0, 0.4))
 # how many of these are tested.
 _SCREEN, _SECOND, _AGAIN, _STANDING_OUT = 32, 8192, 128, 16
 _SMALL_BATCHES = 400
+_LEVELS = -np.array([0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0, 12.0, 16.0])
+_COPIES = "copies of the input"
+_RARE = 1e-3
+_RARE_COPIES = "copies of the input where at most one in a thousand is due"
+# Up to this many rows of probabilities are held at once.
+_ROWS = 256
+_QUANTILES = np.array(
+    [1e-3, 0.01, 0.05, *np.arange(0.1, 0.95, 0.1).round(1), 0.95, 0.99, 0.999]
+)
+_POINTS = 200_001
+_RANDOM, _NOISE_SEED = 16, 4
+_BATCH = 2**14
+_CHOSEN, _TURNS, _EXTREME = 64, 8, 32
+_NOISE_PARTS = (1.0, 0.25)
+# Noise that is not much larger than the rounding of a vector is not looked at.
+_ROUNDED = 2.0**-10
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +104,9 @@ def standing_out(
     rng = np.random.default_rng(_SEED)
     picked = []
     for epsilon in {ladder[0], ladder[-1]}:
-        for measure in _ranked(every, epsilon, draws, _SCREEN, rng):
+        for measure in _ranked(every, epsilon, draws=draws, times=_SCREEN, rng=rng):
             some = np.sort(every[measure[:_SECOND]])
-            again = _ranked(some, epsilon, draws, _AGAIN, rng)
+            again = _ranked(some, epsilon, draws=draws, times=_AGAIN, rng=rng)
             picked += [some[each[:_STANDING_OUT]] for each in again]
             picked.append(every[measure[: _STANDING_OUT // 4]])
     return np.unique(np.concatenate(picked))
@@ -167,13 +183,14 @@ def as_released(draws: AuditDraws, ids: Ids, epsilon: float, number: int) -> Dra
     rows = np.tile(np.arange(len(ids)), times)
     following, first = np.roll(ids, -1)[rows], ids[:1].repeat(len(rows))
     name = f"epsilon {epsilon:.6g}, strategy {draws.strategy}"
-    return DrawnGroup(name, epsilon, rows, outputs, following, first)
-
-
-_LEVELS = -np.array([0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0, 12.0, 16.0])
-_COPIES = "copies of the input"
-_RARE = 1e-3
-_RARE_COPIES = "copies of the input where at most one in a thousand is due"
+    return DrawnGroup(
+        name=name,
+        epsilon=epsilon,
+        inputs=rows,
+        outputs=outputs,
+        next_in_batch=following,
+        first_in_batch=first,
+    )
 
 
 def _relations(
@@ -197,10 +214,6 @@ def _relations(
         relations[f"the word at rank {rank + 1} of the input"] = orders[words, rank]
     relations[_RARE_COPIES] = np.full(len(words), -1)
     return list(relations), np.stack(list(relations.values()), dtype=np.int64)
-
-
-# Up to this many rows of probabilities are held at once.
-_ROWS = 256
 
 
 def audit_words(
@@ -237,7 +250,7 @@ def audit_words(
         strategy = f", also by the strategy {draws.strategy}"
     progress("comparing the counts with the exact output distributions")
     for group in groups:
-        _hold(tests, mechanism, ids, group, ALARM / len(groups))
+        _hold(tests, mechanism, ids=ids, group=group, alarm=ALARM / len(groups))
     inputs_said = f"{len(ids):,} inputs against their exact output distributions"
     return tests.concluded(
         inputs_said + screening + strategy,
@@ -275,7 +288,14 @@ def _hold(
         rows = group.inputs[draws] - begin
         outputs, share = group.outputs[draws], 2.0 * fifth * len(probs) / len(ids)
         _test_pairs(
-            tests, mechanism, ids[part], probs, rows, outputs, share, group.name
+            tests,
+            mechanism,
+            inputs=ids[part],
+            probs=probs,
+            rows=rows,
+            outputs=outputs,
+            alarm=share,
+            group=group.name,
         )
         expected += counts[part] @ probs
         chances_of_drawn[draws] = probs[rows, outputs]
@@ -294,24 +314,24 @@ def _hold(
     tests.take(
         np.bincount(group.outputs, minlength=size),
         total,
-        np.clip(expected / total, 0.0, 1.0),
-        fifth,
-        lambda at: f"outputs {label(mechanism, at)!r}, {group.name}",
+        chances=np.clip(expected / total, 0.0, 1.0),
+        alarm=fifth,
+        named=lambda at: f"outputs {label(mechanism, at)!r}, {group.name}",
     )
     targeted = (relations >= 0).sum(axis=1)
     hits = (relations == group.outputs).sum(axis=1)
     rates = np.minimum(due / np.maximum(targeted, 1), 1.0)
     named = [f"{name}, {group.name}" for name in names]
-    tests.take(hits, targeted, rates, fifth, named.__getitem__)
+    tests.take(hits, targeted, chances=rates, alarm=fifth, named=named.__getitem__)
     below /= total
     # Rounding of a sum over V, where an output is always or never so rare.
     sure = np.abs(below - np.round(below)) < 1e-9
     tests.take(
         (chances_of_drawn <= levels[:, None]).sum(axis=1),
         total,
-        np.where(sure, np.round(below), below),
-        fifth,
-        lambda at: f"outputs rarer than {levels[at]:.2g}, {group.name}",
+        chances=np.where(sure, np.round(below), below),
+        alarm=fifth,
+        named=lambda at: f"outputs rarer than {levels[at]:.2g}, {group.name}",
     )
     if group.power:
         for at in (0, -1):
@@ -352,13 +372,9 @@ def _test_pairs(
         return f"{before!r} becomes {after!r}, {group}"
 
     draws, chances = counts[looked // size], probs.ravel()[looked]
-    tests.take(hits[looked], draws, chances, alarm, named, among=probs.size)
-
-
-_QUANTILES = np.array(
-    [1e-3, 0.01, 0.05, *np.arange(0.1, 0.95, 0.1).round(1), 0.95, 0.99, 0.999]
-)
-_POINTS = 200_001
+    tests.take(
+        hits[looked], draws, chances=chances, alarm=alarm, named=named, among=probs.size
+    )
 
 
 def _gamma(shape: float) -> Floats:
@@ -395,9 +411,6 @@ def _inverse(points: Floats, log: Floats) -> Floats:
     below /= below[-1]
     inside = np.flatnonzero(np.diff(below, prepend=-1.0) > 0.0)
     return np.asarray(np.interp(_QUANTILES, below[inside], points[inside]))
-
-
-_RANDOM, _NOISE_SEED = 16, 4
 
 
 @dataclass(slots=True)
@@ -483,22 +496,21 @@ class NoiseCounts:
             if not self._directions:
                 # A bound from above: fewer short lengths than that are no deviation.
                 hits = np.maximum(hits, np.floor(n * levels).astype(int))
-            tests.take(hits, n, levels, alarm / 4.0, named)
+            tests.take(hits, n, chances=levels, alarm=alarm / 4.0, named=named)
         level = alarm / 8.0 / len(levels)
         tests.finds(f"noise below its median, {at}", 0.5, int(total[0]), level)
         for below in self._directions:
             name = f"{below.event}, {at}"
-            tests.take(below.hits, below.draws, self._turns, alarm / 6.0, name)
+            tests.take(
+                below.hits,
+                below.draws,
+                chances=self._turns,
+                alarm=alarm / 6.0,
+                named=name,
+            )
         for every in self._directions[:1]:
             side = f"one side of a coordinate of the direction, {at}"
             tests.finds(side, 0.5, every.draws, alarm / 12.0 / every.hits.size)
-
-
-_BATCH = 2**14
-_CHOSEN, _TURNS, _EXTREME = 64, 8, 32
-_NOISE_PARTS = (1.0, 0.25)
-# Noise that is not much larger than the rounding of a vector is not looked at.
-_ROUNDED = 2.0**-10
 
 
 def audit_noise(
@@ -524,7 +536,7 @@ def audit_noise(
         extreme = _extreme(mechanism, draw, epsilon)
         ids = np.unique(np.concatenate((ids, extreme)))
     progress(f"drawing {len(ids)} words {number:,} times, epsilons mixed")
-    tallies = _tallied(mechanism, epsilon, draw, ids, number)
+    tallies = _tallied(mechanism, epsilon, draw=draw, ids=ids, number=number)
     tests = MultipleTests()
     for tally in tallies:
         tally.test(tests, mechanism, ids, ALARM / len(tallies))
