@@ -93,7 +93,7 @@ def kept(
     ]
     for size in document.numbers:
         lexicon = topics.as_lexicon(document, size, "")
-        near = topics.nearest_of(document, size)
+        near = topics.build_nearest(document, size)
         rows = [near.find(each) for each in vectors]
         joint = np.zeros((len(lexicon.words), len(names)))
         np.add.at(joint, (rows[0], codes[0]), 1.0)

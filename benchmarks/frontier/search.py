@@ -162,7 +162,7 @@ class Search:
         else:
             mechanism, epsilon = self._at_risk(float(value[:-1]) / 100)
         sanitizer = build(mechanism, {"epsilon": epsilon})
-        risk, _ = public.risk_of(sanitizer)
+        risk, _ = public.measure_risk(sanitizer)
         shown = None if risk is None else risk.success
         if kind == "loss":
             loss = float(value)
@@ -192,7 +192,7 @@ class Search:
             _claimed(sanitizer, 1.0)
         ):
             least = build(self.mechanism, {"epsilon": 0.01})
-            lowest, _ = public.risk_of(least)
+            lowest, _ = public.measure_risk(least)
             if lowest is not None and lowest.success > risk:
                 msg = f"its candidates alone give {lowest.success:.0%} of words away"
                 raise DptextError(msg)

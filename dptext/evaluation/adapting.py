@@ -100,7 +100,7 @@ def make(
 
     corpus = ", ".join(file.name for file in files)
     source = {"adapted": corpus, "adapted_sha256": [file.digest for file in files]}
-    folder, pairs_folder = store.folder_of(name), ngrams.folder_of(name)
+    folder, pairs_folder = store.lexicon_folder(name), ngrams.folder_of(name)
     progress.share("words and vectors", 0.0)
     halves = Halves(records)
     first = partial(halves.texts, 0)

@@ -250,7 +250,7 @@ def _computed(cell: Cell, sample: Sample, settings: EvaluationSettings) -> CellR
     unit = 1 if sys.platform == "darwin" else 1024
     megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
     statement = build.promised(ready)
-    risk, _ = public.risk_of(ready)
+    risk, _ = public.measure_risk(ready)
     texts = [record.texts for record in records]
     if not ready.channel.mechanism.has_log_probs:  # nothing to read by
         settings = replace(settings, public_text=None, reader=None)

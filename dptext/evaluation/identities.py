@@ -53,7 +53,7 @@ _ASCII_WORD = re.compile("[a-z0-9]+")
 _UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 
 
-def words_of(text: str) -> list[str]:
+def folded_words(text: str) -> list[str]:
     """Return the words of a text in the spelling in which they are compared."""
     if text.isascii():
         return _ASCII_WORD.findall(text.lower())
@@ -67,7 +67,7 @@ def common_words(lexicon: Lexicon, count: int = COMMON) -> frozenset[str]:
     known = (lexicon.words[row] for row in frequent)
     stop_words = language_data.stop_words(lexicon.language)
     return frozenset(
-        word for text in (*known, *sorted(stop_words)) for word in words_of(text)
+        word for text in (*known, *sorted(stop_words)) for word in folded_words(text)
     )
 
 
@@ -164,7 +164,7 @@ class Identities:
         bound: defaultdict[str, set[int]] = defaultdict(set)
         everywhere, unsearchable = set(), 0
         for value, record in given:
-            words = words_of(value)
+            words = folded_words(value)
             if not words:
                 unsearchable += bool(value.strip())
                 continue
@@ -360,7 +360,7 @@ class IdentityMeter:
         found: set[int] = set()
         words: set[str] = set()
         for text in texts:
-            inside = words_of(text)
+            inside = folded_words(text)
             found |= self.values.whole(inside)
             words |= self._telling.intersection(inside)
         return found, words

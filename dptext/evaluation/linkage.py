@@ -93,7 +93,7 @@ class _KnownWords:
 
     def __init__(self, writer: Pipeline | None) -> None:
         lexicon = None if writer is None else writer.lexicon
-        if lexicon is None or topics.meta_of(lexicon) is not None:
+        if lexicon is None or topics.topic_meta(lexicon) is not None:
             lexicon = lexicons.find(store.BUILTIN)
         self._lexicon = lexicon
         self._tokenizer = Tokenizer(lexicon, Policy(punctuation="drop"))
@@ -224,7 +224,7 @@ def _of_some_words(
     outputs /= outputs.sum()
     lengths = np.maximum(np.bincount(rows.records, minlength=count), 1)
     attackers: dict[int, list[int]] = defaultdict(list)
-    if topics.meta_of(writer.lexicon) is None:
+    if topics.topic_meta(writer.lexicon) is None:
         for attacker, words in enumerate(known):
             for row in writer.tokenizer.words([" ".join(words)]).ids.tolist():
                 attackers[row].append(attacker)

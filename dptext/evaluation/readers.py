@@ -64,7 +64,7 @@ class PublicText:
     format: str | None = None
 
     @classmethod
-    def of(
+    def from_file(
         cls, path: str, fields: Sequence[str] | None, format: str | None = None
     ) -> PublicText:
         """Take a file; of fields, `text` where none is named.
@@ -82,7 +82,7 @@ class PublicText:
     @classmethod
     def named(cls, path: str | None, fields: Sequence[str] | None) -> PublicText | None:
         """Take the file of an option, None where it is not given."""
-        return None if path is None else cls.of(path, fields)
+        return None if path is None else cls.from_file(path, fields)
 
     @property
     def name(self) -> str:
@@ -107,7 +107,7 @@ class PublicText:
         selection = Selection(fields=self.fields, missing="pass")
         rows = records(self.path, selection, (), self.format)
         each = (text for row in rows for text in (*row.texts, one_text(row.texts)))
-        return frozenset(hash_of(text) for text in each if text.strip())
+        return frozenset(text_hash(text) for text in each if text.strip())
 
     def recurring(self) -> Recurring:
         """Return what finds its texts, and records, among others, nearly equal ones."""
@@ -125,7 +125,7 @@ class PublicText:
         )
 
 
-def hash_of(text: str) -> int:
+def text_hash(text: str) -> int:
     """Return the hash of a text, whatever its capitals and spaces."""
     same = " ".join(text.split()).casefold().encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(same, digest_size=8).digest(), "little")
@@ -181,7 +181,9 @@ def counted(lexicon: Lexicon, texts: Texts, most: float = _COUNTED) -> PairCount
     return counts
 
 
-def pairs_of(ready: Pipeline, public: PublicText, texts: Texts) -> tuple[Ngrams, int]:
+def count_pairs(
+    ready: Pipeline, public: PublicText, texts: Texts
+) -> tuple[Ngrams, int]:
     """Count texts of a public file: their pairs beside those that ship, and words.
 
     Raises InputError without any words, UsageError.
@@ -215,7 +217,7 @@ def read_by_halves(pipeline: Pipeline, public: PublicText) -> ByHalves:
     About 50,000 words are read, drawn with a fixed seed.
     """
     halves = Halves(public.records)
-    model, words = pairs_of(pipeline, public, partial(halves.texts, 0))
+    model, words = count_pairs(pipeline, public, partial(halves.texts, 0))
     reader = SameKindReader.strongest(pipeline.channel, model)
     records = sample(partial(halves.records, 1))
     attack = _attacked(pipeline, reader, public, records)
@@ -262,7 +264,7 @@ def calibrated(
     ready = pipeline.build(recipe, lexicon)
     if reader == SAME_KIND:
         halves = Halves(public.records)
-        model, _ = pairs_of(ready, public, partial(halves.texts, 0))
+        model, _ = count_pairs(ready, public, partial(halves.texts, 0))
         chosen = sample(partial(halves.records, 1))
     else:
         model, chosen = None, sample(public.records)

@@ -15,13 +15,13 @@ from dptext.evaluation import OWNER, classify
 from dptext.evaluation.classify import LabelTask
 from dptext.evaluation.identities import IdentitiesFound, IdentityMeter
 from dptext.evaluation.linkage import MOST, Linked, linkage
-from dptext.evaluation.readers import PublicText, hash_of, pairs_of
+from dptext.evaluation.readers import PublicText, count_pairs, text_hash
 from dptext.evaluation.rows import Pair, one_text
 from dptext.lexicons import topics
 from dptext.measures import context_risk
 from dptext.measures.context_risk import ContextAttack, Reading
 from dptext.measures.independence import Recurring
-from dptext.measures.public import Deniability, deniability_of, risk_of
+from dptext.measures.public import Deniability, measure_deniability, measure_risk
 from dptext.metrics import AllMetrics, Batch, Figure
 from dptext.metrics.similarity import ENCODER, Similarities
 from dptext.models import language
@@ -331,7 +331,7 @@ def evaluate(
             values = [pair.values[number] for pair in pairs]
             tasks.append(classify.learn(name, values, before, after, *how))
     released_by = writer
-    if writer is not None and topics.meta_of(writer.lexicon) is not None:
+    if writer is not None and topics.topic_meta(writer.lexicon) is not None:
         writer = None  # no word of an output stands for one of an original
     policy = writer.profile.tokens if writer else Policy()
     meter = PairMeter(lexicon, settings.encoder, policy)
@@ -360,7 +360,7 @@ def evaluate(
     return Result(
         audience=OWNER,
         kept=kept,
-        deniability=deniability_of(writer) if writer else None,
+        deniability=measure_deniability(writer) if writer else None,
         utility=tuple(utility),
         attribute_attacks=tuple(attributes),
         word_attacks=word_attacks.results(),
@@ -437,7 +437,7 @@ class _WordAttacks:
             return ()
         attacks = [Attack("nearest guess", self._same / words, words, _NEAREST)]
         if self._writer is not None:
-            risk, _ = risk_of(self._writer)
+            risk, _ = measure_risk(self._writer)
             predicted = risk.success if risk else None
             right, assumes = self._right / words, UnigramReader.assumes
             attacks.append(
@@ -467,7 +467,7 @@ class _Readers:
         self._occurring: frozenset[int] = frozenset()
         self._recurring = Recurring()
         if self._public is not None:
-            model, self._counted = pairs_of(writer, self._public, self._public.texts)
+            model, self._counted = count_pairs(writer, self._public, self._public.texts)
             readers.append(SameKindReader.strongest(writer.channel, model))
             self._occurring = self._public.hashes()
             self._recurring = self._public.recurring()
@@ -486,7 +486,7 @@ class _Readers:
                 unknown = tuple(
                     text
                     for text, known in zip(texts, recurs, strict=True)
-                    if not known and hash_of(text) not in self._occurring
+                    if not known and text_hash(text) not in self._occurring
                 )
             self._texts += len(texts)
             self._repeated += len(texts) - len(unknown)

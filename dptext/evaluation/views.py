@@ -132,27 +132,29 @@ def evaluation(result: Result) -> Page:
     if result.linkage:
         sections.append(_linkage(result.linkage))
     if result.composite or result.trade_off is not None:
-        weighed = [
-            (f"composite, alpha {a}", score(v)) for a, v in result.composite.items()
-        ]
-        if result.trade_off is not None:
-            weighed.append(("trade-off", figures.points(result.trade_off)))
-        about = []
-        if result.composite:
-            about.append(f"Composite: {result.composite_formula}.")
-        if result.trade_off is not None:
-            about.append(
-                "Trade-off: the change in accuracy on the first label plus what the "
-                "attack on the first attribute has lost."
-            )
-        blocks = Figures(weighed), Paragraph(" ".join(about), "note")
-        sections.append(Section("Utility and privacy together", blocks))
+        sections.append(_together(result))
     return Page(
         "A private file compared with its original",
         sections,
         lead=(result.audience,),
         footer="dptext",
     )
+
+
+def _together(result: Result) -> Section:
+    """Show the figures that weigh utility against privacy."""
+    weighed = [(f"composite, alpha {a}", score(v)) for a, v in result.composite.items()]
+    about = []
+    if result.composite:
+        about.append(f"Composite: {result.composite_formula}.")
+    if result.trade_off is not None:
+        weighed.append(("trade-off", figures.points(result.trade_off)))
+        about.append(
+            "Trade-off: the change in accuracy on the first label plus what the "
+            "attack on the first attribute has lost."
+        )
+    blocks = Figures(weighed), Paragraph(" ".join(about), "note")
+    return Section("Utility and privacy together", blocks)
 
 
 def _linkage(linked: Sequence[Linked]) -> Section:

@@ -284,7 +284,7 @@ def _allowed(promise: Guarantee, terms: Terms) -> float:
     return spent.first + promise.worst(high)
 
 
-def picked_of(epsilon: float, originals: int, topics: TopicTerms | None) -> float:
+def picked_share(epsilon: float, originals: int, topics: TopicTerms | None) -> float:
     """Return how often somebody who holds originals picks the right one, at most.
 
     On average over equally likely originals that agree in all copied fields, their

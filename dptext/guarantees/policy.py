@@ -96,7 +96,7 @@ class ExportPolicy:
         return tuple(name for each in allowed for name in each.identifying)
 
 
-def of(section: Mapping[str, object] | None, location: str) -> ExportPolicy:
+def from_section(section: Mapping[str, object] | None, location: str) -> ExportPolicy:
     """Return the policy of a section `check`, the default one where there is none."""
     return ExportPolicy() if section is None else parse(section, f"{location}: check")
 

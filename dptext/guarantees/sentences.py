@@ -26,7 +26,7 @@ from dptext.guarantees.claims import (
     first_beyond,
     number,
     picked_after,
-    picked_of,
+    picked_share,
     too_long,
 )
 from dptext.tokens.forms import RULES
@@ -111,7 +111,7 @@ def _of_topics(claim: Claim, topics: TopicTerms) -> tuple[str, str]:
     )
     known = said(
         "topics.recognised",
-        average=percent(picked_of(epsilon, ORIGINALS, topics)),
+        average=percent(picked_share(epsilon, ORIGINALS, topics)),
         **recognition(epsilon),
     )
     return sentence, f"{text} {known}"

@@ -219,7 +219,7 @@ def _range(budget: BudgetDescription) -> tuple[float, float]:
     return budget.low or budget.high / MAX_WORDS_PER_TEXT, budget.high
 
 
-def statement_of(
+def run_statement(
     recipe: Profile, mechanism: Mechanism, budget: BudgetDescription, run: RunTerms
 ) -> Statement:
     """Return the statement of a run; recipe and budget have their epsilon."""
@@ -241,16 +241,16 @@ def statement_of(
             decoder=recipe.decoder.name,
             brings_model=recipe.decoder.params.brings_model,
             third_party=recipe.decoder.params.third_party,
-            topics=topics_of(mechanism, budget),
+            topics=topic_terms(mechanism, budget),
         ),
     )
 
 
-def topics_of(
+def topic_terms(
     mechanism: Mechanism, budget: BudgetDescription
 ) -> claims.TopicTerms | None:
     """Return the topics that take the place of texts; None where words do."""
-    meta = topics.meta_of(mechanism.space.lexicon)
+    meta = topics.topic_meta(mechanism.space.lexicon)
     if meta is None:
         return None
     size = int(meta["size"])

@@ -27,7 +27,7 @@ from dptext.lexicons import closed_classes, sources, store
 from dptext.lexicons import orders as listing
 from dptext.lexicons.orders import (
     build_orders,
-    far_of,
+    far_bound,
     inherited,
     measure,
     orders_by_cosine,
@@ -107,7 +107,7 @@ class Scheme:
         if self.outputs is None:
             orders, far = build_orders(vectors, min(listed, len(words)), barred=barred)
             for row in numbers.list_first(orders, words):
-                far[row] = far_of(vectors, row, orders[row])
+                far[row] = far_bound(vectors, row, orders[row])
             return replace(lexicon, orders=orders, far=far)
         outputs = min(self.outputs, len(words))
         listed = min(listed, outputs - len(barred))
@@ -350,7 +350,7 @@ def from_vectors(
             outputs = OUTPUTS
         scheme = Scheme(outputs or None)
     progress.share("folding words", 0.0)
-    language = scheme.language or settings.language or language_of(raw.words)
+    language = scheme.language or settings.language or detect_language(raw.words)
     words, vectors, counts, dropped = _arranged(raw, location, scheme, language)
     prior = ZIPF if raw.counts is None else "counts of the source"
     del raw
@@ -384,7 +384,7 @@ def from_vectors(
     return replace(lexicon, meta=meta)
 
 
-def language_of(words: Sequence[str]) -> str:
+def detect_language(words: Sequence[str]) -> str:
     """Tell English by its function words among the most frequent ones, else unknown."""
     first = {word.lower() for word in words[:_FIRST]}
     return ENGLISH if len(first & _SIGNS) >= _ENOUGH else "unknown"

@@ -198,7 +198,7 @@ def checked(
     return raw
 
 
-def dimensions_of(line: bytes) -> int:
+def count_dimensions(line: bytes) -> int:
     """Count the numbers at the end of a line; the first field is never one."""
     fields = line.replace(b"\t", b" ").rstrip(_BLANKS).split(b" ")
     count = 0
@@ -264,7 +264,7 @@ def read_lines(
         if number == 1:
             line = line.removeprefix(b"\xef\xbb\xbf")
         if dimensions is None:
-            dimensions = dimensions_of(line)
+            dimensions = count_dimensions(line)
         divided = divide(line, dimensions)
         if divided is None or not 0 < dimensions <= MOST_DIMENSIONS:
             msg = f"{where}: expected a word and {dimensions or 'its'} numbers"
@@ -288,7 +288,7 @@ def read_word2vec(
     """Read a file or its first `limit` words; text: it is no binary one."""
     if not isinstance(stream, io.BufferedReader):
         stream = io.BufferedReader(cast(io.RawIOBase, stream), 2**20)
-    header = header_of(stream.readline(64))
+    header = parse_header(stream.readline(64))
     if header is None:
         msg = "expected a header, the numbers of words and dimensions"
         raise LexiconError(f"{location}, line 1: {msg}")
@@ -312,7 +312,7 @@ def read_word2vec(
 read_fasttext = partial(read_word2vec, text=True)
 
 
-def header_of(line: bytes) -> tuple[int, int] | None:
+def parse_header(line: bytes) -> tuple[int, int] | None:
     """Return the numbers of words and dimensions if the line is a header."""
     fields = line.removeprefix(b"\xef\xbb\xbf").split()
     if len(fields) != 2 or not line.endswith(b"\n"):
@@ -391,6 +391,6 @@ def _detect(path: Path, stream: io.BufferedReader) -> str:
     if not head:
         raise LexiconError(f"{path}: the file is empty")
     first = head.partition(b"\n")[0][:64] + b"\n"
-    if header_of(first) is None:
+    if parse_header(first) is None:
         return "glove"
     return "fasttext" if suffix == ".vec" else "word2vec"

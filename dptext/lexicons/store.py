@@ -78,12 +78,12 @@ def save(lexicon: Lexicon, folder: Path, beside: Sequence[Path] = ()) -> str:
         folder.parent.mkdir(parents=True, exist_ok=True)
         near = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
         try:
-            (near / WORDS).write_bytes(_text_of(lexicon.words))
-            for name, array in _arrays_of(lexicon).items():
+            (near / WORDS).write_bytes(_encoded_lines(lexicon.words))
+            for name, array in _present_arrays(lexicon).items():
                 save_array(near / f"{name}.npy", array)
             # Through JSON, so that what is hashed now is what will be read back.
             meta = json.loads(_canonical(lexicon.meta))
-            digest = digest_of(near, meta)
+            digest = content_digest(near, meta)
             document = Described(lexicon.name, digest, meta)._asdict()
             document = {"format": FORMAT, **document}
             text = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
@@ -111,9 +111,9 @@ def load(folder: Path, *, verify: bool = True) -> Lexicon:
 @lru_cache(maxsize=2)
 def _load(folder: Path, verify: bool, state: object) -> Lexicon:
     name, digest, meta = read_meta(folder)
-    words = words_of(folder)
+    words = read_words(folder)
     arrays = mapped(folder, _present(folder), len(words))
-    if verify and digest_of(folder, meta) != digest:
+    if verify and content_digest(folder, meta) != digest:
         msg = f"{folder}: the lexicon does not match its digest; import it again"
         raise LexiconError(msg)
     return Lexicon(name=name, words=words, digest=digest, meta=meta, **arrays)
@@ -156,7 +156,7 @@ def read_meta(folder: Path) -> Described:
     return Described(str(document["name"]), str(document["digest"]), meta)
 
 
-def digest_of(folder: Path, meta: Meta) -> str:
+def content_digest(folder: Path, meta: Meta) -> str:
     """Compute the digest of the files in a folder and of meta."""
     files = [WORDS, *(f"{name}.npy" for name in _present(folder))]
     return _combined({file: digest_of_path(folder / file) for file in files}, meta)
@@ -164,8 +164,8 @@ def digest_of(folder: Path, meta: Meta) -> str:
 
 def digest_in_memory(lexicon: Lexicon) -> str:
     """Compute the digest that a lexicon would have once saved."""
-    files = {WORDS: hashlib.sha256(_text_of(lexicon.words)).hexdigest()}
-    for name, array in _arrays_of(lexicon).items():
+    files = {WORDS: hashlib.sha256(_encoded_lines(lexicon.words)).hexdigest()}
+    for name, array in _present_arrays(lexicon).items():
         digest = hashlib.sha256()
         _write(array, digest.update)
         files[f"{name}.npy"] = digest.hexdigest()
@@ -177,7 +177,7 @@ def check(lexicon: Lexicon) -> None:
     size = len(lexicon.words)
     if not size:
         raise LexiconError(f"lexicon {lexicon.name!r} has no words")
-    for name, array in _arrays_of(lexicon).items():
+    for name, array in _present_arrays(lexicon).items():
         where = f"lexicon {lexicon.name!r}, {name}"
         _check_shape(where, array, _ARRAYS[name], size)
     words, counts, orders = lexicon.words, lexicon.counts, lexicon.orders
@@ -221,7 +221,7 @@ def _permutations(orders: Array, outputs: int) -> tuple[bool, bool]:
     return inside, once
 
 
-def _arrays_of(lexicon: Lexicon) -> dict[str, Array]:
+def _present_arrays(lexicon: Lexicon) -> dict[str, Array]:
     arrays = {name: getattr(lexicon, name) for name in _ARRAYS}
     return {name: array for name, array in arrays.items() if array is not None}
 
@@ -246,7 +246,7 @@ def _present(folder: Path) -> dict[str, Kind]:
     return {name: kind for name, kind in _ARRAYS.items() if name not in absent}
 
 
-def words_of(folder: Path) -> tuple[str, ...]:
+def read_words(folder: Path) -> tuple[str, ...]:
     """Read the words of a stored lexicon alone."""
     try:
         text = (folder / WORDS).read_bytes().decode("utf-8")
@@ -314,7 +314,7 @@ def _combined(files: Mapping[str, str], meta: Meta) -> str:
     return digest.hexdigest()
 
 
-def _text_of(words: tuple[str, ...]) -> bytes:
+def _encoded_lines(words: tuple[str, ...]) -> bytes:
     return ("\n".join(words) + "\n").encode()
 
 
@@ -350,7 +350,7 @@ def cached_folder() -> Path:
     return cache.folder() / "lexicons"
 
 
-def folder_of(name: str) -> Path:
+def lexicon_folder(name: str) -> Path:
     """Return the folder of an imported lexicon; UsageError for an unfit name."""
     if name in (BUILTIN, ENGLISH):
         msg = f"the name {name!r} is that of the built-in lexicon; choose another"

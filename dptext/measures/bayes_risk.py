@@ -18,7 +18,7 @@ from msgspec import Meta
 from dptext import cache
 from dptext.errors import UsageError
 from dptext.measures import sampled_risk
-from dptext.measures.sampled_risk import BAND_NAMES, bands_of
+from dptext.measures.sampled_risk import BAND_NAMES, frequency_bands
 from dptext.mechanisms import Mechanism
 from dptext.tokens import common, language_data, numbers
 from dptext.tokens.lists import Spans
@@ -151,7 +151,7 @@ def _covers(best: Floats, mechanism: Mechanism, prior: Floats, epsilon: float) -
     Inputs are drawn by the prior. Best guesses that leave out a success of s leave out
     inputs that have s of the prior, so this is True with at most (1 - s)^_LOOKED.
     """
-    bands, size = bands_of(len(prior)), len(prior)
+    bands, size = frequency_bands(len(prior)), len(prior)
     if best.shape != (len(bands), size) or best.dtype != np.float64:
         return False
     some = np.random.default_rng().choice(size, _LOOKED, p=prior).astype(np.int32)
@@ -173,7 +173,7 @@ def best_guesses(
 
     Where there is no closed form only x < inputs are looked at.
     """
-    bands = bands_of(len(prior))
+    bands = frequency_bands(len(prior))
     if not mechanism.has_best_guesses:
         bands = [(min(begin, inputs), min(end, inputs)) for begin, end in bands]
     return mechanism.best_guesses(prior, epsilon, bands)
@@ -182,7 +182,7 @@ def best_guesses(
 def _exact(prior: Floats, best: Floats) -> Risk:
     guess, top = best.argmax(axis=0), best.max(axis=0)
     measured = []
-    for number, (begin, end) in enumerate(bands_of(len(prior))):
+    for number, (begin, end) in enumerate(frequency_bands(len(prior))):
         share = float(prior[begin:end].sum()) or 1.0
         right = float(top[guess == number].sum())
         measured.append((right / share, float(best[number].sum()) / share))
@@ -195,7 +195,7 @@ def _bands(prior: Floats, measured: list[tuple[float, float]]) -> tuple[Band, ..
     measured: success, and that of who knows the band.
     """
     bands = []
-    parts = [prior[begin:end] for begin, end in bands_of(len(prior))]
+    parts = [prior[begin:end] for begin, end in frequency_bands(len(prior))]
     for name, part, successes in zip(BAND_NAMES, parts, measured, strict=False):
         share = float(part.sum())
         if share > 0.0:

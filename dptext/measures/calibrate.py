@@ -134,7 +134,7 @@ def search_by_samples(mechanism: Mechanism, target: float, prior: Floats) -> flo
     draws = sampled_risk.DRAWS
 
     def limit(wins: int) -> float:
-        return sampled_risk.limits_of(wins, draws)[1]
+        return sampled_risk.limits_from_counts(wins, draws)[1]
 
     # The share of wins of the last check's draws whose limit is the target.
     goal = bisect_right(range(1, draws), target, key=limit)
@@ -288,14 +288,14 @@ def _search(mechanism: Mechanism, target: float, prior: Floats) -> float:
     grid = [point for point in _GRID.tolist() if mechanism.is_defined(point)]
 
     def success(inputs: int) -> Success:
-        def of(epsilon: float) -> float:
+        def best_guess(epsilon: float) -> float:
             # Below the smallest epsilon there is nothing to be guessed from.
             if not mechanism.is_defined(epsilon):
                 return 0.0
             best = bayes_risk.best_guesses(mechanism, prior, epsilon, min(inputs, size))
             return float(best.max(axis=0).sum())
 
-        return of
+        return best_guess
 
     largest = _largest(mechanism, success, target=target, prior=prior, grid=grid)
     if largest is None:

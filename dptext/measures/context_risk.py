@@ -33,7 +33,7 @@ from dptext.lexicons.word_classes import SPECIAL, classes_of_lexicon
 from dptext.measures import calibrate
 from dptext.measures.bayes_risk import Share
 from dptext.measures.independence import Units, totals
-from dptext.measures.sampled_risk import BAND_NAMES, bands_of
+from dptext.measures.sampled_risk import BAND_NAMES, frequency_bands
 from dptext.readers import Reader, ngrams
 from dptext.readers.channel import ALONE as ALONE
 from dptext.readers.channel import UnigramReader
@@ -116,7 +116,9 @@ def word_classes(lexicon: Lexicon) -> dict[str, NDArray[np.bool_]]:
     function_words = stop_words(lexicon.language)
     stop = np.array([word.lower() in function_words for word in words])
     rows = np.arange(len(words))
-    bands = [(begin <= rows) & (rows < end) for begin, end in bands_of(len(words))]
+    bands = [
+        (begin <= rows) & (rows < end) for begin, end in frequency_bands(len(words))
+    ]
     listed = classes_of_lexicon(lexicon)
     return {
         ALL: rows >= 0,
@@ -362,7 +364,7 @@ def _known(pipeline: Pipeline, part: str, key: str) -> tuple[InContext, ...]:
         return ()
 
 
-def ladder_of(pipeline: Pipeline) -> Mapping[float, calibrate.Rung]:
+def measured_ladder(pipeline: Pipeline) -> Mapping[float, calibrate.Rung]:
     """Return the measured risks of settings that differ in risk or epsilon alone."""
     settings: dict[str, Any] = pipeline.profile.settings()
     settings["mechanism"] |= pipeline.mechanism.settings_before_aim
@@ -382,7 +384,7 @@ def measured_below(
     epsilon = pipeline.budget.description.high
     rungs = {
         at: rung
-        for at, rung in ladder_of(pipeline).items()
+        for at, rung in measured_ladder(pipeline).items()
         if at <= risk * _NEARLY and rung.epsilon <= epsilon * _NEARLY
     }
     if not rungs:

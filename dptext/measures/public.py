@@ -149,9 +149,9 @@ class PublicMeasures:
     readers_risk: float | None = None
 
     @classmethod
-    def of(cls, pipeline: Pipeline, with_risk: bool = True) -> PublicMeasures:
+    def measure(cls, pipeline: Pipeline, with_risk: bool = True) -> PublicMeasures:
         """Measure; the Bayes risk, which may take long, only where it is asked for."""
-        risk, why = risk_of(pipeline) if with_risk else (None, NoRisk.SWITCHED_OFF)
+        risk, why = measure_risk(pipeline) if with_risk else (None, NoRisk.SWITCHED_OFF)
         note = _RISK_NOTES[why].format(mechanism=pipeline.mechanism.name)
         if risk is not None and pipeline.profile.tokens.grammar == "show":
             note += _note_of_forms(pipeline)
@@ -162,7 +162,7 @@ class PublicMeasures:
             risk=risk,
             no_risk=why,
             risk_note=note,
-            deniability=deniability_of(pipeline),
+            deniability=measure_deniability(pipeline),
             in_context=readings,
             written=context_risk.measured_written(pipeline),
             readers_risk=at,
@@ -198,16 +198,16 @@ def _measured_below(
 
     A risk that nobody asked for is measured where there is a ladder to look it up in.
     """
-    if not _draws_alone(pipeline) or not context_risk.ladder_of(pipeline):
+    if not _draws_alone(pipeline) or not context_risk.measured_ladder(pipeline):
         return None, ()
-    known = risk or risk_of(pipeline)[0]
+    known = risk or measure_risk(pipeline)[0]
     # Of a sampled risk the success is an upper limit, which might be too far up.
     if known is None or known.low is not None:
         return None, ()
     return context_risk.measured_below(pipeline, known.success)
 
 
-def risk_of(pipeline: Pipeline) -> tuple[bayes_risk.Risk | None, NoRisk | None]:
+def measure_risk(pipeline: Pipeline) -> tuple[bayes_risk.Risk | None, NoRisk | None]:
     """Measure the risk where every word is drawn alone, and at one epsilon."""
     if isinstance(pipeline.mechanism, TextMechanism) or pipeline.writes_sets:
         return None, NoRisk.CONTEXT
@@ -228,7 +228,7 @@ def _draws_alone(pipeline: Pipeline) -> bool:
     return pipeline.budget.description.kind is BudgetKind.WORD and not of_text
 
 
-def deniability_of(pipeline: Pipeline) -> Deniability | None:
+def measure_deniability(pipeline: Pipeline) -> Deniability | None:
     """Measure N_w and S_w where one epsilon holds for every word."""
     if not _draws_alone(pipeline):
         return None
@@ -237,7 +237,7 @@ def deniability_of(pipeline: Pipeline) -> Deniability | None:
     return n_w_and_s_w(pipeline.mechanism, epsilon, draw)
 
 
-def changed_of(pipeline: Pipeline) -> float | None:
+def measure_changed_share(pipeline: Pipeline) -> float | None:
     """Return the share of words of the prior that change, from public draws."""
     if not _draws_alone(pipeline):
         return None

@@ -178,7 +178,7 @@ def sampled_games(prior: Floats, count: int, name: str) -> SampledGames:
     return SampledGames(np.minimum(ids, last).astype(np.int32), public_bits("noise"))
 
 
-def bands_of(size: int) -> list[tuple[int, int]]:
+def frequency_bands(size: int) -> list[tuple[int, int]]:
     """Return begin and end of each frequency band that a vocabulary of V words has."""
     edges = [0, *(edge for edge in _EDGES if edge < size), size]
     return list(pairwise(edges))
@@ -193,7 +193,7 @@ def wins_of_points(
     equally good count as right.
     """
     won = np.empty((2, len(sample.ids)), np.bool_)
-    firsts = [first for first, _ in bands_of(len(prior))]
+    firsts = [first for first, _ in frequency_bands(len(prior))]
     for begin in range(0, len(sample.ids), _POINTS):
         part = np.arange(begin, min(begin + _POINTS, len(sample.ids)))
         ids, eps = sample.ids[part], np.full(len(part), float(epsilon))
@@ -219,7 +219,7 @@ def _scores(
     mechanism: Mechanism, prior: Floats, ids: Ids, eps: Eps, points: Vectors
 ) -> tuple[Singles, Ids, Singles]:
     """Return the best score in each band, (b, n), its word, and the input's."""
-    worth, bands = _logs(prior), bands_of(len(prior))
+    worth, bands = _logs(prior), frequency_bands(len(prior))
     best = np.full((len(bands), len(ids)), -np.inf, np.float32)
     guess = np.full((len(bands), len(ids)), -1, np.int32)
     itself = np.empty(len(ids), np.float32)
@@ -242,11 +242,11 @@ def _scores(
 
 def limits_of_wins(wins: Wins) -> tuple[float, float]:
     """Return the limits of a success rate, each wrong at half the stated rate."""
-    return limits_of(int(wins.sum()), len(wins))
+    return limits_from_counts(int(wins.sum()), len(wins))
 
 
 @lru_cache(maxsize=1024)
-def limits_of(won: int, played: int) -> tuple[float, float]:
+def limits_from_counts(won: int, played: int) -> tuple[float, float]:
     """Return the same from counts."""
     return binomial.limits(won, played, 1.0 - CONFIDENCE)
 
@@ -309,7 +309,7 @@ def limits(
     else:
         high, draws = limits_of_wins(won[0])[1], won.shape[1]
         ids = sampled_games(prior, draws, "test").ids
-        for begin, end in bands_of(len(prior)):
+        for begin, end in frequency_bands(len(prior)):
             inside = (ids >= begin) & (ids < end)
             most = [limits_of_wins(w[inside])[1] if inside.any() else 1.0 for w in won]
             measured.append((most[0], most[1]))

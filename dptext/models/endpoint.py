@@ -157,7 +157,7 @@ def address(url: str, setting: str) -> SplitResult:
     return parts
 
 
-def host_of(url: str, setting: str) -> str:
+def host_and_port(url: str, setting: str) -> str:
     """Return host and port as a report names them. Raises UsageError."""
     parts = address(url, setting)
     host = f"[{parts.hostname}]" if ":" in str(parts.hostname) else parts.hostname
@@ -172,7 +172,7 @@ def _is_local(parts: SplitResult) -> bool:
         return host == "localhost"
 
 
-def proxy_of(parts: SplitResult) -> str | None:
+def find_proxy(parts: SplitResult) -> str | None:
     """Return the proxy that the environment names for an address, None for none.
 
     A proxy does not reach this machine.
@@ -216,11 +216,11 @@ class Server:
         if not models.has("httpx"):
             raise MissingExtra.for_package("a server for language models", "endpoint")
         self._parts = address(url, setting)
-        self._setting, self.host = setting, host_of(url, setting)
+        self._setting, self.host = setting, host_and_port(url, setting)
         self._url = url.rstrip("/").removesuffix("/chat/completions")
         self._url += "/chat/completions"
         self.model, self._timeout = model, timeout
-        self._proxy = proxy_of(self._parts)
+        self._proxy = find_proxy(self._parts)
         self._concurrency = concurrency
         self._dialect: _Dialect | None = None
         self._known: dict[str, Any] = {}
@@ -288,7 +288,7 @@ class Server:
     async def _detected(self, client: httpx.AsyncClient) -> _Dialect:
         """Return the dialect of a server. Raises UsageError where it has none."""
         ask = "user", 'Name a thing, as a JSON object with the key "1".'
-        schema = schema_of({"1": ["quartz"]})
+        schema = object_schema({"1": ["quartz"]})
         question = Question((ask,), schema, 20, lambda answer: answer or None)
         reason = ""
         for dialect in _DIALECTS:
@@ -303,7 +303,7 @@ class Server:
             if content is None:
                 reason = " (the last one: its reply is no chat completion)"
                 continue
-            if not dialect.schema or object_of(content) == _TEST:
+            if not dialect.schema or parse_object(content) == _TEST:
                 progress.say(f"{self.host} answers ({dialect.schema or 'no schema'})")
                 return dialect
         raise UsageError(
@@ -331,7 +331,7 @@ class Server:
                 return None
             self._failures = 0
             # A small model may repeat what it is told.
-            said = object_of(content) if content and _AGAIN not in content else None
+            said = parse_object(content) if content and _AGAIN not in content else None
             answer = None if said is None else question.read(said)
             if answer is not None:
                 return answer
@@ -459,7 +459,7 @@ def _run(work: Coroutine[Any, Any, T]) -> T:
         return pool.submit(asyncio.run, work).result()
 
 
-def object_of(content: str) -> JsonObject | None:
+def parse_object(content: str) -> JsonObject | None:
     """Return the JSON object in an answer, None where there is none.
 
     What a model thought before it, or fences around it, is passed over.
@@ -475,7 +475,7 @@ def object_of(content: str) -> JsonObject | None:
     return said if isinstance(said, dict) else None
 
 
-def schema_of(options: dict[str, list[str]]) -> JsonObject:
+def object_schema(options: dict[str, list[str]]) -> JsonObject:
     """Return the schema of an object: for each key its strings, any where none are."""
     return {
         "type": "object",

@@ -148,7 +148,7 @@ def test_an_adapted_lexicon_is_measured_and_stated(
     """A table with shares; a report names the public text, and says what it leaves."""
     monkeypatch.setenv("DPTEXT_HOME", str(tmp_path / "home"))
     base, _ = tickets
-    store.save(base, store.folder_of("small"))
+    store.save(base, store.lexicon_folder("small"))
     rng = np.random.default_rng(4)
     lines = [
         " ".join(base.words[row] for row in rng.zipf(1.1, 80) if row < 2000)
@@ -198,7 +198,7 @@ def test_an_adapted_lexicon_is_measured_and_stated(
     (tmp_path / "kept").rename(ours)
     assert found(private, output)
     # Nor does another lexicon get the figures by its name.
-    store.save(replace(base, name="mine"), store.folder_of("mine"))
+    store.save(replace(base, name="mine"), store.lexicon_folder("mine"))
     assert not found(private, output)
 
 

@@ -96,7 +96,7 @@ def test_large_vocabularies_take_wider_ids() -> None:
 def test_far_of_a_list_made_by_hand() -> None:
     """The bound of a given list is the nearest word outside it, rounded down."""
     rows = np.array([[1.0], [2.0], [4.0], [0.0]], np.float16)
-    far = orders.far_of(rows, 3, np.array([0, 2]))
+    far = orders.far_bound(rows, 3, np.array([0, 2]))
     assert far <= 2.0
     assert far == pytest.approx(2.0)
 

@@ -474,7 +474,7 @@ def far_of_all(
     near = Nearest(rows, size)
 
     def work(block: slice) -> None:
-        nearest, beyond = near.of(block, min(listed + _SPARE, size))
+        nearest, beyond = near.query(block, min(listed + _SPARE, size))
         for row, ids, bound in zip(
             range(size + 1)[block], nearest, beyond, strict=True
         ):

@@ -310,7 +310,7 @@ class AuditDraws:
     batches: Callable[[], int] = lambda: 0
 
 
-def points_of(draw: DrawPoints, row: int, epsilon: float, count: int) -> Points:
+def draw_points(draw: DrawPoints, row: int, epsilon: float, count: int) -> Points:
     """Draw so many points of one word."""
     ids, eps = np.full(count, row, np.int32), np.full(count, epsilon)
     return np.concatenate([points for _, points in draw(ids, eps)])

@@ -38,8 +38,8 @@ from dptext.guarantees.audit.findings import (
     ProgramTest,
     Published,
     chosen,
+    draw_points,
     label,
-    points_of,
 )
 from dptext.mechanisms import ExponentialMechanism, Mechanism, NoiseMechanism
 from dptext.types import Floats, Ids, Notion, blocks
@@ -339,7 +339,7 @@ def audit_pairs(
     for a, b in pairs:
         line = vectors[b].astype(np.float64) - vectors[a]
         line /= float(np.linalg.norm(line)) or 1.0
-        low, high = (points_of(draw, row, epsilon, runs) @ line for row in (a, b))
+        low, high = (draw_points(draw, row, epsilon, runs) @ line for row in (a, b))
         tally.take_pair((a, b), _by_sides(-low, -high, alpha, delta), a)
         tally.take_pair((b, a), _by_sides(high, low, alpha, delta), b)
     method = f"lower bound: {len(pairs)} pairs, {runs:,} draws of each word"
@@ -434,7 +434,7 @@ def _spread(
     if not mechanism.has_log_density:
         gap = vectors[others].astype(np.float64) - vectors[row]
         return np.asarray(np.linalg.norm(gap, axis=1))
-    points = points_of(draw, row, epsilon, _PILOT).astype(np.float64)
+    points = draw_points(draw, row, epsilon, _PILOT).astype(np.float64)
     words = np.append(others, row).astype(np.int32)
     eps = np.full(_PILOT, epsilon)
     density = mechanism.log_density(points, eps, words)

@@ -43,8 +43,8 @@ from dptext.guarantees.audit.findings import (
     Progress,
     all_inputs,
     chosen,
+    draw_points,
     label,
-    points_of,
     shuffled,
 )
 from dptext.mechanisms import Mechanism, NoiseMechanism
@@ -480,18 +480,18 @@ class NoiseCounts:
         """Test all counts; of lengths that are only bounded no long one is a fault."""
         levels, at = _QUANTILES, f"epsilon {self.epsilon:.6g}"
 
-        def of_all(i: int) -> str:
+        def name_all(i: int) -> str:
             return f"noise below its quantile {levels[i]:g}, {at}"
 
-        def of_word(i: int) -> str:
+        def name_word(i: int) -> str:
             word = label(mechanism, ids[i // len(levels)])
             quantile = f"{levels[i % len(levels)]:g}, {at}"
             return f"noise of {word!r} below its quantile {quantile}"
 
         total = self._draws.sum(keepdims=True)
         for hits, n, named in (
-            (self._amounts.sum(axis=0), total, of_all),
-            (self._amounts, self._draws[:, None], of_word),
+            (self._amounts.sum(axis=0), total, name_all),
+            (self._amounts, self._draws[:, None], name_word),
         ):
             if not self._directions:
                 # A bound from above: fewer short lengths than that are no deviation.
@@ -527,7 +527,7 @@ def audit_noise(
     if not exact and not promise.counts(mechanism.space.distance):
         untested = ("the noise itself: its distribution is not known to the audit",)
         return ProgramTest(False, False, "no formula of the noise", untested=untested)
-    if not _fine(points_of(draw, 0, epsilon, 64)):
+    if not _fine(draw_points(draw, 0, epsilon, 64)):
         untested = ("the noise itself: it is lost in the rounding of the vectors",)
         return ProgramTest(False, False, "noise too small", untested=untested)
     ids = chosen(mechanism, _CHOSEN)
