@@ -54,28 +54,31 @@ class Decoded:
 
 @dataclass(frozen=True, slots=True)
 class Adapted:
-    """What a lexicon of public text gives, on the half of the text that is held out.
+    """The gain from a lexicon of public text, on the half of the text that is held out.
 
-    counted, words whose pairs were counted. unknown_before and unknown_after are shares
-    of words that the base and the lexicon of the other half lack. At this risk, 20% or
-    the smallest larger one that is measured and in reach:
-    drawn, what drawn words keep; shipped and adapted, what they keep once decoded by
-    the pairs that ship (null: none for this language) and by those of the other half;
-    reading, what a reader with these finds.
+    Distortions and readings are measured at `risk`.
     """
 
     name: str
     digest: str
     words: int
     new_words: int
+    #: Words whose pairs were counted.
     counted: int
     pairs: int
+    #: Share of words that the base lexicon lacks.
     unknown_before: float | None
+    #: Share of words that the lexicon of the other half lacks.
     unknown_after: float
+    #: 20%, or the smallest larger risk that is measured and in reach.
     risk: float
+    #: Distortion of the drawn words, before decoding.
     drawn: Decoded
+    #: Distortion after decoding by the pairs that ship; null: none for this language.
     shipped: Decoded | None
+    #: Distortion after decoding by the pairs of the other half.
     adapted: Decoded
+    #: Successes of a reader with the pairs of the other half.
     reading: Reading
 
 

@@ -46,15 +46,14 @@ _PRELOADED = ("dptext.measures.calibrate", "dptext.measures.bayes_risk")
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One mechanism at one level with one lexicon; over is laid over the profile.
-
-    Where a reader on a server attacks, its decoder names the server and writes nothing.
-    """
+    """One mechanism at one level with one lexicon."""
 
     mechanism: str
     level: str
     lexicon: str
     profile: str
+    #: Settings laid over the profile. Where a reader on a server attacks, the decoder
+    #: in them names the server and writes nothing.
     over: dict[str, object]
 
 
@@ -72,13 +71,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class CellRow:
-    """The figures of a cell; reason says why there is nothing else.
-
-    worst_loss in nats, null without bound; risk the upper limit of the Bayes risk;
-    seconds to privatize the sample on one core, words_per_second with that; megabytes
-    the peak memory of the process after that; examples the first texts as they came
-    out.
-    """
+    """The figures of a cell."""
 
     mechanism: str
     level: str
@@ -86,13 +79,20 @@ class CellRow:
     dimensions: int | None = None
     epsilon: float | None = None
     notion: str | None = None
+    #: In nats, null without bound.
     worst_loss: float | None = None
+    #: Upper limit of the Bayes risk.
     risk: float | None = None
     result: Result | None = None
+    #: Time to privatize the sample on one core.
     seconds: float | None = None
+    #: Speed in that time.
     words_per_second: float | None = None
+    #: Peak memory of the process after that.
     megabytes: float | None = None
+    #: The first private texts.
     examples: tuple[str, ...] = ()
+    #: Why there are no figures.
     reason: str = ""
 
 

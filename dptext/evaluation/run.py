@@ -63,13 +63,11 @@ Hidden = tuple[Sequence[str], int, str]
 
 @dataclass(frozen=True, slots=True)
 class EvaluationSettings:
-    """What to evaluate besides the texts; labels and attributes are field names.
+    """The figures to compute for a pair of files."""
 
-    readers, whether those that send nothing attack; reader, the name of one more;
-    public_text, public texts of the same kind, whose pairs of words one more knows.
-    """
-
+    #: Names of fields to learn, for utility.
     labels: tuple[str, ...] = ()
+    #: Names of fields to learn, for attacks.
     attributes: tuple[str, ...] = ()
     classifier: str = "tfidf"
     splits: int = 3
@@ -77,8 +75,11 @@ class EvaluationSettings:
     encoder: str | None = None
     masked_model: str | None = None
     bayes: bool = True
+    #: Whether the readers attack that send nothing.
     readers: bool = True
+    #: Name of one more reader, which may send released text.
     reader: str | None = None
+    #: Public texts of the same kind; one more reader knows their pairs of words.
     public_text: PublicText | None = None
     #: Whether to measure who recognises the row of a text.
     linkage: bool = False
@@ -97,15 +98,13 @@ class EvaluationSettings:
 
 @dataclass(frozen=True, slots=True)
 class Aligned:
-    """A batch of texts before and after, with all of their words.
-
-    rows_before and rows_after (m,) pair the words that the policy replaces, of texts
-    with equally many words.
-    """
+    """A batch of texts before and after, with all of their words."""
 
     before: Words
     after: Words
+    #: Words that the policy replaces, of texts with equally many words: (m,).
     rows_before: Ints
+    #: Their partners, in the same order: (m,).
     rows_after: Ints
 
     @property
@@ -118,26 +117,32 @@ class Aligned:
 class Kept:
     """Figures of pairs of texts.
 
-    compared counts the texts with equally many words before and after; of these are
-    metrics, the figures of each metric by its heading, as in the report of a run.
-    perturbed is PP, low LOW, words how many words these are of. similarity is the mean
-    cosine of CS by encoder: that of metrics, or by a sentence encoder over all texts;
-    unrelated, that of an original and the private text of another row; meaning, the
-    share of the way from there to equal texts. known is the share of words that the
-    lexicon holds, before and after. null: no word, or one text where two are needed.
+    null: no word, or one text where two are needed.
     """
 
     texts: int
+    #: Texts with equally many words before and after.
     compared: int
+    #: Number of words that perturbed and low are computed from.
     words: int
+    #: PP.
     perturbed: float | None
+    #: LOW.
     low: float | None
+    #: Mean cosine of CS: that of metrics, or by a sentence encoder over all texts.
     similarity: float | None
+    #: Name of the encoder of CS.
     encoder: str
+    #: Share of words that the lexicon holds, before.
     known_before: float | None
+    #: Share of words that the lexicon holds, after.
     known: float | None
+    #: Mean cosine of an original and the private text of another row.
     unrelated: float | None = None
+    #: Share of the way from `unrelated` to equal texts.
     meaning: float | None = None
+    #: Figures of each metric of the compared texts by its heading, as in the report of
+    #: a run.
     metrics: dict[str, dict[str, Figure]] = field(default_factory=dict)
 
 
@@ -252,41 +257,35 @@ def _number(figure: Figure) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """success is the share of words guessed right; assumes, what the attacker has.
-
-    predicted, the success that the Bayes risk foretells.
-    """
+    """An attack on single words."""
 
     name: str
+    #: Share of words guessed right.
     success: float
     words: int
+    #: The attacker's knowledge.
     assumes: str
+    #: Success that the Bayes risk foretells.
     predicted: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class PublicTextUse:
-    """What a reader counted of a public text, and how much of it is private text.
-
-    counted, words whose pairs the reader knows; of all private texts those that recur
-    in the public text, nearly at least, are repeated: no reader reads these.
-    """
+    """A public text as a reader counted it, and its overlap with private text."""
 
     file: str
     sha256: str
+    #: Words whose pairs the reader knows.
     counted: int
+    #: All private texts.
     texts: int
+    #: Those that recur in the public text, or nearly: no reader reads these.
     repeated: int
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """All figures; meanings says what the scores of a task stand for.
-
-    trade_off is accuracy gained or lost on the first label plus what the adaptive
-    attack on the first attribute has lost; composite weighs utility and privacy, by
-    alpha.
-    """
+    """All figures of an evaluation."""
 
     audience: str
     kept: Kept
@@ -296,9 +295,13 @@ class Result:
     word_attacks: tuple[Attack, ...]
     in_context: tuple[Reading, ...]
     masked_word: Guessed | None = None
+    #: Accuracy gained or lost on the first label, plus accuracy lost by the adaptive
+    #: attack on the first attribute.
     trade_off: float | None = None
+    #: Utility and privacy weighed, by alpha.
     composite: dict[str, float] = field(default_factory=dict)
     composite_formula: str = COMPOSITE
+    #: The data that each score of a task was trained and tested on.
     meanings: dict[str, str] = field(default_factory=lambda: dict(classify.MEANINGS))
     public_text: PublicTextUse | None = None
     #: Who recognises the row of a text, where that was asked for.
@@ -510,15 +513,15 @@ class _Readers:
 
 @dataclass(frozen=True, slots=True)
 class Guessed:
-    """Shares of words that the model's first guess, or one of its first five, hits.
-
-    words are those asked for; a word that is several tokens to the model counts as
-    missed.
-    """
+    """Success of a masked language model in guessing the originals of words."""
 
     model: str
+    #: Share of words that its first guess hits.
     first: float
+    #: Share of words that one of its first five guesses hits.
     first_five: float
+    #: Words that were asked for. A word of several tokens of the model counts as
+    #: missed.
     words: int
     assumes: str = _MASKED_ASSUMES
 

@@ -96,21 +96,22 @@ class SubjectLimit:
 
 @dataclass(frozen=True, slots=True)
 class RunTerms:
-    """What a run is like besides its settings.
+    """Properties of a run besides its settings."""
 
-    key is "system", "key-file" or "seed"; lexicon_is_custom, whether the user brought
-    the lexicon, and adapted, the public text that it was made of, "" where of none;
-    identified, whether records are named by an id field; fields, the names of the text
-    fields, None where the whole input is text; finder, what chose the spans of texts
-    that are private, "" where texts are; subjects, what a ledger limits.
-    """
-
+    #: "system", "key-file" or "seed".
     key: str = "system"
+    #: Whether the user brought the lexicon.
     lexicon_is_custom: bool = False
+    #: The public text that the lexicon was made of, "" if none.
     adapted: str = ""
+    #: Whether records are named by an id field.
     identified: bool = False
+    #: Names of the text fields, None where the whole input is text.
     fields: tuple[str, ...] | None = None
+    #: The component that chose the private spans of texts, "" where texts are private
+    #: as a whole.
     finder: str = ""
+    #: The limit of a ledger.
     subjects: SubjectLimit | None = None
     #: Fields that the output leaves out.
     dropped: tuple[str, ...] = ()
@@ -139,24 +140,25 @@ class TopicTerms:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """All that a statement depends on, besides the mechanism's own guarantee.
-
-    distances over V in the guarantee's metric are the nearest, the median and the
-    largest; numerical_slack, nats that finite random bits may add (None: not bounded,
-    noise in floating point); translation, what epsilon counts in the lexicon's own
-    distance, "" where that is the metric; decoder writes the words, by a model of the
-    user's own where brings_model, and third_party is sent what is released to do so.
-    """
+    """Everything that a statement depends on, besides the mechanism's own guarantee."""
 
     run: RunTerms
     budget: BudgetDescription
     strategy: Strategy
     policy: Policy
+    #: Nearest, median and largest distance over V, in the guarantee's metric.
     distances: tuple[float, float, float]
+    #: Nats that finite random bits may add. None: not bounded (noise in floating
+    #: point).
     numerical_slack: float | None
+    #: The meaning of epsilon in the lexicon's own distance, "" where that is the
+    #: metric.
     translation: str = ""
+    #: Name of the component that writes the words.
     decoder: str = "none"
+    #: Whether it does so by a model of the user's own.
     brings_model: bool = False
+    #: The server that is sent the drawn words for it.
     third_party: ThirdParty | None = None
     #: Where whole texts become topics; None where words are replaced.
     topics: TopicTerms | None = None
@@ -219,38 +221,36 @@ class NoClaim(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OneChange:
-    """What a text loses at most where one word differs and epsilons move with it.
+    """A bound on the loss of a text if one word differs and epsilons move with it."""
 
-    The word itself loses changed, each other word moved (nats; inf: not bounded). From
-    first to last, numbers of replaced words, that is less than any other bound; 0 and 0
-    where it never is.
-    """
-
+    #: Loss of the word itself, in nats.
     changed: float
+    #: Loss of each other word, in nats; inf: not bounded.
     moved: float
+    #: From this number of replaced words on the bound is less than any other; 0: never.
     first: int = 0
+    #: Up to this number of replaced words; 0: never.
     last: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What is promised, in figures.
-
-    worst bounds the loss of what the level names: a word, or a whole text of any length
-    (inf: no bound; where nothing is claimed, the loss that is allowed for a word). loss
-    bounds that of one word that is changed; equal_parts says that this is for a text of
-    one word, and an n-th part of it or less for one of n words. one_change, where a
-    change of one word may count for all words.
-    """
+    """A promise in figures."""
 
     notion: Notion
     metric: Metric
     epsilon: float
     level: Level
+    #: Bound on the loss of the unit of `level`: a word, or a whole text of any length.
+    #: inf: no bound. Where nothing is claimed, the loss that is allowed for a word.
     worst: float
+    #: Bound on the loss of one changed word.
     loss: Loss
     text_loss: TextLoss = TextLoss()
+    #: Whether `loss` holds for a text of one word, and an n-th part of it or less for
+    #: one of n words.
     equal_parts: bool = False
+    #: Given where a change of one word may count for all words.
     one_change: OneChange | None = None
     no_claim: NoClaim | None = None
 

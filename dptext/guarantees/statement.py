@@ -76,52 +76,98 @@ def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What a run promises; delta is 0 but for notion "eps-delta".
+    """The guarantee of a run.
 
-    epsilon is per word at level "word", of a whole text at level "text", and at level
-    "words" the n replaced words of a text lose n times epsilon, whatever changes.
-    metric is what epsilon counts, distance the same in words. worst_loss bounds the
-    loss of one word at level "word", and of a whole text of any length at level "text".
-    loss bounds that of one word that is changed, at level "words" for each replaced
-    word of the text; with equal_parts it is for a text of one replaced word, and less
-    in one of n. text_loss bounds a change of all words. strength says what these bounds
-    are worth. unprotected names what the settings do not protect. numerical_slack is
-    the nats that finite random bits may add. strategy "record" or "data-set": equal
-    words are drawn once. translation says what epsilon counts in the lexicon's own
-    distance where the metric is another. decoder names what writes the words, "none"
-    where the drawn ones are written; decoding says in words what that means;
-    subjects says what a ledger limits.
+    At strategy "record" or "data-set" equal words are drawn once.
     """
 
     notion: Notion
     level: Level
-    epsilon: Nats
-    loss: claims.Loss
-    strength: claims.Strengths
+    epsilon: Annotated[
+        Nats,
+        Meta(
+            description=(
+                'Per word at level "word", of a whole text at level "text". At '
+                'level "words" the n replaced words of a text lose n times epsilon, '
+                "whatever changes."
+            )
+        ),
+    ]
+    loss: Annotated[
+        claims.Loss,
+        Meta(
+            description=(
+                'Bound on the loss of one changed word, at level "words" for each '
+                "replaced word of the text. With equal_parts it is for a text of "
+                "one replaced word, and less in one of n."
+            )
+        ),
+    ]
+    strength: Annotated[claims.Strengths, Meta(description="Meaning of these bounds.")]
     strategy: Strategy
-    unprotected: tuple[claims.Unprotected, ...]
-    numerical_slack: Nats | None
+    unprotected: Annotated[
+        tuple[claims.Unprotected, ...],
+        Meta(description="Classes of token that the settings do not protect."),
+    ]
+    numerical_slack: Annotated[
+        Nats | None,
+        Meta(description="Nats that finite random bits may add; null: not bounded."),
+    ]
     sentence: str
     text_level: str
     not_covered: tuple[str, ...]
     conditions: tuple[str, ...] = ()
-    metric: Metric = ONE
-    distance: str = ONE.name
+    metric: Annotated[
+        Metric, Meta(description="The distance that epsilon multiplies.")
+    ] = ONE
+    distance: Annotated[str, Meta(description="The same in words.")] = ONE.name
     unit: str = "nats"
-    delta: Annotated[float, Meta(ge=0, le=1)] = 0.0
-    worst_loss: Nats | None = None
-    text_loss: TextLoss = field(default_factory=TextLoss)
+    delta: Annotated[
+        float, Meta(ge=0, le=1, description='0 except for notion "eps-delta".')
+    ] = 0.0
+    worst_loss: Annotated[
+        Nats | None,
+        Meta(
+            description=(
+                'Bound on the loss of one word at level "word", and of a whole text '
+                'of any length at level "text".'
+            )
+        ),
+    ] = None
+    text_loss: Annotated[
+        TextLoss,
+        Meta(description="Bound on the loss of a text when all of its words change."),
+    ] = field(default_factory=TextLoss)
     equal_parts: bool = False
-    translation: str = ""
-    decoder: str = "none"
-    decoding: str = ""
+    translation: Annotated[
+        str,
+        Meta(
+            description=(
+                "Meaning of epsilon in the lexicon's own distance, where the metric "
+                "is another."
+            )
+        ),
+    ] = ""
+    decoder: Annotated[
+        str,
+        Meta(
+            description=(
+                'Name of the component that writes the words, "none" where the '
+                "drawn ones are written."
+            )
+        ),
+    ] = "none"
+    decoding: Annotated[str, Meta(description="The effect of decoding, in words.")] = ""
     adjacency: tuple[str, ...] = ()
     covered: tuple[str, ...] = ()
     source: str = ""
-    subjects: str = ""
+    subjects: Annotated[str, Meta(description="The limits of a ledger.")] = ""
     #: What the layout of each declared form shows; a public report leaves it out, since
     #: it follows from the settings.
-    form_layouts: tuple[str, ...] = ()
+    form_layouts: Annotated[
+        tuple[str, ...],
+        Meta(description="What the layout of each declared form shows."),
+    ] = ()
 
 
 def build(promise: Guarantee, terms: Terms) -> Statement:

@@ -57,16 +57,17 @@ PAIRS = "pairs"  # the key of meta that names the n-gram model of a lexicon
 
 @dataclass(frozen=True, slots=True)
 class CorpusCounts:
-    """Counted pieces of a text: known (V,) by row, new words as they are written.
+    """Counts of the pieces of a text."""
 
-    index holds the row of each word by its key, new ones from V on; numbers counts
-    numbers; of_piece, the rows of a piece, -1 what is no word of either.
-    """
-
+    #: Count of each row of the lexicon: (V,).
     known: Floats
+    #: Counts of new words, in the spelling of the text.
     new: Mapping[str, float]
+    #: The row of each word by its key; new words have rows from V on.
     index: Mapping[str, int]
+    #: Count of numbers.
     numbers: float
+    #: The rows of a piece, -1 for a word that is neither known nor new.
     of_piece: Mapping[str, list[int]]
 
     def rows(self, texts: Sequence[str]) -> tuple[Ints, ...]:

@@ -245,19 +245,19 @@ def _number_vector(raw: RawVectors, words: list[str], folded: Folded) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a file becomes a lexicon.
+    """How a file becomes a lexicon."""
 
-    format is one of sources.FORMATS, or None to detect it; max_words reads only the
-    first so many entries; listed is k, the length of the orders; outputs is how many
-    words orders list, 0: all, by distance (None: 8,000 of more words, all of fewer);
-    language is the code of the language, None: English if its function words are among
-    the first entries, else "unknown".
-    """
-
+    #: One of sources.FORMATS, None: detect it.
     format: str | None = None
+    #: Read this many entries at most.
     max_words: int | None = None
+    #: k, the length of the orders.
     listed: int = LISTED
+    #: Number of words that orders list, 0: all, by distance. None: 8,000 if there are
+    #: more words, else all.
     outputs: int | None = None
+    #: Code of the language. None: English if its function words are among the first
+    #: entries, else "unknown".
     language: str | None = None
 
     def __post_init__(self) -> None:

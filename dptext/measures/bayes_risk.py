@@ -41,31 +41,40 @@ LIMITS = (
 class Band:
     """The attack on the words of one frequency band.
 
-    share of running text; baseline, the best guess without the output by an attacker
-    who knows the band; success, the share of the band's words that the best attacker on
-    all words guesses; success_band_known, the success of an attacker who knows the
-    band. In a sampled risk both are upper limits, for an attacker who sees the noisy
-    vector, each with the confidence of the risk.
+    In a sampled risk both successes are upper limits, for an attacker who sees the
+    noisy vector, each with the confidence of the risk.
     """
 
     name: str
     words: Annotated[int, Meta(ge=0)]
-    share: Share
-    baseline: Share
-    success: Share
-    success_band_known: Share
+    share: Annotated[Share, Meta(description="Share of running text.")]
+    baseline: Annotated[
+        Share,
+        Meta(description="Best guess without the output, knowing the band."),
+    ]
+    success: Annotated[
+        Share,
+        Meta(
+            description=(
+                "Share of the band's words that the best attacker on all words guesses."
+            )
+        ),
+    ]
+    success_band_known: Annotated[
+        Share, Meta(description="Success of an attacker who knows the band.")
+    ]
 
 
 @dataclass(frozen=True, slots=True)
 class Risk:
-    """The attack on a word drawn from the prior: before and after seeing the output.
+    """The attack on a word drawn from the prior.
 
     Without exact log-probabilities the success lies between low and high with the
     confidence given, and success is high. They are null where it is exact.
     """
 
-    baseline: Share
-    success: Share
+    baseline: Annotated[Share, Meta(description="Best guess before seeing the output.")]
+    success: Annotated[Share, Meta(description="Best guess after seeing the output.")]
     bands: tuple[Band, ...] = ()
     method: str = "exact"
     low: Share | None = None

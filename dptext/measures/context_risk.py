@@ -70,7 +70,7 @@ _NEARLY = 1.0 + 2e-3
 
 @dataclass(frozen=True, slots=True)
 class Success:
-    """Share of words of a class that are guessed; low to high holds it at 95%.
+    """Share of words of a class that are guessed, with its 95% interval.
 
     The interval takes units for drawn one by one, and words of a unit for alike: a unit
     is a record, or the records that recur (dptext.measures.independence).
@@ -256,33 +256,32 @@ def attacked(
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """Accuracy of a classifier, by what it was trained and tested on.
-
-    original: originals, both; private: private texts, both; static: trained on
-    originals, tested on private texts. chance: the most frequent label.
-    """
+    """Accuracy of a classifier, by its training and test data."""
 
     classifier: str
+    #: Share of the most frequent label.
     chance: Share
+    #: Trained and tested on originals.
     original: Share
+    #: Trained and tested on private texts.
     private: Share
+    #: Trained on originals, tested on private texts.
     static: Share
 
 
 @dataclass(frozen=True, slots=True)
 class InContext:
-    """What readers find in a public corpus, and what classifiers keep of its labels.
-
-    model is the digest of the n-gram model that ships. kind says what texts these are;
-    counted, of how many other words of that kind the reader `same-kind` knows the
-    pairs. learned is about texts as they are written, after decoding.
-    """
+    """Success of readers, and accuracy of classifiers, on a public corpus."""
 
     corpus: str
+    #: Digest of the n-gram model that ships.
     model: str
     readings: tuple[Reading, ...]
+    #: The kind of the texts, as in "reviews".
     kind: str = ""
+    #: Number of other words of that kind whose pairs the reader `same-kind` knows.
     counted: Count = 0
+    #: For texts as they are written, after decoding.
     learned: tuple[Learned, ...] = ()
 
 

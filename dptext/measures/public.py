@@ -38,20 +38,34 @@ _DRAWN = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Deniability:
-    """N_w, P(a word is drawn as itself); S_w, distinct ones of `runs` draws; means.
+    """Means of N_w and S_w over the measured words.
 
-    sampled, or else computed from the output distributions. By chance, if outputs did
-    not depend on words: N_w of outputs of another of the measured words; S_w of `runs`
-    draws, each from any of them. Null where one word was measured.
+    By chance: if outputs did not depend on words; null where one word was measured.
     """
 
-    n_w: Share
-    s_w: Annotated[float, Meta(ge=0)]
+    n_w: Annotated[
+        Share, Meta(description="N_w, the probability that a word is drawn as itself.")
+    ]
+    s_w: Annotated[
+        float,
+        Meta(ge=0, description="S_w, the number of distinct words in `runs` draws."),
+    ]
     runs: Annotated[int, Meta(ge=1)]
-    sampled: bool
+    sampled: Annotated[
+        bool,
+        Meta(
+            description="From draws; otherwise computed from the output distributions."
+        ),
+    ]
     method: str
-    n_w_by_chance: Share | None = None
-    s_w_by_chance: Annotated[float, Meta(ge=0)] | None = None
+    n_w_by_chance: Annotated[
+        Share | None,
+        Meta(description="N_w of outputs of another of the measured words."),
+    ] = None
+    s_w_by_chance: Annotated[
+        Annotated[float, Meta(ge=0)] | None,
+        Meta(description="S_w of `runs` draws, each from any of the measured words."),
+    ] = None
 
 
 def n_w_and_s_w(

@@ -261,18 +261,20 @@ def _package_folder(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A thing that may be fetched: who reads it, which package with which extra.
-
-    location returns where it lies, None where it does not; fetch fetches it through
-    that package; command does the same by hand.
-    """
+    """A model or data set that can be fetched."""
 
     name: str
+    #: The components that read it.
     serves: str
+    #: The package that fetches it.
     package: str
+    #: The extra of dptext that brings the package.
     extra: str
+    #: Fetches it by hand.
     command: str
+    #: Returns where it lies, None where it is absent.
     location: Callable[[], str | None]
+    #: Fetches it through the package.
     fetch: Callable[[], object]
 
     @property

@@ -70,15 +70,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Question(Generic[T]):
-    """What is asked: messages of role and content, and the schema of the answer.
+    """A question to a chat model, with the form of its answer."""
 
-    limit, tokens of an answer at most; read returns what an object says, None where
-    that is not what was asked for.
-    """
-
+    #: Pairs of role and content.
     messages: tuple[tuple[str, str], ...]
+    #: JSON schema of the answer.
     schema: JsonObject
+    #: Tokens of an answer at most.
     limit: int
+    #: Returns the answer in an object, None if the object does not answer the question.
     read: Callable[[JsonObject], T | None]
 
     @property

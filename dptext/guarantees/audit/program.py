@@ -77,17 +77,17 @@ _ROUNDED = 2.0**-10
 
 @dataclass(frozen=True, slots=True)
 class DrawnGroup:
-    """Draws at one epsilon.
-
-    inputs (n,) positions in the chosen words, outputs (n,) words, next_in_batch and
-    first_in_batch (n,) the words that stand there.
-    """
+    """Draws at one epsilon."""
 
     name: str
     epsilon: float
+    #: Positions in the chosen words: (n,).
     inputs: Ints
+    #: Drawn words: (n,).
     outputs: Ids
+    #: The word that follows in the batch: (n,).
     next_in_batch: Ids
+    #: The first word of the batch: (n,).
     first_in_batch: Ids
     power: bool = field(default=False, kw_only=True)
 
