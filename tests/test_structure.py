@@ -262,10 +262,6 @@ def test_commands_print_through_their_screen() -> None:
 # names are not read without the definition. A folder that is clean is not listed.
 FOLDERS = ("dptext", "tests", "tools", "benchmarks")
 PACKED: dict[str, int] = {
-    "benchmarks/flat_memory.py": 4,
-    "benchmarks/published": 6,
-    "benchmarks/speed": 12,
-    "benchmarks/text_vectors.py": 1,
     "dptext/api.py": 1,
     "dptext/cli": 13,
     "dptext/decoders": 8,
@@ -300,12 +296,8 @@ PACKED: dict[str, int] = {
     "tests/test_workflows.py": 1,
     "tests/tokens": 41,
     "tests/vectors": 4,
-    "tools/best_weights.py": 2,
-    "tools/english": 2,
-    "tools/weights.py": 3,
 }
 MULTIPLIED: dict[str, int] = {
-    "benchmarks/decoded.py": 1,
     "dptext/cli": 1,
     "dptext/profile.py": 1,
     "dptext/readers": 1,
