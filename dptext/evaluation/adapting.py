@@ -1,4 +1,4 @@
-"""Make a lexicon of public text of one kind, and measure by halves what it gives.
+"""Make a lexicon of public text of one kind, and measure its gain by halves.
 
 One half of the records is read by the pairs of the other; records that recur are in the
 same half (dptext.measures.independence). The lexicon itself is of all of them, so that
@@ -219,7 +219,7 @@ def _ready(lexicon: Lexicon, risk: float, **decoder: object) -> Pipeline:
 def _decoded(
     lexicon: Lexicon, risk: float, pairs: Ngrams, read: Sequence[tuple[str, ...]]
 ) -> Decoded:
-    """Return what texts keep once they are decoded by pairs of words."""
+    """Return the distortion of texts that are decoded by pairs of words."""
     with tempfile.TemporaryDirectory() as folder:
         ngrams.save(pairs, Path(folder))
         return _kept(_ready(lexicon, risk, name="ngram", model=folder), read)

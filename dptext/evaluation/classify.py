@@ -1,7 +1,7 @@
 """Classifiers on private texts: utility, and attacks on an attribute.
 
 A classifier is named as --classifier takes it. Splits are stratified and the same for
-original and private texts; MEANINGS says what is trained and tested on what.
+original and private texts; MEANINGS explains the scores.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ Make = Callable[[], Classifier]
 
 
 def check_classifier(name: str) -> None:
-    """Raise UsageError for a name that is none of a classifier."""
+    """Raise UsageError for the name of an unknown classifier."""
     if name not in _NAMES and not (Path(name) / "config.json").is_file():
         raise UsageError(
             f"--classifier {name}: give {', '.join(_NAMES)} or the folder of a model"
@@ -173,7 +173,7 @@ def check_classifier(name: str) -> None:
 
 
 def make_classifier(name: str, lexicon: Lexicon) -> Make:
-    """Return what makes a classifier: tfidf, vectors, or the folder of a model."""
+    """Return a factory of classifiers: tfidf, vectors, or the folder of a model."""
     if name == "tfidf":
         return Linear
     if name == "vectors":

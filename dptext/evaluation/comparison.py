@@ -127,7 +127,7 @@ def run(
                 assert isinstance(answer, connection.Connection)
                 key, cell = under_way.pop(answer)
                 row = _received(answer, cell)
-                # One that failed is to be tried again.
+                # A failed cell is computed again.
                 if resume is not None and not row.reason:
                     with resume.open("ab") as file:
                         file.write(msgspec.json.encode((key, row)) + b"\n")
@@ -135,7 +135,7 @@ def run(
 
 
 def key_of(cell: Cell, sample: Sample, settings: EvaluationSettings) -> str:
-    """Return what decides a row: the cell, the texts, and what is measured."""
+    """Return a digest of everything that decides a row: cell, texts and settings."""
     decisive = msgspec.to_builtins((cell, settings, sample.digest()))
     # In ASCII: names of files may be no UTF-8.
     data = json.dumps(decisive, sort_keys=True)
@@ -143,7 +143,7 @@ def key_of(cell: Cell, sample: Sample, settings: EvaluationSettings) -> str:
 
 
 def _finished(path: Path) -> dict[str, CellRow]:
-    """Read the rows of an earlier run by their keys; make the file if there is none."""
+    """Read the rows of an earlier run by their keys; make the file if it is missing."""
     streams.check_file(path, "--resume")
     with path.open("ab"):
         pass
@@ -163,7 +163,7 @@ def _finished(path: Path) -> dict[str, CellRow]:
 def _process(
     cell: Cell, sample: Sample, settings: EvaluationSettings
 ) -> Iterator[connection.Connection]:
-    """Compute a cell in a process of its own, which ends with the block."""
+    """Run a process for one cell, which ends with the block."""
     answer, theirs = multiprocessing.Pipe(duplex=False)
     about = dict(os.environ), progress.enabled(), cell, sample, settings
     process = _context().Process(target=_answer, args=(theirs, *about))
@@ -179,7 +179,7 @@ def _process(
 
 
 def _received(answer: connection.Connection, cell: Cell) -> CellRow:
-    """Return what a process has computed."""
+    """Return the row that a process has computed."""
     try:
         row: CellRow | Exception = answer.recv()
     except EOFError:
@@ -191,7 +191,7 @@ def _received(answer: connection.Connection, cell: Cell) -> CellRow:
 
 @cache
 def _context() -> ForkServerContext:
-    """Return how processes start: from one that has loaded what each of them needs."""
+    """Return the start method: fork a process that has loaded the common modules."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["numpy", __name__, *_PRELOADED])
     return context
@@ -205,7 +205,7 @@ def _answer(
     sample: Sample,
     settings: EvaluationSettings,
 ) -> None:
-    """Compute a cell in a process of its own."""
+    """Compute a cell in a separate process."""
     # The server of processes keeps the environment in which it was started.
     os.environ.clear()
     os.environ.update(environment)
@@ -223,7 +223,7 @@ def _missing(cell: Cell, reason: str) -> CellRow:
 
 
 def compute(cell: Cell, sample: Sample, settings: EvaluationSettings) -> CellRow:
-    """Compute a cell; what cannot be run is a row with the reason."""
+    """Compute a cell; one that cannot be run gives a row with the reason."""
     try:
         with describe_failure():  # which loses its traceback between processes
             return _computed(cell, sample, settings)

@@ -218,7 +218,7 @@ class Standing:
     high: float
     """Limits of the share over the draws, given these texts (95%, exact binomial)."""
     by_chance: float | None
-    """The share in private texts of other records; null where there are none."""
+    """The share in private texts of other records; null without other records."""
     by_chance_low: float | None = None
     by_chance_high: float | None = None
     """Limits of it (95%, binomial with the effective number of comparisons)."""
@@ -251,7 +251,7 @@ class IdentitiesFound:
 
 @dataclass(slots=True)
 class _Chance:
-    """Add up what is found by chance, weighted by how often a value occurs."""
+    """Add up the expected chance findings, weighted by frequency of the value."""
 
     expected: float = 0.0
     variance: float = 0.0
@@ -375,7 +375,7 @@ class IdentityMeter:
         )
 
     def result(self) -> IdentitiesFound:
-        """Return what was found so far."""
+        """Return the findings so far."""
         counts = self._counts
         total = counts["occurrences"]
         return IdentitiesFound(
@@ -410,7 +410,7 @@ class _Batch:
         whole: tuple[set[int], set[int]],
         words: tuple[set[str], set[str]],
     ) -> None:
-        """Add a record that holds values: what stands in it before and after."""
+        """Add a record that holds values, by its words before and after."""
         bit = 1 << self.size
         self.size += 1
         self.holding |= bit

@@ -74,7 +74,7 @@ class Linked:
 
 
 def linkage(pairs: Sequence[Pair], writer: Pipeline | None) -> tuple[Linked, ...]:
-    """Measure attackers on the first records; writer is what wrote them, if known."""
+    """Measure attackers on the first records; writer is their pipeline, if known."""
     pairs = pairs[:MOST]
     if len(pairs) < 2:
         return ()

@@ -110,7 +110,7 @@ class PublicText:
         return frozenset(text_hash(text) for text in each if text.strip())
 
     def recurring(self) -> Recurring:
-        """Return what finds its texts, and records, among others, nearly equal ones."""
+        """Return a detector of its texts and records, or nearly equal ones."""
         found = Recurring()
         for texts in chain.from_iterable(self.records()):
             found.add(texts)

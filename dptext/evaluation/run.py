@@ -1,4 +1,4 @@
-"""Evaluate pairs of texts: what is kept, what a classifier gains, what attacks find."""
+"""Evaluate pairs of texts: distortion, accuracy of classifiers, success of attacks."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _GUESSES = 5
 # A word that a masked language model guesses from the released text around it: the
 # pieces of that text, its position among them, and the original in lower case. It is
 # assumed that words are replaced one by one; the model does not know the mechanism, and
-# does not look at the released word: a lower limit of what context gives away.
+# does not look at the released word: a lower limit of the success from context.
 Hidden = tuple[Sequence[str], int, str]
 
 
@@ -81,7 +81,7 @@ class EvaluationSettings:
     reader: str | None = None
     #: Public texts of the same kind; one more reader knows their pairs of words.
     public_text: PublicText | None = None
-    #: Whether to measure who recognises the row of a text.
+    #: Whether to measure linkage attacks.
     linkage: bool = False
 
     def check(self) -> None:
@@ -316,7 +316,7 @@ def evaluate(
     writer: Pipeline | None = None,
     identities: IdentityMeter | None = None,
 ) -> Result:
-    """Evaluate a private version of texts; writer is what wrote it, if that is known.
+    """Evaluate a private version of texts; writer is its pipeline, if known.
 
     identities looks for values that must not stand in the private texts. Texts are
     held in memory only for labels, attributes and the masked-word attack, and the first
@@ -498,13 +498,13 @@ class _Readers:
         self.attack.add(batch, self._randomness)
 
     def readings(self) -> tuple[Reading, ...]:
-        """Return what attackers find, the one first who takes words as written."""
+        """Return the success of attackers; first, that of taking words as written."""
         written = self.attack.written()
         found = self.attack.result()
         return found if written is None else (written, *found)
 
     def known(self) -> PublicTextUse | None:
-        """Return what one of them knows, if there is a public text."""
+        """Return the use of the public text, if there is one."""
         if self._public is None:
             return None
         counts = self._counted, self._texts, self._repeated

@@ -86,7 +86,7 @@ _ACROSS = {
 
 
 def evaluation(result: Result) -> Page:
-    """Return what a private file keeps and gives away as a page."""
+    """Show the evaluation of a private file as a page."""
     kept = result.kept
     note = (
         "PP, LOW and CS by the lexicon cover texts with as many words after as before: "
@@ -158,7 +158,7 @@ def _together(result: Result) -> Section:
 
 
 def _linkage(linked: Sequence[Linked]) -> Section:
-    """Return who recognises the row of a text."""
+    """Show the success of linkage attacks."""
     rows = [
         (
             each.knows,
@@ -189,7 +189,7 @@ def _linkage(linked: Sequence[Linked]) -> Section:
 
 
 def _kept(result: Result) -> Iterator[tuple[str | Code, Cell]]:
-    """Yield what texts keep, then what the mechanism does."""
+    """Yield the figures of texts, then those of the mechanism."""
     kept = result.kept
     meaning = {
         "share_kept": kept.meaning,
@@ -245,7 +245,7 @@ def _readers(readings: Sequence[Reading], known: PublicTextUse | None) -> Sectio
 
 
 def _readers_note(known: PublicTextUse | None) -> str:
-    """Say what readers see, and what the one of the kind has counted."""
+    """Explain the knowledge of readers, with the counts of the same-kind reader."""
     note = (
         "Attackers see whole texts, drawn anew from the originals with the same "
         "settings. They find at least this much."
@@ -270,7 +270,7 @@ def repeated(known: PublicTextUse) -> str:
 
 
 def readers_table(reading: Reading) -> Table:
-    """Return what an attacker finds, by class of word."""
+    """Show the success of an attacker by class of word."""
     named = f"words guessed by {reading.reader}"
     if reading.reader == AS_WRITTEN:
         named = "words unchanged as written"
@@ -289,7 +289,7 @@ def readers_table(reading: Reading) -> Table:
 
 
 def adapted(result: Adapted) -> Page:
-    """Return what a lexicon of public text gives, measured by halves, as a page."""
+    """Show the gain of a lexicon of public text, measured by halves, as a page."""
     before = ""
     if result.unknown_before is not None:
         before = f" ({share(result.unknown_before)} before)"
@@ -336,7 +336,7 @@ class Figure(NamedTuple):
 
 
 def _of_reader(name: str, reader: str, title: str) -> Iterator[Figure]:
-    """Yield what a reader finds, by class of word."""
+    """Yield the success of a reader by class of word."""
     path = f"result.in_context.{reader}.classes"
     column = Column(title, share, full=1.0)
     yield Figure(name, f"{path}.{ALL}.success", _FIGURES, column)
@@ -395,7 +395,7 @@ _CSV = (
 
 
 def flat(row: CellRow) -> dict[str, Any]:
-    """Return a value for each column of the CSV, and what only people read."""
+    """Return a value for each column of the CSV, and figures for the page alone."""
     nested = msgspec.to_builtins(row)
     values = {each.name: _at(nested, each.path) for each in _CSV}
     values["name"] = row.mechanism
@@ -406,14 +406,14 @@ def flat(row: CellRow) -> dict[str, Any]:
 
 
 def _shown(figure: Figure, values: dict[str, Any]) -> Any:
-    """Return what a cell shows: accuracies with their standard deviation."""
+    """Return accuracies with their standard deviation as text."""
     value = values[figure.name]
     sd = f"{figure.name}_sd"
     return value if value is None or sd not in values else accuracy(value, values[sd])
 
 
 def _at(value: Any, path: str) -> Any:
-    """Return what stands at a path; of a list by number or name, null if absent."""
+    """Return the value at a path, in a list by number or name; None if absent."""
     for step in path.split("."):
         if isinstance(value, list | tuple):
             value = {str(n): item for n, item in enumerate(value)} | {
@@ -488,7 +488,7 @@ def _table(title: str, values: Sequence[dict[str, Any]], *notes: str) -> Section
 def _whole_text_readers(
     rows: Sequence[CellRow], values: Sequence[dict[str, Any]]
 ) -> Iterator[Section]:
-    """Yield what readers of whole texts found under each mechanism, if any did."""
+    """Yield the success of readers of whole texts by mechanism, if any was measured."""
     results = [row.result for row in rows if row.result]
     names = ("mechanism", "level", "reader")
     readings = [

@@ -165,7 +165,7 @@ class Terms:
 
     @property
     def kind(self) -> BudgetKind:
-        """Return from what the epsilon of a word follows."""
+        """Return the kind of budget."""
         return self.budget.kind
 
     @property
@@ -256,7 +256,7 @@ class Claim:
 
 
 def claim(promise: Guarantee, terms: Terms) -> Claim:
-    """Return what holds of a mechanism under a budget."""
+    """Return the claim for a mechanism under a budget."""
     allowed = _allowed(promise, terms)
     why = _no_claim(promise, terms, allowed)
     if why is not None:
@@ -278,14 +278,14 @@ def claim(promise: Guarantee, terms: Terms) -> Claim:
 
 
 def _allowed(promise: Guarantee, terms: Terms) -> float:
-    """Return what a word may lose: drawn exactly it must be, whatever texts lose."""
+    """Return the loss allowed for one word, up to which draws must be exact."""
     spent = terms.budget
     high = spent.high if spent.total is None else min(spent.high, spent.total)
     return spent.first + promise.worst(high)
 
 
 def picked_share(epsilon: float, originals: int, topics: TopicTerms | None) -> float:
-    """Return how often somebody who holds originals picks the right one, at most.
+    """Return the largest chance of picking the right original among several.
 
     On average over equally likely originals that agree in all copied fields, their
     order unknown, of which one was released with whole-text epsilon (nats).
@@ -546,7 +546,7 @@ class Unprotected(StrEnum):
 
 
 def unprotected(policy: Policy, strategy: Strategy) -> tuple[Unprotected, ...]:
-    """Return what the output shows of the text."""
+    """Return the parts of the text that the output shows."""
     shown = {
         Unprotected.PUNCTUATION: policy.punctuation != "drop",
         Unprotected.COMMON_WORDS: policy.common > 0,

@@ -97,7 +97,7 @@ class ExportPolicy:
 
 
 def from_section(section: Mapping[str, object] | None, location: str) -> ExportPolicy:
-    """Return the policy of a section `check`, the default one where there is none."""
+    """Return the policy of a section `check`, the default one without a section."""
     return ExportPolicy() if section is None else parse(section, f"{location}: check")
 
 
@@ -121,7 +121,7 @@ def parse(
 
 
 def _allowed(items: list[object], location: str) -> list[object]:
-    """Return what is allowed, a plain name of a column as a list of one.
+    """Return the allowed classes, a plain name of a column as a list of one.
 
     Columns alone say nothing of classes of token: the default ones stay allowed.
     Raises UsageError for other keys.

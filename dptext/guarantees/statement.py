@@ -1,6 +1,6 @@
 """The statement of a run: its fields and conditions, as they follow from settings.
 
-Every sentence is written to be true by itself; what is not covered stands beside it.
+Every sentence is written to be true by itself; gaps are stated beside it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from msgspec import Meta
 from dptext.errors import UsageError
 from dptext.guarantees import claims, sentences
 from dptext.guarantees.claims import Nats, RunTerms, Terms, TextLoss, number
-from dptext.guarantees.sentences import said
+from dptext.guarantees.sentences import render
 from dptext.lexicons import topics
 from dptext.mechanisms import Mechanism, SetMechanism
 from dptext.profile import Profile
@@ -55,22 +55,22 @@ def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
         "ledger": run.subjects is not None,
     }
     source = run.adapted if terms.topics is None else terms.topics.source
-    rests = [said(f"condition.{on}", source=source) for on in used if used[on]]
+    rests = [render(f"condition.{on}", source=source) for on in used if used[on]]
     position = "with the same id" if run.identified else "in the same place"
     if run.key != "key-file":
-        key = said("condition.fresh_key")
+        key = render("condition.fresh_key")
     elif terms.strategy is Strategy.DATA_SET:
-        key = said("condition.key_file_of_data_set")
+        key = render("condition.key_file_of_data_set")
     elif sent:
-        key = said("condition.key_file_for_third_party", named=position)
+        key = render("condition.key_file_for_third_party", named=position)
     else:
-        key = said("condition.key_file", named=position)
-    exact = said("condition.floating_point")
+        key = render("condition.key_file", named=position)
+    exact = render("condition.floating_point")
     each = "word" if terms.topics is None else "text"
     if terms.numerical_slack is not None:
         nats = claims.above(max(terms.numerical_slack, 1e-12), 2)
-        exact = said("condition.finite_bits", nats=nats, each=each)
-    settings = said(f"condition.{'lists' if terms.policy.listed else 'settings'}")
+        exact = render("condition.finite_bits", nats=nats, each=each)
+    settings = render(f"condition.{'lists' if terms.policy.listed else 'settings'}")
     return (key, settings, *rests, exact, *promise.gaps)
 
 
@@ -178,12 +178,12 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
     if limit is not None and not nothing:
         delta = limit.delta
         is_large = limit.nats > claims.MAX_MEANINGFUL_TEXT_LOSS
-        subjects = said(
+        subjects = render(
             "subjects.limit",
             field=limit.field,
             nats=number(limit.nats),
-            delta=said("subjects.delta", delta=number(delta)) if delta else "",
-            large=said("subjects.large") if is_large else "",
+            delta=render("subjects.delta", delta=number(delta)) if delta else "",
+            large=render("subjects.large") if is_large else "",
         )
     sentence, text_level = sentences.say(claim, promise, terms)
     return Statement(
@@ -212,7 +212,7 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
         conditions=() if nothing else conditions(promise, terms),
         not_covered=(
             *(() if terms.topics else sentences.shown(terms.policy)),
-            said(f"topics.original{'_shuffled' if terms.run.shuffled else ''}")
+            render(f"topics.original{'_shuffled' if terms.run.shuffled else ''}")
             if terms.topics
             else sentences.original_row(claim.text_loss.total),
             *sentences.uncovered(promise.notion if nothing else claim.notion, terms),

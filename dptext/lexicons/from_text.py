@@ -45,7 +45,7 @@ _CONTEXTS, _DIMENSIONS, _SMOOTHED = 2000, 100, 0.75
 _AT_ONCE = 2048
 # Numbers that wait before they are counted.
 _WAITING = 2**22
-# So many different words behind "l'" make it a word of its own.
+# So many different words behind "l'" make it a separate word.
 _ELIDED = 20
 _LONGEST = 40  # characters of a word
 # Words that teach the map of contexts: seen so often, and of each so many times.

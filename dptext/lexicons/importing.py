@@ -474,7 +474,7 @@ class AsBuiltIn(Scheme):
         orders: Rows,
         outputs: int,
     ) -> JsonObject:
-        """Give all names of persons the one order of names; return what meta says.
+        """Give all names of persons the one order of names; return the entry for meta.
 
         rows (V,) of the words in the built-in lexicon, -1: not in it; here, where its
         words stand in this one. Words that it lacks are told by their spelling.

@@ -1,4 +1,4 @@
-"""Public orders: for each word its best replacements, and what lies beyond them.
+"""Public orders: for each word its best replacements, and a bound on the rest.
 
 An order by distance lists the word itself, then other words by ascending Euclidean
 distance. An order by cosine lists, of the most frequent words, those that stand best
@@ -35,10 +35,10 @@ _PAIRS = 1_000_000
 _LEAST, _MOST = 1e-9, 1e9
 # What hubness counts, and each nat by which y is rarer.
 _HUB, _RARER = 0.7, 0.2
-_NEAR = 10  # neighbours whose mean cosine says how much everybody's neighbour a word is
+_NEAR = 10  # neighbours whose mean cosine is the hubness of a word
 _MORE = 16  # proposed beyond the listed ones, so that single precision decides little
 _ROWS, _FEW = 512, 16
-NEVER = -100.0  # the score of what is not to be listed
+NEVER = -100.0  # the score of a word that must not be listed
 
 
 def check_coordinates(vectors: Vectors, what: str) -> None:
@@ -192,7 +192,7 @@ def _nearest(rows: Singles, asked: NDArray[np.intp]) -> Floats:
 
 
 class _Scoring:
-    """Unit vectors of the outputs and what each is worth; logs of counts (V,)."""
+    """Unit vectors of the outputs with the worth of each; logs of counts (V,)."""
 
     def __init__(
         self, vectors: Vectors, logs: Floats, outputs: int, barred: Sequence[int]
@@ -253,9 +253,9 @@ def hubs(vectors: Floats, barred: Sequence[int]) -> Floats:
 def orders_of_others(
     outputs: Vectors, others: Vectors, listed: int, barred: Sequence[int] = ()
 ) -> NDArray[np.intp]:
-    """Return the outputs (m, d) that stand best for words that are none: (n, listed).
+    """Return, for each word outside the outputs (m, d), its best replacements.
 
-    others (n, d) are rarer than all outputs.
+    others (n, d) are rarer than all outputs. Returns rows of the outputs: (n, listed).
     """
     scoring = _Scoring(outputs, np.zeros(len(outputs)), len(outputs), barred)
     return scoring.rank_for_rarer_words(unit(others), listed)

@@ -41,7 +41,7 @@ def in_blocks(phase: str, count: int, work: Block, rows: int = _ROWS) -> None:
     import faiss
 
     def alone(block: slice) -> int:
-        # Threads that each do a product of their own never wait for one another.
+        # Threads that each compute whole products never wait for one another.
         faiss.omp_set_num_threads(1)
         work(block)
         return int(block.stop - block.start)

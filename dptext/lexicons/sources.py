@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 _DAMAGED = EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile
-# What NumPy raises besides at a header that is none.
+# Other exceptions of NumPy for an invalid header.
 _NO_ARRAYS = TypeError, KeyError, ValueError, RuntimeError, SyntaxError, TokenError
 ZIP = b"PK\x03\x04"
 Array = NDArray[np.generic]  # of any type, until it is checked
@@ -60,7 +60,7 @@ FORMATS = ("glove", "word2vec", "fasttext", "npz")
 
 @contextmanager
 def opened(path: Path) -> Iterator[io.BufferedReader]:
-    """Open a file, packed or not; what goes wrong in reading is a LexiconError."""
+    """Open a file, packed or not; errors in reading are raised as LexiconError."""
     try:
         watched = io.BufferedReader(_Watched(path), 2**20)
         with watched, _unpacked(cast(io.BufferedReader, watched)) as stream:
@@ -105,7 +105,7 @@ def _unpacked(file: io.BufferedReader) -> io.BufferedReader:
 def _unzipped(file: io.BufferedReader) -> io.BufferedReader:
     archive = zipfile.ZipFile(file)
     names = [name for name in archive.namelist() if not name.endswith("/")]
-    if any(name.endswith(".npy") for name in names):  # an .npz stays as it is
+    if any(name.endswith(".npy") for name in names):  # an .npz is not unpacked
         file.seek(0)
         return file
     if len(names) != 1:
@@ -155,7 +155,7 @@ def assemble(
         raise LexiconError(msg)
     plain_counts = None
     kept: type[np.floating] = np.float16 if vectors.dtype == np.float16 else np.float32
-    with np.errstate(over="ignore"):  # what overflows is refused as infinite
+    with np.errstate(over="ignore"):  # overflow is refused as infinite
         plain = np.ascontiguousarray(vectors[:limit], dtype=kept)
         if counts is not None:
             fits = counts.shape == (len(words),) and counts.dtype.kind in "iuf"

@@ -81,7 +81,7 @@ def save(lexicon: Lexicon, folder: Path, beside: Sequence[Path] = ()) -> str:
             (near / WORDS).write_bytes(_encoded_lines(lexicon.words))
             for name, array in _present_arrays(lexicon).items():
                 save_array(near / f"{name}.npy", array)
-            # Through JSON, so that what is hashed now is what will be read back.
+            # Through JSON, so that the hash is of the values that will be read back.
             meta = json.loads(_canonical(lexicon.meta))
             digest = content_digest(near, meta)
             document = Described(lexicon.name, digest, meta)._asdict()
@@ -120,7 +120,7 @@ def _load(folder: Path, verify: bool, state: object) -> Lexicon:
 
 
 def state(folder: Path) -> tuple[object, ...]:
-    """Return what changes with the files of a folder."""
+    """Return a fingerprint that changes with the files of a folder."""
     with contextlib.suppress(OSError), os.scandir(folder) as files:
         stats = sorted((file.name, file.stat()) for file in files)
         return tuple((n, s.st_ino, s.st_size, s.st_mtime_ns) for n, s in stats)
@@ -173,7 +173,7 @@ def digest_in_memory(lexicon: Lexicon) -> str:
 
 
 def check(lexicon: Lexicon) -> None:
-    """Raise LexiconError unless the arrays are what dptext.types.Lexicon says."""
+    """Raise LexiconError unless the arrays fit dptext.types.Lexicon."""
     size = len(lexicon.words)
     if not size:
         raise LexiconError(f"lexicon {lexicon.name!r} has no words")
@@ -339,7 +339,7 @@ def packaged_folder() -> Path:
 def user_folder() -> Path:
     """Return the folder of imported ones: in $DPTEXT_HOME, else XDG's data folder."""
     home = os.environ.get("DPTEXT_HOME")
-    # The XDG rules: a relative path in the variable is to be ignored.
+    # The XDG rules: a relative path in the variable is ignored.
     data = os.environ.get("XDG_DATA_HOME", "")
     base = Path(data) if os.path.isabs(data) else Path.home() / ".local/share"
     return (Path(home) if home else base / "dptext") / "lexicons"

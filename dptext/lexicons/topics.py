@@ -49,7 +49,7 @@ class Kept:
     epsilon: float
     #: Accuracy on originals, by a classifier that was trained on originals.
     original: Share
-    #: Accuracy on drawn topics, by a reader who knows how topics are drawn.
+    #: Accuracy on drawn topics, of a reader that knows the distribution of draws.
     private: Share
     #: Accuracy without any text: the share of the commonest label.
     chance: Share
@@ -261,7 +261,7 @@ def open_lexicon(name: str, size: int | None = None) -> Lexicon:
 
 
 def by_digest(digest: str) -> Lexicon | None:
-    """Open the user's topics whose lexicon has a digest; None where there are none."""
+    """Open the user's topics whose lexicon has a digest, None if there are none."""
     for name in installed():
         try:
             document = read(name)
@@ -384,6 +384,6 @@ def topic_file(lexicon: Lexicon) -> TopicFile:
 
 
 def topic_meta(lexicon: Lexicon) -> Mapping[str, Any] | None:
-    """Return what a lexicon of topics says of them, None for any other lexicon."""
+    """Return the metadata of a lexicon of topics, None for any other lexicon."""
     found: JsonObject | None = lexicon.meta.get("topics")
     return found

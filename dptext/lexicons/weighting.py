@@ -72,7 +72,7 @@ def weighted(lexicon: Lexicon, a: float) -> Lexicon:
 def with_vectors(
     lexicon: Lexicon, vectors: NDArray[np.float32], digest: str
 ) -> Lexicon:
-    """Put other vectors into a lexicon, without what followed from the old ones."""
+    """Replace the vectors of a lexicon, and drop all data derived from the old ones."""
     meta = {name: value for name, value in lexicon.meta.items() if name != "geometry"}
     return replace(
         lexicon,

@@ -103,7 +103,7 @@ def measure(
     known = cache.shipped(key)
     if known is not None:
         return Risk(bands=tuple(Band(**band) for band in known.pop("bands")), **known)
-    what = f"measuring the risk of {mechanism.name}"
+    task = f"measuring the risk of {mechanism.name}"
     if not mechanism.has_log_probs:
         played = cache.arrays(
             key,
@@ -112,7 +112,7 @@ def measure(
                 (played.get("right") is None) == (draw is None)
                 and sampled_risk.holds(played, mechanism, epsilon, prior)
             ),
-            what,
+            task,
         )
         low, high, method, measured = sampled_risk.limits(played, prior)
         bands = _bands(prior, measured)
@@ -125,24 +125,30 @@ def measure(
     def holds(kept: cache.Arrays) -> bool:
         return _covers(kept["best"], mechanism, prior, epsilon)
 
-    # A closed form is as quick as the look at what was kept.
+    # A closed form is as fast as the lookup in the cache.
     if mechanism.has_best_guesses and mechanism.risk_estimate(prior) is None:
         return _exact(prior, compute()["best"])
-    return _exact(prior, cache.arrays(key, compute, holds, what)["best"])
+    return _exact(prior, cache.arrays(key, compute, holds, task)["best"])
 
 
 def risk_key(
     mechanism: Mechanism, epsilon: float, prior: Floats, drawn: bool, mapping: object
 ) -> str:
     """Return the key under which `measure` keeps its result; drawn: there is a draw."""
-    what: list[object] = ["bayes", 1, *mechanism.identity, cache.digest(prior), epsilon]
+    decisive: list[object] = [
+        "bayes",
+        1,
+        *mechanism.identity,
+        cache.digest(prior),
+        epsilon,
+    ]
     if not mechanism.has_log_probs:
-        what += [sampled_risk.DRAWS, drawn, mapping]
-    return cache.key_of(*what)
+        decisive += [sampled_risk.DRAWS, drawn, mapping]
+    return cache.key_of(*decisive)
 
 
 def success(mechanism: Mechanism, epsilon: float, prior: Floats) -> float:
-    """Return what no guess succeeds more often than, measured now; sampled as measured.
+    """Return the upper limit of the success of any guess, without the cache.
 
     Raises UsageError where the mechanism is not defined at epsilon.
     """

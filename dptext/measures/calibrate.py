@@ -7,15 +7,15 @@ search goes by an estimate.
 
 Of noise success grows with epsilon (more noise is noise on top of less), so the limit
 above it is searched by bisection with the same draws throughout; then a few epsilons,
-fixed before, are tried upwards on draws of their own until the first whose upper limit
-is above the target. The last one that met it is returned: it is too large with at most
+fixed before, are tried upwards on separate draws until the first whose upper limit is
+above the target. The last one that met it is returned: it is too large with at most
 half the rate at which the limits are wrong.
 
 An epsilon that was kept is only a proposal: the success at it is measured anew, and
 where that is above the target the search is made again.
 
-A risk in turn is chosen for what a reader finds by the ladder of the settings: the
-risks at which readers were measured with them.
+A risk is chosen for the success of a reader by the ladder of the settings: the risks
+at which readers were measured with them.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ from dptext.types import Floats, Ints, Lexicon
 Success = Callable[[float], float]
 # No smaller epsilon is searched for with exact log-probabilities.
 LEAST = 1e-4
-# Draws of the search, and what is then tried, as shares of what it found: a few where
-# the first is met almost for sure.
+# Draws of the search, and the epsilons that are then tried, as shares of its result: a
+# few where the first almost surely meets the target.
 _SEARCH_DRAWS = 8000
 _TRIED = (0.7, 0.9, 0.95, 0.98, 1.0)
 _TRIED_NEAR = (0.9, 0.96, 1.0)
@@ -136,7 +136,7 @@ def search_by_samples(mechanism: Mechanism, target: float, prior: Floats) -> flo
     def limit(wins: int) -> float:
         return sampled_risk.limits_from_counts(wins, draws)[1]
 
-    # The share of wins of the last check's draws whose limit is the target.
+    # The largest count of wins of the last check whose upper limit meets the target.
     goal = bisect_right(range(1, draws), target, key=limit)
 
     def won(epsilon: float, plays: Ints) -> Wins:
@@ -147,7 +147,7 @@ def search_by_samples(mechanism: Mechanism, target: float, prior: Floats) -> flo
     if crossing is None:
         raise _beyond(target, _MOST)
     about, shares = crossing
-    # Draws of their own, those by which a risk is measured, so that a report agrees.
+    # Separate draws, those that measure a risk, so that a report agrees.
     epsilon = 0.0
     for share in shares:
         tried = rounded(share * about)
@@ -254,9 +254,9 @@ def rounded(value: float) -> float:
 def epsilon_for(mechanism: Mechanism, target: float, prior: Floats) -> float:
     """Return about the largest epsilon up to which the success stays at most target.
 
-    Raises UsageError when no epsilon meets the target, be it below what a guess without
-    any output achieves or above what any gives away, and for a mechanism that has
-    neither exact log-probabilities nor an upper limit.
+    Raises UsageError when the target is below the success of a guess without any
+    output, or above the success at every epsilon, and for a mechanism that has neither
+    exact log-probabilities nor an upper limit.
     """
     if not mechanism.has_log_probs and not mechanism.has_log_density:
         raise UsageError(
@@ -271,11 +271,11 @@ def epsilon_for(mechanism: Mechanism, target: float, prior: Floats) -> float:
             "that and below 100%"
         )
     search = _search if mechanism.has_log_probs else search_by_samples
-    what = ["calibrate", 2, *mechanism.identity, cache.digest(prior), target]
+    decisive = ["calibrate", 2, *mechanism.identity, cache.digest(prior), target]
     if not mechanism.has_log_probs:
-        what += [sampled_risk.DRAWS, *SETTINGS]
+        decisive += [sampled_risk.DRAWS, *SETTINGS]
     kept = cache.numbers(
-        cache.key_of(*what),
+        cache.key_of(*decisive),
         lambda: {"epsilon": search(mechanism, target, prior)},
         lambda kept: bayes_risk.success(mechanism, kept["epsilon"], prior) <= target,
         f"finding the epsilon of {mechanism.name} for risk {target:.3g}",
@@ -322,7 +322,7 @@ def _largest(
     prior: Floats,
     grid: list[float],
 ) -> float | None:
-    """Search by what the mechanism offers; success, that with so many inputs."""
+    """Search by an estimate or a grid; success(n) looks at the first n inputs."""
     size = len(prior)
     every = success(size)
     risk_estimate = mechanism.risk_estimate(prior) if size > _EXACT else None

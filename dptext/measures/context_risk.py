@@ -57,7 +57,7 @@ AS_WRITTEN = "as written"
 _TAKES = "takes each written word as it stands; knows nothing and reads no context"
 # The kind of a public text that the user gave, to measure by or to adapt a lexicon to.
 PUBLIC_TEXT = "public text"
-# Of a normal distribution, what holds 95% to both sides.
+# Standard deviations on either side of a mean for 95% of a normal distribution.
 _WIDE = 1.959964
 AT_LEAST = (
     "Attackers were measured on draws of public texts; at least: an attacker with more "
@@ -87,7 +87,7 @@ class Success:
 class Reading:
     """What one reader finds: of all words and by class (`word_classes`).
 
-    Content words are those that are no stop words. assumes says what the reader has.
+    Content words are all but stop words. assumes describes the reader's knowledge.
     """
 
     reader: str
@@ -183,7 +183,7 @@ class ContextAttack:
         return np.stack(columns, axis=1)
 
     def result(self) -> tuple[Reading, ...]:
-        """Return what each reader finds; nothing without words."""
+        """Return the success of each reader; nothing without words."""
         readings = [
             self._reading(reader.name, reader.assumes, parts)
             for reader, parts in zip(self._readers, self._right, strict=True)
@@ -200,7 +200,7 @@ class ContextAttack:
     def _reading(
         self, name: str, assumes: str, parts: Sequence[Ints]
     ) -> Reading | None:
-        """Return what an attacker found, counted batch by batch, None without words."""
+        """Return the success of an attacker from batch counts, None without words."""
         if not parts or not any(each[:, 0].any() for each in self._words):
             return None
         units = self._units.labels()
@@ -235,7 +235,7 @@ def measure(
     records: Iterable[Sequence[tuple[str, ...]]],
     randomness: Randomness,
 ) -> tuple[Reading, ...]:
-    """Return what readers find in batches of records, each the texts of its fields."""
+    """Let readers attack batches of records, each the texts of its fields."""
     return attacked(pipeline, readers, records, randomness).result()
 
 

@@ -1,6 +1,6 @@
 """Figures of a pipeline on public data alone: risk, deniability, changes.
 
-One definition for all who ask: a run, `check`, `plan`, `evaluate` and `compare`.
+One definition for runs, `check`, `plan`, `evaluate` and `compare`.
 
 Plausible deniability: N_w = P(output is the word itself); S_w = distinct outputs in 100
 runs. Exact for a mechanism that gives its output distribution: E[S_w] = sum over y of
@@ -189,7 +189,7 @@ class PublicMeasures:
 
 
 def _note_of_forms(pipeline: Pipeline) -> str:
-    """Say what the shown forms of words add to the best guess from one draw."""
+    """Explain the effect of shown word forms on the best guess from one draw."""
     mechanism, lexicon = pipeline.mechanism, pipeline.lexicon
     note = " The grammatical form that is shown and capital letters are not used"
     if not mechanism.has_log_probs:
@@ -265,7 +265,7 @@ def measure_changed_share(pipeline: Pipeline) -> float | None:
 
 
 def public_draw(pipeline: Pipeline, epsilon: float) -> Callable[[Ids], Ids]:
-    """Return what draws once for each public word given, by public randomness.
+    """Return a function that draws once for each public word, by public randomness.
 
     So that figures about the mechanism are the same each time; never for texts.
     """

@@ -314,7 +314,7 @@ class Server:
     async def _answer(
         self, client: httpx.AsyncClient, question: Question[T]
     ) -> T | None:
-        """Return what a question accepts, asked twice at most."""
+        """Return the answer to a question, asked twice at most."""
         assert self._dialect is not None
         for reminder in ("", _AGAIN):
             try:
@@ -330,7 +330,7 @@ class Server:
                     ) from None
                 return None
             self._failures = 0
-            # A small model may repeat what it is told.
+            # A small model may repeat its instructions.
             said = parse_object(content) if content and _AGAIN not in content else None
             answer = None if said is None else question.read(said)
             if answer is not None:
@@ -434,7 +434,7 @@ def _opened(**settings: Any) -> httpx.AsyncClient:
 
 @cache
 def _tls() -> ssl.SSLContext:
-    """Return what certificates are verified by; read once, which takes a while."""
+    """Return the context that verifies certificates; read once, which takes a while."""
     import httpx
 
     return httpx.create_ssl_context()
@@ -460,9 +460,9 @@ def _run(work: Coroutine[Any, Any, T]) -> T:
 
 
 def parse_object(content: str) -> JsonObject | None:
-    """Return the JSON object in an answer, None where there is none.
+    """Return the JSON object in an answer, None if it has none.
 
-    What a model thought before it, or fences around it, is passed over.
+    Reasoning before it, and fences around it, are skipped.
     """
     answer = content.rpartition("</think>")[2]
     begin, end = answer.find("{"), answer.rfind("}")

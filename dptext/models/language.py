@@ -118,7 +118,7 @@ def load_network(path: str, setting: str, device: str, head: Head) -> Library:
 def _loaded(
     path: str, setting: str, loader: str, head: Head, given: Mapping[str, object]
 ) -> Library:
-    """Load what is in a folder or a GGUF file, and look nowhere else."""
+    """Load from a folder or a GGUF file, and nowhere else."""
     library = models.package("transformers", head.model, "semantic")
     library.utils.logging.disable_progress_bar()
     library.utils.logging.set_verbosity_error()
@@ -131,7 +131,7 @@ def _loaded(
 
 
 def _quietly(path: str, setting: str, load: Callable[[], Library]) -> Library:
-    """Call load without warnings; what goes wrong is one line."""
+    """Call load without warnings; an error becomes one line."""
     with warnings.catch_warnings(action="ignore"):
         try:
             return load()

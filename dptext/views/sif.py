@@ -58,7 +58,7 @@ class Sif(views.View):
 
     @property
     def words(self) -> Tokenizer:
-        """Return what finds the words of the lexicon."""
+        """Return a finder of the words of the lexicon."""
         return self._tokenizer
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float64]:

@@ -120,7 +120,7 @@ class MultipleTests:
                 )
 
     def fail(self, event: str, draws: int, count: int) -> None:
-        """Take in what must never happen."""
+        """Add a test of an event that must never happen."""
         self.count += 1
         if self.worst is None or self.worst.p_value > 0.0:
             self.worst = Deviation(
@@ -128,7 +128,7 @@ class MultipleTests:
             )
 
     def finds(self, event: str, p: float, n: int, level: float) -> None:
-        """Say what excess of an event's chance the tests would have found."""
+        """Compute the excess of an event's chance that the tests would have found."""
         self.power.append(Power(event, p, n, excess(p, n, level)))
 
     def finds_missing(self, event: str, n: int, level: float) -> None:
@@ -139,7 +139,7 @@ class MultipleTests:
     def concluded(
         self, method: str, draws: int, epsilons: tuple[float, ...], *untested: str
     ) -> ProgramTest:
-        """Return what the tests found by so many draws at these epsilons."""
+        """Return the findings of the tests by so many draws at these epsilons."""
         return ProgramTest(
             tested=True,
             refuted=self.worst is not None,

@@ -167,7 +167,7 @@ class LossTally:
     def finding(
         self, method: str, inputs: int, *, by: str = "exact losses"
     ) -> AuditResult:
-        """Draw up an audit; by says what the losses are."""
+        """Draw up an audit; by names the kind of losses."""
         stated, published = self._published, None
         if stated.measure > -math.inf:
             published = Published(
@@ -353,7 +353,7 @@ def audit_pairs(
 def _with_samples(
     result: AuditResult, sampled: AuditResult, pairs: int = 0
 ) -> AuditResult:
-    """Take in what samples of some pairs alone show."""
+    """Add lower bounds from samples of some pairs."""
     return replace(
         result,
         confidence=_CONFIDENCE,
