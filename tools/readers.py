@@ -34,7 +34,12 @@ from dptext import open_pipeline, profile
 from dptext.budgets import uniform
 from dptext.evaluation.classify import learn, make_classifier
 from dptext.measures import calibrate, context_risk
-from dptext.measures.context_risk import ContextAttack, InContext, Learned, Reading
+from dptext.measures.context_risk import (
+    ClassifierFigures,
+    ContextAttack,
+    InContext,
+    Reading,
+)
 from dptext.measures.independence import Units
 from dptext.models.endpoint import Server
 from dptext.pipeline import Pipeline
@@ -101,7 +106,7 @@ def attacked(
     """Attack the texts of a kind."""
     corpus = KINDS[kind]
     rows = read_rows(corpus.read)[: min(most, corpus.texts)]
-    return context_risk.attacked(
+    return context_risk.attack_records(
         pipeline,
         readers,
         _batches([(str(row["text"]),) for row in rows], _BATCH),
@@ -169,7 +174,7 @@ def cell(kind: str, pipeline: Pipeline, undecoded: Pipeline) -> Cell:
     )
 
 
-def learned(corpus: Corpus, pipeline: Pipeline) -> Iterator[Learned]:
+def learned(corpus: Corpus, pipeline: Pipeline) -> Iterator[ClassifierFigures]:
     """Yield what classifiers make of the labels before and after."""
     rows = [row for row in read_rows(corpus.read)[:_LEARNED] if "label" in row]
     if not rows:
@@ -181,7 +186,9 @@ def learned(corpus: Corpus, pipeline: Pipeline) -> Iterator[Learned]:
         labels = [str(row["label"]) for row in rows]
         task = learn("label", labels, texts, private, name, make, 3)
         accuracies = (task.original, task.private, task.static)
-        yield Learned(name, task.chance, *(one.accuracy for one in accuracies))
+        yield ClassifierFigures(
+            name, task.chance, *(one.accuracy for one in accuracies)
+        )
 
 
 def _batches(texts: Sequence[T], size: int) -> Iterator[Sequence[T]]:

@@ -91,7 +91,7 @@ def command(
     with progress.step("evaluating"):
         result = evaluation.evaluate(pairs, words, settings, writer, meter)
     if result.public_text is not None and result.public_text.repeated:
-        faults.say(views.repeated(result.public_text))
+        faults.say(views.repeated_share(result.public_text))
     for line in identity_views.identity_records(meter) if meter else ():
         faults.say(line)
     data = {

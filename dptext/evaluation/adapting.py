@@ -20,7 +20,7 @@ from pathlib import Path
 from dptext import pipeline, profile, progress
 from dptext.engine.tally import Tally
 from dptext.errors import UsageError
-from dptext.evaluation.readers import Halves, PublicText, counted, sample
+from dptext.evaluation.readers import Halves, PublicText, count_texts, sample
 from dptext.lexicons import from_text, importing, store
 from dptext.lexicons.from_text import Texts, count_words, vectors_from_text
 from dptext.measures import calibrate, context_risk
@@ -45,7 +45,7 @@ _ANY_EPSILON = 10.0  # where the mechanism does not matter
 
 
 @dataclass(frozen=True, slots=True)
-class Decoded:
+class DecodingFigures:
     """Share of words that differ from the original, and share of meaning kept."""
 
     changed: float
@@ -53,7 +53,7 @@ class Decoded:
 
 
 @dataclass(frozen=True, slots=True)
-class Adapted:
+class AdaptationFigures:
     """The gain from a lexicon of public text, on the half of the text that is held out.
 
     Distortions and readings are measured at `risk`.
@@ -73,11 +73,11 @@ class Adapted:
     #: 20%, or the smallest larger risk that is measured and in reach.
     risk: float
     #: Distortion of the drawn words, before decoding.
-    drawn: Decoded
+    drawn: DecodingFigures
     #: Distortion after decoding by the pairs that ship; null: none for this language.
-    shipped: Decoded | None
+    shipped: DecodingFigures | None
     #: Distortion after decoding by the pairs of the other half.
-    adapted: Decoded
+    adapted: DecodingFigures
     #: Successes of a reader with the pairs of the other half.
     reading: Reading
 
@@ -89,7 +89,7 @@ def make(
     base: Lexicon | None,
     language: str,
     least: int,
-) -> Adapted:
+) -> AdaptationFigures:
     """Make lexicon and pairs of public text, measure them and store them by a name.
 
     base is the lexicon to adapt; without one words and vectors are of the texts alone.
@@ -129,7 +129,7 @@ def make(
     ready = pipeline.build(profile.load("balanced", over), lexicon)
     general = ngrams.shipped(ready.channel)
     about_pairs = {"source": corpus, "licence": "not stated", "lexicon": name}
-    every = counted(lexicon, texts, math.inf)
+    every = count_texts(lexicon, texts, math.inf)
     pairs = every.model(1, {**about_pairs, "counted": every.words}, general)
     # The lexicon names its pairs by digest: neither is replaced without the other.
     meta = {**lexicon.meta, ngrams.PAIRS_DIGEST: ngrams.digest_of(pairs)}
@@ -137,7 +137,7 @@ def make(
     lexicon = replace(lexicon, digest=store.digest_in_memory(lexicon))
     pipelines = _pipelines(lexicon)
     shown = _SHOWN if _SHOWN in pipelines else min(pipelines)
-    other = counted(lexicon, first)
+    other = count_texts(lexicon, first)
     other_pairs = other.model(1, {}, general)
     in_context, written = {}, {}
     for number, (risk, ready) in enumerate(pipelines.items()):
@@ -146,7 +146,7 @@ def make(
         readers = [*context_risk.available(ready)[:1], same_kind]
         digest = general.digest if general is not None else ""
         one = InContext(corpus, digest, (), PUBLIC_TEXT)
-        readings = _attacked(ready, readers, read).result()
+        readings = _attack(ready, readers, read).result()
         in_context[risk] = replace(one, readings=readings, counted=other.words)
         written[risk] = {
             decoder: replace(one, readings=(reading,))
@@ -156,7 +156,7 @@ def make(
         raise UsageError("the texts have no words of the lexicon to be measured on")
     progress.share("what decoding gains", 0.0)
     before, after = _unknown(base, first, read, least)
-    result = Adapted(
+    result = AdaptationFigures(
         name=lexicon.name,
         digest=lexicon.digest,
         words=len(lexicon.words),
@@ -167,8 +167,10 @@ def make(
         unknown_after=after,
         risk=shown,
         drawn=_kept(pipelines[shown], read),
-        shipped=None if general is None else _decoded(lexicon, shown, general, read),
-        adapted=_decoded(lexicon, shown, other_pairs, read),
+        shipped=None
+        if general is None
+        else _measure_decoded(lexicon, shown, general, read),
+        adapted=_measure_decoded(lexicon, shown, other_pairs, read),
         reading=in_context[shown].readings[-1],
     )
     settings_of = profile.load("balanced", {"budget": {"risk": shown}}).settings()
@@ -216,9 +218,9 @@ def _ready(lexicon: Lexicon, risk: float, **decoder: object) -> Pipeline:
     return pipeline.build(profile.load("balanced", over), lexicon)
 
 
-def _decoded(
+def _measure_decoded(
     lexicon: Lexicon, risk: float, pairs: Ngrams, read: Sequence[tuple[str, ...]]
-) -> Decoded:
+) -> DecodingFigures:
     """Return the distortion of texts that are decoded by pairs of words."""
     with tempfile.TemporaryDirectory() as folder:
         ngrams.save(pairs, Path(folder))
@@ -235,27 +237,27 @@ def _written(
         # Last the decoder of the profile.
         for decoder in ({"name": "none"}, {"name": "ngram", "model": folder}):
             ready = _ready(lexicon, risk, **decoder)
-            reading = _attacked(ready, (), read).written()
+            reading = _attack(ready, (), read).written()
             if reading is not None:
                 found[decoder["name"]] = reading
     return found
 
 
-def _attacked(
+def _attack(
     ready: Pipeline, readers: Sequence[Reader], read: Sequence[tuple[str, ...]]
 ) -> ContextAttack:
     randomness = ready.randomness(RunKey.from_seed(0))
-    return context_risk.attacked(ready, readers, [read], randomness)
+    return context_risk.attack_records(ready, readers, [read], randomness)
 
 
-def _kept(ready: Pipeline, read: Sequence[tuple[str, ...]]) -> Decoded:
+def _kept(ready: Pipeline, read: Sequence[tuple[str, ...]]) -> DecodingFigures:
     tally, randomness = Tally.of(ready.lexicon), ready.randomness(RunKey.from_seed(0))
     records = (Record(n, texts, None) for n, texts in enumerate(read))
     for batch in pipeline.batches(records):
         tally.count(ready.privatize(batch, randomness))
     figures = tally.meters.results(tally.counted)
     changed, meaning = figures["PP"]["share_changed"], figures["CS"]["share_kept"]
-    return Decoded(float(changed or 0.0), float(meaning or 0.0))
+    return DecodingFigures(float(changed or 0.0), float(meaning or 0.0))
 
 
 def _unknown(

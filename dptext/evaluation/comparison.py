@@ -109,7 +109,7 @@ def run(
     resume is a file of finished rows: those in it are not computed again, and new ones
     are added. Raises UsageError for another file, OSError where none can be written.
     """
-    known = {} if resume is None else _finished(resume)
+    known = {} if resume is None else _read_finished(resume)
     keyed = [(key_of(cell, sample, settings), cell) for cell in cells]
     yield from ((cell, known[key]) for key, cell in keyed if key in known)
     waiting = [each for each in keyed if each[0] not in known]
@@ -126,7 +126,7 @@ def run(
             for answer in connection.wait(list(under_way)):
                 assert isinstance(answer, connection.Connection)
                 key, cell = under_way.pop(answer)
-                row = _received(answer, cell)
+                row = _receive(answer, cell)
                 # A failed cell is computed again.
                 if resume is not None and not row.reason:
                     with resume.open("ab") as file:
@@ -142,7 +142,7 @@ def key_of(cell: Cell, sample: Sample, settings: EvaluationSettings) -> str:
     return hashlib.sha256(data.encode("ascii")).hexdigest()
 
 
-def _finished(path: Path) -> dict[str, CellRow]:
+def _read_finished(path: Path) -> dict[str, CellRow]:
     """Read the rows of an earlier run by their keys; make the file if it is missing."""
     streams.check_file(path, "--resume")
     with path.open("ab"):
@@ -178,7 +178,7 @@ def _process(
         answer.close()
 
 
-def _received(answer: connection.Connection, cell: Cell) -> CellRow:
+def _receive(answer: connection.Connection, cell: Cell) -> CellRow:
     """Return the row that a process has computed."""
     try:
         row: CellRow | Exception = answer.recv()
@@ -226,12 +226,12 @@ def compute(cell: Cell, sample: Sample, settings: EvaluationSettings) -> CellRow
     """Compute a cell; one that cannot be run gives a row with the reason."""
     try:
         with describe_failure():  # which loses its traceback between processes
-            return _computed(cell, sample, settings)
+            return _evaluate_cell(cell, sample, settings)
     except DptextError as error:
         return _missing(cell, str(error))
 
 
-def _computed(cell: Cell, sample: Sample, settings: EvaluationSettings) -> CellRow:
+def _evaluate_cell(cell: Cell, sample: Sample, settings: EvaluationSettings) -> CellRow:
     recipe = profile.load(cell.profile, cell.over)
     lexicon = lexicons.find(cell.lexicon)
     written = recipe

@@ -54,7 +54,7 @@ _KNOWS = {
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Linked:
+class LinkageFigures:
     """How often one attacker picks the right row, or the right original of a row."""
 
     #: layout, law (of the draws), or cosine (of the private file).
@@ -73,7 +73,9 @@ class Linked:
     of_two: Share
 
 
-def linkage(pairs: Sequence[Pair], writer: Pipeline | None) -> tuple[Linked, ...]:
+def linkage(
+    pairs: Sequence[Pair], writer: Pipeline | None
+) -> tuple[LinkageFigures, ...]:
     """Measure attackers on the first records; writer is their pipeline, if known."""
     pairs = pairs[:MOST]
     if len(pairs) < 2:
@@ -123,14 +125,14 @@ def _by_law(
     pairs: Sequence[Pair],
     known: Sequence[tuple[list[str], ...]],
     writer: Pipeline | None,
-) -> Iterator[Linked]:
+) -> Iterator[LinkageFigures]:
     """Yield attackers who know the settings; few where these have no exact law."""
     if writer is None:
         return
     rows = _drawn(pairs, writer)
     count = len(pairs)
     sizes = np.bincount(rows.layouts)[rows.layouts].astype(np.float64)
-    yield _linked(
+    yield _figures(
         "layout", "all", first=1.0 / sizes, rank=(sizes + 1.0) / 2.0, count=count
     )
     exact = (
@@ -145,12 +147,12 @@ def _by_law(
     for members, scores in _by_layout(rows, writer, epsilon):
         # The owner of originals asks of each row which one it is of.
         first[members], rank[members] = _places(scores, np.arange(len(members)))
-    yield _linked("law", "all", first=first, rank=rank, count=count)
+    yield _figures("law", "all", first=first, rank=rank, count=count)
     for number, name in enumerate(("ten", "rarest")):
         weights = _of_some_words(
             rows, writer, epsilon, [each[number] for each in known]
         )
-        yield _linked("law", name, *_places(weights, np.arange(count)), count)
+        yield _figures("law", name, *_places(weights, np.arange(count)), count)
 
 
 def _drawn(pairs: Sequence[Pair], writer: Pipeline) -> _Rows:
@@ -244,7 +246,7 @@ def _by_cosine(
     before: Sequence[str],
     after: Sequence[str],
     known: Sequence[tuple[list[str], ...]],
-) -> Iterator[Linked]:
+) -> Iterator[LinkageFigures]:
     """Yield a layman who compares words by TF-IDF; nobody where no text has a word."""
     extraction = package("sklearn.feature_extraction.text", "--linkage", "evaluate")
     vectorizer = extraction.TfidfVectorizer(sublinear_tf=True)
@@ -261,7 +263,7 @@ def _by_cosine(
     for name, texts in held.items():
         scores = (vectorizer.transform(texts) @ rows.T).toarray()
         places = _places(scores, np.arange(len(before)))
-        yield _linked("cosine", name, *places, len(before))
+        yield _figures("cosine", name, *places, len(before))
 
 
 def _places(scores: Wide | Scores, right: Ints) -> tuple[Wide, Wide]:
@@ -279,13 +281,15 @@ def _places(scores: Wide | Scores, right: Ints) -> tuple[Wide, Wide]:
     return (better == 0) / np.maximum(equal, 1), better + (equal + 1.0) / 2.0
 
 
-def _linked(attack: str, name: str, first: Wide, rank: Wide, count: int) -> Linked:
+def _figures(
+    attack: str, name: str, first: Wide, rank: Wide, count: int
+) -> LinkageFigures:
     """Sum up; ties vary less than draws, so that the limits hold with them, too."""
     total = float(first.sum())
     alpha = 1.0 - _CONFIDENCE
     low, _ = binomial.limits(int(np.floor(total + 1e-9)), count, alpha)
     _, high = binomial.limits(min(int(np.ceil(total - 1e-9)), count), count, alpha)
-    return Linked(
+    return LinkageFigures(
         attack=attack,
         knows=_KNOWS[name],
         records=count,

@@ -171,7 +171,7 @@ def sample(records: Records, words: int = _READ) -> list[tuple[str, ...]]:
     return chosen
 
 
-def counted(lexicon: Lexicon, texts: Texts, most: float = _COUNTED) -> PairCounts:
+def count_texts(lexicon: Lexicon, texts: Texts, most: float = _COUNTED) -> PairCounts:
     """Count the pairs of texts, of about so many words at most."""
     counts = PairCounts(lexicon)
     for batch in texts():
@@ -194,7 +194,7 @@ def count_pairs(
             "distribution of a word, which a reader needs; leave the option out, or "
             "take a mechanism that has one, such as rank"
         )
-    counts = counted(ready.lexicon, texts)
+    counts = count_texts(ready.lexicon, texts)
     if not counts.words:
         raise public.none()
     return counts.model(1, {}, ngrams.shipped(ready.channel)), counts.words
@@ -220,7 +220,7 @@ def read_by_halves(pipeline: Pipeline, public: PublicText) -> ByHalves:
     model, words = count_pairs(pipeline, public, partial(halves.texts, 0))
     reader = SameKindReader.strongest(pipeline.channel, model)
     records = sample(partial(halves.records, 1))
-    attack = _attacked(pipeline, reader, public, records)
+    attack = _attack(pipeline, reader, public, records)
     readers = InContext(
         corpus=public.name,
         model="",
@@ -234,7 +234,7 @@ def read_by_halves(pipeline: Pipeline, public: PublicText) -> ByHalves:
     return ByHalves(readers, InContext(public.name, "", (written,), PUBLIC_TEXT))
 
 
-def _attacked(
+def _attack(
     ready: Pipeline,
     reader: Reader,
     public: PublicText,
@@ -243,13 +243,13 @@ def _attacked(
     """Let a reader attack records. Raises InputError where they have no words."""
     # Public texts: a fixed seed, so that a search can be repeated.
     randomness = ready.randomness(RunKey.from_seed(0))
-    attack = context_risk.attacked(ready, [reader], [records], randomness)
+    attack = context_risk.attack_records(ready, [reader], [records], randomness)
     if not attack.result():
         raise public.none()
     return attack
 
 
-def calibrated(
+def calibrate_by_reader(
     recipe: Profile, lexicon: Lexicon, target: float, reader: str, public: PublicText
 ) -> tuple[float, Reading]:
     """Return the epsilon at which a reader finds target of a public text.
@@ -274,7 +274,7 @@ def calibrated(
         ready = pipeline.build(replace(recipe, budget=budget), lexicon)
         one = model and SameKindReader.strongest(ready.channel, model)
         attacker = one or context_risk.named(ready, reader)
-        (reading,) = _attacked(ready, attacker, public, chosen).result()
+        (reading,) = _attack(ready, attacker, public, chosen).result()
         progress.say(
             f"epsilon {epsilon:.4g}: {reader} finds {reading.success:.1%} of words "
             f"(95% interval: up to {reading.high:.1%})"

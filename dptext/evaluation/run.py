@@ -14,7 +14,7 @@ from dptext.errors import UsageError
 from dptext.evaluation import OWNER, classify
 from dptext.evaluation.classify import LabelTask
 from dptext.evaluation.identities import IdentitiesFound, IdentityMeter
-from dptext.evaluation.linkage import MOST, Linked, linkage
+from dptext.evaluation.linkage import MOST, LinkageFigures, linkage
 from dptext.evaluation.readers import PublicText, count_pairs, text_hash
 from dptext.evaluation.rows import Pair, one_text
 from dptext.lexicons import topics
@@ -58,7 +58,7 @@ _GUESSES = 5
 # pieces of that text, its position among them, and the original in lower case. It is
 # assumed that words are replaced one by one; the model does not know the mechanism, and
 # does not look at the released word: a lower limit of the success from context.
-Hidden = tuple[Sequence[str], int, str]
+HiddenWord = tuple[Sequence[str], int, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class EvaluationSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Aligned:
+class AlignedBatch:
     """A batch of texts before and after, with all of their words."""
 
     before: Words
@@ -114,7 +114,7 @@ class Aligned:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class PairFigures:
     """Figures of pairs of texts.
 
     null: no word, or one text where two are needed.
@@ -175,7 +175,7 @@ class PairMeter:
         self._encoder = encoder
         self._similarities: Similarities | None = None
 
-    def add(self, before: Sequence[str], after: Sequence[str]) -> Aligned:
+    def add(self, before: Sequence[str], after: Sequence[str]) -> AlignedBatch:
         """Take a batch in and return its words in pairs."""
         one, two = self._tokenizer.words(before), self._tokenizer.words(after)
         kind = one.flags[one.positions] & np.uint8(kinds.KIND)
@@ -186,7 +186,7 @@ class PairMeter:
         use = self._replaced[kind[rows]]
         rows, rows_after = rows[use], np.flatnonzero(same[two.texts])[use]
         self._find_numbers(two, rows_after)
-        aligned = Aligned(one, two, rows, rows_after)
+        aligned = AlignedBatch(one, two, rows, rows_after)
         pieces = np.array([*two.pieces, ""], dtype=object)
         paired = one.positions[rows], one.texts[rows], one.ids[rows]
         batch = Batch(
@@ -226,7 +226,7 @@ class PairMeter:
                 if len(piece.ids) == 1:
                     after.ids[row] = piece.ids[0]
 
-    def result(self) -> Kept:
+    def result(self) -> PairFigures:
         """Return the figures so far."""
         metrics = self._metrics.results(self._counted)
         near = metrics["CS"]
@@ -234,7 +234,7 @@ class PairMeter:
             near = dict(self._similarities.figures()) if self._similarities else {}
         counts = self._known.tolist()
         before, after = (held / words if words else None for words, held in counts)
-        return Kept(
+        return PairFigures(
             texts=self._texts,
             compared=self._compared,
             words=self._words,
@@ -288,13 +288,13 @@ class Result:
     """All figures of an evaluation."""
 
     audience: str
-    kept: Kept
+    kept: PairFigures
     deniability: Deniability | None
     utility: tuple[LabelTask, ...]
     attribute_attacks: tuple[LabelTask, ...]
     word_attacks: tuple[Attack, ...]
     in_context: tuple[Reading, ...]
-    masked_word: Guessed | None = None
+    masked_word: MaskedWordFigures | None = None
     #: Accuracy gained or lost on the first label, plus accuracy lost by the adaptive
     #: attack on the first attribute.
     trade_off: float | None = None
@@ -305,7 +305,7 @@ class Result:
     meanings: dict[str, str] = field(default_factory=lambda: dict(classify.MEANINGS))
     public_text: PublicTextUse | None = None
     #: Who recognises the row of a text, where that was asked for.
-    linkage: tuple[Linked, ...] = ()
+    linkage: tuple[LinkageFigures, ...] = ()
     identities: IdentitiesFound | None = None
 
 
@@ -340,7 +340,7 @@ def evaluate(
     meter = PairMeter(lexicon, settings.encoder, policy)
     word_attacks = _WordAttacks(writer if settings.bayes else None)
     readers = _Readers(settings, writer) if writer else None
-    hidden: list[Hidden] = []
+    hidden: list[HiddenWord] = []
     held: list[Pair] = []
     left = iter(pairs)
     while batch := list(islice(left, _BATCH)):
@@ -359,7 +359,7 @@ def evaluate(
             readers.add([pair.before for pair in batch])
     kept, model = meter.result(), settings.masked_model
     utility, attributes = tasks[: len(settings.labels)], tasks[len(settings.labels) :]
-    trade_off, composite = _weighed(utility, attributes, kept, settings.alphas)
+    trade_off, composite = _weigh(utility, attributes, kept, settings.alphas)
     return Result(
         audience=OWNER,
         kept=kept,
@@ -371,16 +371,16 @@ def evaluate(
         masked_word=None if model is None else guess_masked(model, hidden),
         trade_off=trade_off,
         composite=composite,
-        public_text=readers.known() if readers else None,
+        public_text=readers.public_text_use() if readers else None,
         linkage=linkage(held, released_by),
         identities=identities.result() if identities else None,
     )
 
 
-def _weighed(
+def _weigh(
     utility: Sequence[LabelTask],
     attributes: Sequence[LabelTask],
-    kept: Kept,
+    kept: PairFigures,
     alphas: Sequence[float],
 ) -> tuple[float | None, dict[str, float]]:
     """Return the trade-off, and the composite by alpha; None and empty without both."""
@@ -424,7 +424,7 @@ class _WordAttacks:
             self._guesses: Ids = np.full(len(channel.prior), -1, np.int32)
             self._guesses[: len(rows)] = rows
 
-    def add(self, aligned: Aligned) -> None:
+    def add(self, aligned: AlignedBatch) -> None:
         """Take in a batch."""
         pairs = np.stack(aligned.ids)
         before, after = pairs[:, (pairs >= 0).all(axis=0)]
@@ -503,7 +503,7 @@ class _Readers:
         found = self.attack.result()
         return found if written is None else (written, *found)
 
-    def known(self) -> PublicTextUse | None:
+    def public_text_use(self) -> PublicTextUse | None:
         """Return the use of the public text, if there is one."""
         if self._public is None:
             return None
@@ -512,7 +512,7 @@ class _Readers:
 
 
 @dataclass(frozen=True, slots=True)
-class Guessed:
+class MaskedWordFigures:
     """Success of a masked language model in guessing the originals of words."""
 
     model: str
@@ -526,7 +526,7 @@ class Guessed:
     assumes: str = _MASKED_ASSUMES
 
 
-def hidden_words(aligned: Aligned) -> list[Hidden]:
+def hidden_words(aligned: AlignedBatch) -> list[HiddenWord]:
     """Return the words to guess."""
     before, after = aligned.before, aligned.after
     starts = [0, *after.ends.tolist()]
@@ -540,8 +540,8 @@ def hidden_words(aligned: Aligned) -> list[Hidden]:
 
 
 def guess_masked(
-    folder: str, words: Sequence[Hidden], most: int = 2000
-) -> Guessed | None:
+    folder: str, words: Sequence[HiddenWord], most: int = 2000
+) -> MaskedWordFigures | None:
     """Attack at most `most` words, evenly chosen; None where there is no word.
 
     folder is that of a local Hugging Face model; nothing is fetched. Raises UsageError
@@ -555,7 +555,7 @@ def guess_masked(
     model = language.load_network(folder, setting, device, head)
     chosen = np.linspace(0, len(words) - 1, min(most, len(words))).astype(int)
     asked = [
-        (_masked(tokenizer.mask_token, pieces, position), word)
+        (_masked_text(tokenizer.mask_token, pieces, position), word)
         for pieces, position, word in (words[n] for n in np.unique(chosen))
     ]
     if not asked:
@@ -576,10 +576,12 @@ def guess_masked(
             guesses = [tokenizer.decode([t]).strip().lower() for t in tokens if shown]
             first += guesses[:1] == [word]
             five += word in guesses
-    return Guessed(Path(folder).name, first / len(asked), five / len(asked), len(asked))
+    return MaskedWordFigures(
+        Path(folder).name, first / len(asked), five / len(asked), len(asked)
+    )
 
 
-def _masked(mask: str, pieces: Sequence[str], position: int) -> str:
+def _masked_text(mask: str, pieces: Sequence[str], position: int) -> str:
     begin = max(0, min(position - _WINDOW // 2, len(pieces) - _WINDOW))
     shown = list(pieces[begin : begin + _WINDOW])
     # A piece holds the space in front of it.

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import msgspec
 
 from dptext.evaluation import OWNER
-from dptext.evaluation.adapting import Adapted
+from dptext.evaluation.adapting import AdaptationFigures
 from dptext.evaluation.classify import LabelTask
 from dptext.evaluation.comparison import CellRow
 from dptext.evaluation.identity_views import identities_section
-from dptext.evaluation.linkage import Linked
+from dptext.evaluation.linkage import LinkageFigures
 from dptext.evaluation.run import PublicTextUse, Result
 from dptext.measures.context_risk import (
     ALL,
@@ -157,7 +157,7 @@ def _together(result: Result) -> Section:
     return Section("Utility and privacy together", blocks)
 
 
-def _linkage(linked: Sequence[Linked]) -> Section:
+def _linkage(linked: Sequence[LinkageFigures]) -> Section:
     """Show the success of linkage attacks."""
     rows = [
         (
@@ -255,11 +255,11 @@ def _readers_note(known: PublicTextUse | None) -> str:
             f" {SAME_KIND} counted the pairs of {count(known.counted)} words of "
             f"{known.file}."
         )
-        note += f" {repeated(known)}." if known.repeated else ""
+        note += f" {repeated_share(known)}." if known.repeated else ""
     return note
 
 
-def repeated(known: PublicTextUse) -> str:
+def repeated_share(known: PublicTextUse) -> str:
     """Say how many private texts recur in a public one, a private figure."""
     verb = "recurs" if known.repeated == 1 else "recur"
     return (
@@ -288,7 +288,7 @@ def readers_table(reading: Reading) -> Table:
     )
 
 
-def adapted(result: Adapted) -> Page:
+def adapted(result: AdaptationFigures) -> Page:
     """Show the gain of a lexicon of public text, measured by halves, as a page."""
     before = ""
     if result.unknown_before is not None:

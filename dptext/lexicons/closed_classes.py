@@ -29,7 +29,7 @@ def written_as_drawn(lexicon: Lexicon) -> Mask:
     return _rows(lexicon.words, language_of_lists(lexicon), _READING)
 
 
-def sealed(lexicon: Lexicon) -> Mask:
+def sealed_words(lexicon: Lexicon) -> Mask:
     """Tell which words occur only in orders of the same class: (V,)."""
     return _rows(lexicon.words, language_of_lists(lexicon), (*_READING, *_OPEN))
 

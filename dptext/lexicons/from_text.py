@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from dptext.errors import InputError
 from dptext.lexicons import closed_classes
-from dptext.lexicons.orders import inherited, measure, orders_of_others, unit
+from dptext.lexicons.orders import inherit, measure, orders_of_others, unit
 from dptext.lexicons.sources import RawVectors
 from dptext.tokens import kinds, names, numbers
 from dptext.tokens.regex import is_elision, key_of, keys_of, kind_of, segment, split
@@ -320,7 +320,7 @@ def adapt(
             "1,000th output",
             PAIRS: name,
         },
-        **inherited(base, np.where(order < size, order, -1), rarest),
+        **inherit(base, np.where(order < size, order, -1), rarest),
     )
 
 
@@ -348,7 +348,7 @@ def _orders(
     barred = numbers.barred(base.words)
     named = names.row_of_names(base)
     if named >= 0:
-        barred += np.flatnonzero(closed_classes.sealed(base)[:outputs]).tolist()
+        barred += np.flatnonzero(closed_classes.sealed_words(base)[:outputs]).tolist()
     best = orders_of_others(base.vectors[:outputs], new, listed - 1, barred)
     if named >= 0:
         persons = [names.unknown_is_name(word, base.language) for word in words]

@@ -28,7 +28,7 @@ from dptext.lexicons import orders as listing
 from dptext.lexicons.orders import (
     build_orders,
     far_bound,
-    inherited,
+    inherit,
     measure,
     orders_by_cosine,
     rows_of_names,
@@ -96,7 +96,7 @@ class Scheme:
         """
         return words, counts, np.argsort(-counts, kind="stable")
 
-    def ordered(self, lexicon: Lexicon, listed: int) -> Lexicon:
+    def order(self, lexicon: Lexicon, listed: int) -> Lexicon:
         """Return a lexicon that has no orders yet with orders of at most listed words.
 
         far is left at 0, a bound that every distance keeps, where orders are not by
@@ -119,7 +119,7 @@ class Scheme:
         return replace(lexicon, orders=orders, meta=meta)
 
 
-class Folded(NamedTuple):
+class FoldedEntries(NamedTuple):
     """Which entries remain, with the counts of those merged into them."""
 
     rows: NDArray[np.intp]  # into the source, by descending count
@@ -138,7 +138,7 @@ def zipf(size: int) -> Floats:
     return np.array([(largest / (rank + _OFFSET)) ** _EXPONENT for rank in ranks])
 
 
-def fold(words: list[str], counts: Floats) -> Folded:
+def fold(words: list[str], counts: Floats) -> FoldedEntries:
     """Keep the most frequent entry of each key; its count is that of all of them."""
     kept: dict[str, int] = {}
     rows: list[int] = []
@@ -160,7 +160,7 @@ def fold(words: list[str], counts: Floats) -> Folded:
             sums.append(float(counts[row]))
     digits = np.array(in_digits, np.intp)
     counted = float(counts[digits].sum())
-    return Folded(
+    return FoldedEntries(
         rows=np.array(rows, np.intp),
         counts=np.array(sums),
         numbers=digits,
@@ -179,7 +179,7 @@ def _kind(word: str) -> int:
     return kind_of(pieces[0])
 
 
-def _arranged(
+def _arrange(
     raw: RawVectors, location: str, scheme: Scheme, language: str
 ) -> tuple[tuple[str, ...], Vectors, Floats, Mapping[str, int]]:
     """Fold the entries of a file, put them in order, and set numbers and the last row.
@@ -213,7 +213,9 @@ def _arranged(
     return ordered, vectors, merged[order], folded.dropped
 
 
-def _number_counts(folded: Folded, most: int | None, names: Sequence[str]) -> Floats:
+def _number_counts(
+    folded: FoldedEntries, most: int | None, names: Sequence[str]
+) -> Floats:
     """Return the counts of the elements for numbers, or that of NUMBER alone: (m,).
 
     At least that of the last outputs, where only the first `most` words are outputs.
@@ -231,7 +233,7 @@ def _number_counts(folded: Folded, most: int | None, names: Sequence[str]) -> Fl
     return np.asarray(np.maximum(counts, least))
 
 
-def _number_vector(raw: RawVectors, words: list[str], folded: Folded) -> Floats:
+def _number_vector(raw: RawVectors, words: list[str], folded: FoldedEntries) -> Floats:
     """Return the mean of the numbers, else of number words, else of all entries."""
     chosen = folded.numbers
     if not len(chosen):
@@ -351,7 +353,7 @@ def from_vectors(
         scheme = Scheme(outputs or None)
     progress.share("folding words", 0.0)
     language = scheme.language or settings.language or detect_language(raw.words)
-    words, vectors, counts, dropped = _arranged(raw, location, scheme, language)
+    words, vectors, counts, dropped = _arrange(raw, location, scheme, language)
     prior = ZIPF if raw.counts is None else "counts of the source"
     del raw
     meta = {
@@ -375,7 +377,7 @@ def from_vectors(
         digest="",
         meta=meta,
     )
-    lexicon = scheme.ordered(lexicon, settings.listed)
+    lexicon = scheme.order(lexicon, settings.listed)
     meta = {
         **lexicon.meta,
         "listed": int(lexicon.orders.shape[1]),
@@ -433,13 +435,13 @@ class AsBuiltIn(Scheme):
         order, capped = outputs_first(counts, may, self.outputs)
         return written, capped, order
 
-    def ordered(self, lexicon: Lexicon, listed: int) -> Lexicon:
+    def order(self, lexicon: Lexicon, listed: int) -> Lexicon:
         """List the built-in lexicon's outputs for each word, then those by cosine."""
         words, vectors, counts = lexicon.words, lexicon.vectors, lexicon.counts
         rows = self._rows(words)
         may = int(((rows >= 0) & (rows < self._most)).sum())
         outputs = min(self.outputs or may, may)
-        closed = closed_classes.sealed(lexicon)[:outputs]
+        closed = closed_classes.sealed_words(lexicon)[:outputs]
         barred = [*numbers.barred(words), *np.flatnonzero(closed).tolist()]
         listed = min(listed, outputs - len(barred))
         if listed <= 1:
@@ -454,16 +456,16 @@ class AsBuiltIn(Scheme):
         for row in known.tolist():
             theirs = here[self._builtin.orders[rows[row]]]
             # A word is first in its own order, be it an output or not.
-            orders[row] = _followed([row], theirs, orders[row], outputs)
+            orders[row] = _fill_order([row], theirs, orders[row], outputs)
         theirs = here[self._builtin.orders[-1]]
-        orders[-1] = _followed([], theirs, orders[-1], outputs)
+        orders[-1] = _fill_order([], theirs, orders[-1], outputs)
         meta = {**lexicon.meta, **_META, "outputs": outputs}
         meta |= self._name_persons(
             words, rows, here=here, orders=orders, outputs=outputs
         )
         numbers.list_first(orders, words)
         meta["built_in"] = self._builtin.digest
-        arrays = inherited(self._builtin, rows, -np.log(counts / counts.sum()))
+        arrays = inherit(self._builtin, rows, -np.log(counts / counts.sum()))
         return replace(lexicon, orders=orders, meta=meta, **arrays)
 
     def _name_persons(
@@ -483,7 +485,7 @@ class AsBuiltIn(Scheme):
         row = names.row_of_names(base)
         if row < 0 or not 0 <= here[row] < outputs:
             return {}
-        shared = _followed([], here[base.orders[row]], orders[-1], outputs)
+        shared = _fill_order([], here[base.orders[row]], orders[-1], outputs)
         persons = np.where(rows >= 0, rows_of_names(base)[rows], False)
         for position in np.flatnonzero(rows < 0).tolist():
             persons[position] = names.unknown_is_name(words[position], ENGLISH)
@@ -493,7 +495,9 @@ class AsBuiltIn(Scheme):
         return {"names": words[here[row]]}
 
 
-def _followed(first: list[int], theirs: Ints, others: Rows, outputs: int) -> list[int]:
+def _fill_order(
+    first: list[int], theirs: Ints, others: Rows, outputs: int
+) -> list[int]:
     """Return an order as long as others: first, outputs among theirs, then others."""
     inside = theirs[(theirs >= 0) & (theirs < outputs)]
     distinct = dict.fromkeys([*first, *inside.tolist(), *others.tolist()])

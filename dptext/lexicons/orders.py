@@ -311,7 +311,7 @@ def rows_of_names(lexicon: Lexicon) -> Mask:
     return alike
 
 
-def inherited(base: Lexicon, rows: Rows, content: Floats | float) -> dict[str, Any]:
+def inherit(base: Lexicon, rows: Rows, content: Floats | float) -> dict[str, Any]:
     """Return the optional arrays for words of which a base may know some.
 
     rows (V,) of the words in the base, -1: not in it; content is the information

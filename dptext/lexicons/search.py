@@ -154,14 +154,14 @@ class _Farthest:
         self.radii = np.empty(len(rows))  # rounded up
         for begin in range(0, len(rows), _ROWS):
             block = slice(begin, begin + _ROWS)
-            self.radii[block] = row_lengths(self._moved(block)) * (1.0 + 1e-6)
+            self.radii[block] = row_lengths(self._relative(block)) * (1.0 + 1e-6)
         self.outermost = np.argsort(-self.radii, kind="stable")
         self._words = self.outermost[self.outermost < size]
         self._inner = -self.radii[self._words]  # ascending
         self._table = np.empty((size, rows.shape[1] + 1), np.float32)
         for begin in range(0, size, _ROWS):
             block = slice(begin, begin + _ROWS)
-            words = self._moved(self._words[block])
+            words = self._relative(self._words[block])
             self._table[block, :-1] = -words
             self._table[block, -1] = row_lengths(words) ** 2 / 2.0
 
@@ -173,7 +173,7 @@ class _Farthest:
         Where one is below least, any bound below least may be returned. The words
         before the first, of the outermost ones, need not be looked at.
         """
-        points = np.hstack((self._moved(ids), np.ones((len(ids), 1), np.float32)))
+        points = np.hstack((self._relative(ids), np.ones((len(ids), 1), np.float32)))
         radii = self.radii[ids]
         few = min(_HOPEFUL, len(self._table))
         most = self._exact(ids, best(points, self._table[:few], 1)[0])
@@ -195,7 +195,7 @@ class _Farthest:
                 most[row] = max(float(most[row]), float(one))
         return most
 
-    def _moved(self, ids: slice | NDArray[np.intp]) -> Singles:
+    def _relative(self, ids: slice | NDArray[np.intp]) -> Singles:
         return np.asarray((self._rows[ids] - self._middle).astype(np.float32))
 
     def _exact(self, ids: NDArray[np.intp], words: Rows) -> Floats:

@@ -59,11 +59,11 @@ FORMATS = ("glove", "word2vec", "fasttext", "npz")
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[io.BufferedReader]:
+def open_packed(path: Path) -> Iterator[io.BufferedReader]:
     """Open a file, packed or not; errors in reading are raised as LexiconError."""
     try:
         watched = io.BufferedReader(_Watched(path), 2**20)
-        with watched, _unpacked(cast(io.BufferedReader, watched)) as stream:
+        with watched, _decompress(cast(io.BufferedReader, watched)) as stream:
             yield stream
     except _DAMAGED as error:
         msg = f"{path}: the packed file is damaged or truncated"
@@ -87,10 +87,10 @@ class _Watched(io.FileIO):
         return count
 
 
-def _unpacked(file: io.BufferedReader) -> io.BufferedReader:
+def _decompress(file: io.BufferedReader) -> io.BufferedReader:
     if file.peek(4).startswith(ZIP):
         try:
-            return _unzipped(file)
+            return _unzip(file)
         except RuntimeError:
             raise LexiconError(
                 f"{file.name}: packed with a password, or in an unknown way; unpack it "
@@ -102,7 +102,7 @@ def _unpacked(file: io.BufferedReader) -> io.BufferedReader:
     return streams.buffered(streams.decompressed(file, suffix))
 
 
-def _unzipped(file: io.BufferedReader) -> io.BufferedReader:
+def _unzip(file: io.BufferedReader) -> io.BufferedReader:
     archive = zipfile.ZipFile(file)
     names = [name for name in archive.namelist() if not name.endswith("/")]
     if any(name.endswith(".npy") for name in names):  # an .npz is not unpacked
@@ -163,7 +163,7 @@ def assemble(
             if not ((plain_counts > 0).all() and np.isfinite(plain_counts.sum())):
                 msg = f"counts must be {len(words)} numbers above 0, of a finite sum"
                 raise LexiconError(f"{location}: {msg}")
-    return checked(RawVectors(words[:limit], plain, plain_counts), location, "entry")
+    return check(RawVectors(words[:limit], plain, plain_counts), location, "entry")
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +179,7 @@ class RawVectors:
     counts: Floats | None = None
 
 
-def checked(
+def check(
     raw: RawVectors, location: str, unit: str = "line", first: int = 1
 ) -> RawVectors:
     """Return raw if it has words and finite vectors.
@@ -269,13 +269,13 @@ def read_lines(
         if divided is None or not 0 < dimensions <= MOST_DIMENSIONS:
             msg = f"{where}: expected a word and {dimensions or 'its'} numbers"
             raise LexiconError(msg)
-        words.append(_decoded(divided[0], where))
+        words.append(_decode(divided[0], where))
         flat.fromlist(divided[1])
     vectors = np.frombuffer(flat, np.float32).reshape(len(words), -1 if words else 0)
-    return checked(RawVectors(words, vectors), location, first=first)
+    return check(RawVectors(words, vectors), location, first=first)
 
 
-def _decoded(word: bytes, where: str) -> str:
+def _decode(word: bytes, where: str) -> str:
     try:
         return word.decode()
     except UnicodeDecodeError:
@@ -303,7 +303,7 @@ def read_word2vec(
     if len(raw.words) != wanted:
         msg = f"truncated or damaged, does not hold the {size} words of its header"
         raise LexiconError(f"{location}: {msg}")
-    return checked(raw, location, "word")
+    return check(raw, location, "word")
 
 
 # fastText `.vec` files are word2vec text, whose words may hold spaces. Source:
@@ -337,7 +337,7 @@ def _read_binary(stream: BinaryIO, location: str, d: int, wanted: int) -> RawVec
         if space < 0 or len(block) < space + 1 + width:
             break
         where = f"{location}, word {len(words) + 1}"
-        words.append(_decoded(block[start:space].removeprefix(b"\n"), where))
+        words.append(_decode(block[start:space].removeprefix(b"\n"), where))
         if not words[-1]:
             raise LexiconError(f"{where}: the word is empty")
         start = space + 1 + width
@@ -366,7 +366,7 @@ def read(path: Path, format: str | None, limit: int | None) -> tuple[RawVectors,
     if format is not None and format not in FORMATS:
         msg = f"no lexicon format named {format!r}; known: {', '.join(FORMATS)}"
         raise UsageError(msg)
-    with opened(path) as stream:
+    with open_packed(path) as stream:
         format = format or _detect(path, stream)
         read_format = _READERS[FORMATS.index(format)]
         return read_format(stream, location, limit=limit), format

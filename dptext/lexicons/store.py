@@ -84,7 +84,7 @@ def save(lexicon: Lexicon, folder: Path, beside: Sequence[Path] = ()) -> str:
             # Through JSON, so that the hash is of the values that will be read back.
             meta = json.loads(_canonical(lexicon.meta))
             digest = content_digest(near, meta)
-            document = Described(lexicon.name, digest, meta)._asdict()
+            document = Description(lexicon.name, digest, meta)._asdict()
             document = {"format": FORMAT, **document}
             text = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
             (near / META).write_text(text, encoding="utf-8")
@@ -112,7 +112,7 @@ def load(folder: Path, *, verify: bool = True) -> Lexicon:
 def _load(folder: Path, verify: bool, state: object) -> Lexicon:
     name, digest, meta = read_meta(folder)
     words = read_words(folder)
-    arrays = mapped(folder, _present(folder), len(words))
+    arrays = map_arrays(folder, _present(folder), len(words))
     if verify and content_digest(folder, meta) != digest:
         msg = f"{folder}: the lexicon does not match its digest; import it again"
         raise LexiconError(msg)
@@ -127,7 +127,7 @@ def state(folder: Path) -> tuple[object, ...]:
     return ()
 
 
-class Described(NamedTuple):
+class Description(NamedTuple):
     """What meta.json says."""
 
     name: str
@@ -135,7 +135,7 @@ class Described(NamedTuple):
     meta: JsonObject
 
 
-def read_meta(folder: Path) -> Described:
+def read_meta(folder: Path) -> Description:
     """Read meta.json alone."""
     try:
         document = json.loads((folder / META).read_bytes())
@@ -153,13 +153,15 @@ def read_meta(folder: Path) -> Described:
     if not {"name", "digest"} <= document.keys() or not isinstance(meta, dict):
         msg = f"{folder / META}: name, digest or meta is missing; import it again"
         raise LexiconError(msg)
-    return Described(str(document["name"]), str(document["digest"]), meta)
+    return Description(str(document["name"]), str(document["digest"]), meta)
 
 
 def content_digest(folder: Path, meta: Meta) -> str:
     """Compute the digest of the files in a folder and of meta."""
     files = [WORDS, *(f"{name}.npy" for name in _present(folder))]
-    return _combined({file: digest_of_path(folder / file) for file in files}, meta)
+    return _combined_digest(
+        {file: digest_of_path(folder / file) for file in files}, meta
+    )
 
 
 def digest_in_memory(lexicon: Lexicon) -> str:
@@ -169,7 +171,7 @@ def digest_in_memory(lexicon: Lexicon) -> str:
         digest = hashlib.sha256()
         _write(array, digest.update)
         files[f"{name}.npy"] = digest.hexdigest()
-    return _combined(files, json.loads(_canonical(lexicon.meta)))
+    return _combined_digest(files, json.loads(_canonical(lexicon.meta)))
 
 
 def check(lexicon: Lexicon) -> None:
@@ -258,7 +260,7 @@ def read_words(folder: Path) -> tuple[str, ...]:
     return tuple(text.removesuffix("\n").split("\n"))
 
 
-def mapped(folder: Path, kinds: Mapping[str, Kind], size: int) -> dict[str, Array]:
+def map_arrays(folder: Path, kinds: Mapping[str, Kind], size: int) -> dict[str, Array]:
     """Open arrays of a vocabulary, which stay on disk.
 
     Raises LexiconError unless they are of their kinds.
@@ -306,7 +308,7 @@ def _publish(beside: Path, folder: Path) -> None:
                 (folder / name).unlink(missing_ok=True)
 
 
-def _combined(files: Mapping[str, str], meta: Meta) -> str:
+def _combined_digest(files: Mapping[str, str], meta: Meta) -> str:
     digest = hashlib.sha256()
     for name in sorted(files):
         digest.update(f"{name} {files[name]}\n".encode())

@@ -44,7 +44,7 @@ def means(
     return averages
 
 
-def weighted(lexicon: Lexicon, a: float) -> Lexicon:
+def weigh(lexicon: Lexicon, a: float) -> Lexicon:
     """Return a lexicon for smooth inverse frequency.
 
     Each vector times a / (a + frequency), less its part along the first singular vector

@@ -68,7 +68,7 @@ _GRID = np.geomspace(1e-2, 400.0, 60)
 READERS_FILE = "readers.json"
 
 
-def near(success: Success, target: float, point: float, top: float) -> float:
+def crossing_near(success: Success, target: float, point: float, top: float) -> float:
     """Return a crossing near a point, to 1e-4, or the top if there is none above."""
     if success(point) > target:
         return _down(success, target, point, 1e-4)
@@ -150,7 +150,7 @@ def search_by_samples(mechanism: Mechanism, target: float, prior: Floats) -> flo
     # Separate draws, those that measure a risk, so that a report agrees.
     epsilon = 0.0
     for share in shares:
-        tried = rounded(share * about)
+        tried = round_down(share * about)
         if bayes_risk.success(mechanism, tried, prior) > target:
             break
         epsilon = tried
@@ -240,7 +240,7 @@ def _bisect(below: Callable[[float], bool], start: float, ratio: float) -> float
     return low
 
 
-def rounded(value: float) -> float:
+def round_down(value: float) -> float:
     """Round down, so that it can be quoted: to three decimals, below 1 to four digits.
 
     Above a million, where decimals are lost, nothing is rounded.
@@ -306,7 +306,7 @@ def _search(mechanism: Mechanism, target: float, prior: Floats) -> float:
             f"{success(size)(LEAST):.4%} of words even at epsilon {LEAST:g}, and for "
             f"{float(prior.max()):.4%} without any output; give a larger risk"
         )
-    epsilon = rounded(largest)
+    epsilon = round_down(largest)
     if not mechanism.is_defined(epsilon):
         raise UsageError(
             f"risk {target:.2%} is out of reach: at the smallest epsilon for which "
@@ -355,7 +355,7 @@ def _by_estimate(
     risk_estimate.learn(point)
     wanted, best = target * (1.0 - 1e-4), 0.0
     for _ in range(_TURNS):
-        point = rounded(max(near(success, wanted, point, grid[-1]), LEAST))
+        point = round_down(max(crossing_near(success, wanted, point, grid[-1]), LEAST))
         risk = every(point)
         if risk <= target:
             best = max(best, point)
@@ -393,14 +393,14 @@ def reader_figures(lexicon: Lexicon, part: str, key: str) -> Any:
     The latter are of the lexicon together with the pairs of words it was made with, and
     of no others that may bear their names.
     """
-    for path in (shipped_readers(), *_beside(lexicon)):
+    for path in (shipped_readers(), *_readers_files(lexicon)):
         known = (cache.shipped_entry(path, part) or {}).get(key)
         if known is not None:
             return known
     return None
 
 
-def _beside(lexicon: Lexicon) -> Iterator[Path]:
+def _readers_files(lexicon: Lexicon) -> Iterator[Path]:
     """Give the files of figures beside a lexicon, whatever it is called here."""
     folder = store.user_folder()
     for each in sorted(folder.iterdir()) if folder.is_dir() else ():

@@ -162,18 +162,18 @@ class ContextAttack:
         counts = [len(record.texts) for record in records]
         record_of_text = np.repeat(np.arange(len(records)), counts)
         records_of_words = record_of_text[words.texts], len(records)
-        self._words.append(self._counted(words, words.ids, *records_of_words))
+        self._words.append(self._count(words, words.ids, *records_of_words))
         if self._writes:
             decoded = self._pipeline.decode(words, drawn, eps)
             joined = self._pipeline.joiner.join(words, decoded, bits)
-            unchanged = self._counted(words, joined.written, *records_of_words)
+            unchanged = self._count(words, joined.written, *records_of_words)
             self._unchanged.append(unchanged)
         released = self._pipeline.released(words, drawn, eps)
         for reader, right in zip(self._readers, self._right, strict=True):
             guess = reader.guess(released)
-            right.append(self._counted(words, guess, *records_of_words))
+            right.append(self._count(words, guess, *records_of_words))
 
-    def _counted(self, words: Words, guess: Ids, records: Ints, size: int) -> Ints:
+    def _count(self, words: Words, guess: Ids, records: Ints, size: int) -> Ints:
         """Count in each record the known words that are guessed: (records, classes)."""
         right = (words.ids == guess) & (words.ids >= 0)
         columns = [
@@ -236,10 +236,10 @@ def measure(
     randomness: Randomness,
 ) -> tuple[Reading, ...]:
     """Let readers attack batches of records, each the texts of its fields."""
-    return attacked(pipeline, readers, records, randomness).result()
+    return attack_records(pipeline, readers, records, randomness).result()
 
 
-def attacked(
+def attack_records(
     pipeline: Pipeline,
     readers: Sequence[Reader],
     records: Iterable[Sequence[tuple[str, ...]]],
@@ -255,7 +255,7 @@ def attacked(
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
+class ClassifierFigures:
     """Accuracy of a classifier, by its training and test data."""
 
     classifier: str
@@ -282,7 +282,7 @@ class InContext:
     #: Number of other words of that kind whose pairs the reader `same-kind` knows.
     counted: Count = 0
     #: For texts as they are written, after decoding.
-    learned: tuple[Learned, ...] = ()
+    learned: tuple[ClassifierFigures, ...] = ()
 
 
 def available(pipeline: Pipeline) -> list[Reader]:

@@ -184,7 +184,7 @@ def _load(folder: Path, state: object) -> Ngrams:
         msg = f"{folder}: the n-gram model does not match its digest; make it again"
         raise LexiconError(msg)
     words = store.read_words(folder)
-    arrays = store.mapped(folder, _ARRAYS, len(words))
+    arrays = store.map_arrays(folder, _ARRAYS, len(words))
     return Ngrams(words, **arrays, meta=meta, digest=digest)
 
 

@@ -35,7 +35,7 @@ class Params(views.Params):
     def prepare(self) -> Sif:
         """Open the lexicon and weight its vectors."""
         lexicon = lexicons.find(self.lexicon)
-        return Sif(lexicon, weighting.weighted(lexicon, self.a))
+        return Sif(lexicon, weighting.weigh(lexicon, self.a))
 
 
 class Sif(views.View):

@@ -266,5 +266,5 @@ def test_new_names_are_the_input_that_all_names_are(builtin: Lexicon) -> None:
     assert named[row_of["xanthippine"]]
     assert not named[row_of["qzzorp"]]
     assert named.sum() == rows_of_names(builtin).sum() + 1
-    closed = closed_classes.sealed(english)
+    closed = closed_classes.sealed_words(english)
     assert not closed[english.orders[row_of["qzzorp"], 1:].astype(int)].any()

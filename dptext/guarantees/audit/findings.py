@@ -136,7 +136,7 @@ class MultipleTests:
         chance = -float(np.expm1(np.log(level) / n))
         self.power.append(Power(event, chance, n, chance, missing=True))
 
-    def concluded(
+    def conclude(
         self, method: str, draws: int, epsilons: tuple[float, ...], *untested: str
     ) -> ProgramTest:
         """Return the findings of the tests by so many draws at these epsilons."""
@@ -273,7 +273,7 @@ def all_inputs(mechanism: Mechanism) -> Ids:
     return np.append(np.arange(mechanism.space.size), -1).astype(np.int32)
 
 
-def chosen(mechanism: Mechanism, count: int) -> Ids:
+def choose_inputs(mechanism: Mechanism, count: int) -> Ids:
     """Choose inputs: the unknown word, frequent, random, rare and near words."""
     size = mechanism.space.size
     if size + 1 <= count:
@@ -287,7 +287,7 @@ def chosen(mechanism: Mechanism, count: int) -> Ids:
     return np.unique(rows).astype(np.int32)
 
 
-def shuffled(
+def shuffled_batches(
     count: int, times: int, batch: int, rng: np.random.Generator
 ) -> Iterator[tuple[int, Ints]]:
     """Yield the positions of all inputs so many times, in batches: (turn, (m,))."""

@@ -37,7 +37,7 @@ from dptext.guarantees.audit.findings import (
     DrawWords,
     ProgramTest,
     Published,
-    chosen,
+    choose_inputs,
     draw_points,
     label,
 )
@@ -63,7 +63,7 @@ _SLACK, _NEAREST = 1e-6, 1e-3
 _TOO_FEW = "audit: a lower bound from draws needs a lexicon of two words"
 
 
-def _over(loss: Floats, bound: Floats) -> Floats:
+def _ratio_to(loss: Floats, bound: Floats) -> Floats:
     """Return loss / bound; 0 under no bound, inf for a loss where none is allowed."""
     if bound.min(initial=math.inf) > 0.0 and math.isfinite(bound.max(initial=0.0)):
         return loss / bound  # nearly always: the rest takes as long as the distances
@@ -147,7 +147,7 @@ class LossTally:
             return
         stated = self._mechanism.published_loss(*inputs, self._epsilon)
         if stated is not None:
-            ratio = _over(loss, stated)
+            ratio = _ratio_to(loss, stated)
             self._published = self._published.or_farther(ratio, loss, stated, named)
             self._beyond = max(self._beyond, _excess(loss, stated))
 
@@ -156,7 +156,7 @@ class LossTally:
     ) -> None:
         """Take in losses and their bounds (n,); named says of which pair they are."""
         self.worst = self.worst.or_farther(loss, loss, claim, named)
-        self._ratio = self._ratio.or_farther(_over(loss, claim), loss, claim, named)
+        self._ratio = self._ratio.or_farther(_ratio_to(loss, claim), loss, claim, named)
         self._excess = max(self._excess, _excess(loss, claim))
 
     def take_pair(self, pair: tuple[int, int], loss: float, output: int) -> None:
@@ -283,7 +283,7 @@ def _sums(
 
 def audit_rows(mechanism: Mechanism, epsilon: float, count: int) -> AuditResult:
     """Audit every ordered pair of about count inputs; all of V where it is as small."""
-    inputs = chosen(mechanism, count)
+    inputs = choose_inputs(mechanism, count)
     log_probs = mechanism.log_probs(inputs, np.full(len(inputs), epsilon))
     tally = LossTally(mechanism, epsilon)
     _compare(log_probs, inputs, tally)
@@ -370,7 +370,7 @@ def _by_formula(
     """Return the losses that the density itself says, where there is one."""
     if not mechanism.has_log_density or mechanism.guarantee(epsilon).delta > 0.0:
         return None
-    ids = chosen(mechanism, _WORDS)
+    ids = choose_inputs(mechanism, _WORDS)
     vectors = mechanism.output_vectors[ids].astype(np.float64)
     eps = np.full(len(ids), epsilon)
     density = mechanism.log_density(vectors, eps, ids)
@@ -402,7 +402,7 @@ def _pairs(
     """
     rng = np.random.default_rng(_SEED)
     size = mechanism.space.size
-    ids = chosen(mechanism, max(4 * _PAIRS, 8))
+    ids = choose_inputs(mechanism, max(4 * _PAIRS, 8))
     ids = ids[np.linspace(0, len(ids) - 1, _PAIRS).astype(int)]
     near = np.asarray(mechanism.space.lexicon.orders)[:, :4].astype(np.int32)
     pairs: list[tuple[int, int]] = []
@@ -414,7 +414,7 @@ def _pairs(
                 mechanism, epsilon, draw=draw, row=row, others=others
             ).argmin()
             pairs.append((row, int(others[best])))
-    some = chosen(mechanism, _WORDS)
+    some = choose_inputs(mechanism, _WORDS)
     wide = mechanism.output_vectors[some].astype(np.float64)
     squares = np.einsum("nd,nd->n", wide, wide)
     gaps = squares[:, None] + squares[None] - 2.0 * wide @ wide.T
@@ -511,7 +511,7 @@ def audit_samples(
     half tests them; all limits hold together with 99.9% confidence. With a claim of
     (epsilon, delta) it is ln((P(y|x) - delta) / P(y|x')) that must not exceed epsilon.
     """
-    inputs = chosen(mechanism, 24)
+    inputs = choose_inputs(mechanism, 24)
     inputs = inputs[inputs >= 0][:16]
     near = mechanism.space.lexicon.orders[inputs, 1].astype(np.int32)
     pairs = [(int(a), int(b)) for a, b in zip(inputs, near, strict=True) if a != b]

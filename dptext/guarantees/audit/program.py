@@ -42,10 +42,10 @@ from dptext.guarantees.audit.findings import (
     ProgramTest,
     Progress,
     all_inputs,
-    chosen,
+    choose_inputs,
     draw_points,
     label,
-    shuffled,
+    shuffled_batches,
 )
 from dptext.mechanisms import Mechanism, NoiseMechanism
 from dptext.types import Eps, Floats, Ids, Ints, Points, blocks
@@ -92,7 +92,7 @@ class DrawnGroup:
     power: bool = field(default=False, kw_only=True)
 
 
-def standing_out(
+def choose_outliers(
     mechanism: Mechanism, draws: AuditDraws, ladder: tuple[float, ...]
 ) -> Ids:
     """Choose the inputs that are copied most or least, or most are one other word.
@@ -104,20 +104,20 @@ def standing_out(
     rng = np.random.default_rng(_SEED)
     picked = []
     for epsilon in {ladder[0], ladder[-1]}:
-        for measure in _ranked(every, epsilon, draws=draws, times=_SCREEN, rng=rng):
+        for measure in _rank(every, epsilon, draws=draws, times=_SCREEN, rng=rng):
             some = np.sort(every[measure[:_SECOND]])
-            again = _ranked(some, epsilon, draws=draws, times=_AGAIN, rng=rng)
+            again = _rank(some, epsilon, draws=draws, times=_AGAIN, rng=rng)
             picked += [some[each[:_STANDING_OUT]] for each in again]
             picked.append(every[measure[: _STANDING_OUT // 4]])
     return np.unique(np.concatenate(picked))
 
 
-def _ranked(
+def _rank(
     ids: Ids, epsilon: float, draws: AuditDraws, times: int, rng: np.random.Generator
 ) -> tuple[Ints, Ints, Ints]:
     """Return positions by copies, by fewest copies, and by draws of one other word."""
     drawn = np.empty((times, len(ids)), np.int32)
-    for turn, part in shuffled(len(ids), times, BATCH, rng):
+    for turn, part in shuffled_batches(len(ids), times, BATCH, rng):
         drawn[turn, part] = draws.words(ids[part], np.full(len(part), epsilon))
     copies = (drawn == ids).sum(axis=0)
     drawn = np.where(drawn == ids, -np.arange(1, times + 1)[:, None], drawn)
@@ -146,7 +146,7 @@ def _in_batches(
     return [np.concatenate(column) for column in zip(*drawn, strict=True)]
 
 
-def mixed(
+def draw_mixed(
     ladder: tuple[float, ...], draws: AuditDraws, ids: Ids, number: int
 ) -> Iterator[DrawnGroup]:
     """Draw words at random from the chosen ones, epsilons mixed in each batch."""
@@ -175,7 +175,9 @@ def few(ids: Ids, epsilon: float, draws: AuditDraws) -> DrawnGroup:
     return DrawnGroup(f"epsilon {epsilon:.6g}, small batches", epsilon, *columns)
 
 
-def as_released(draws: AuditDraws, ids: Ids, epsilon: float, number: int) -> DrawnGroup:
+def draw_as_released(
+    draws: AuditDraws, ids: Ids, epsilon: float, number: int
+) -> DrawnGroup:
     """Draw as the strategy does, each word once for a record or a run."""
     assert draws.released is not None
     times = max(1, number // len(ids))
@@ -231,28 +233,30 @@ def audit_words(
         smaller = (epsilon * part for part, _ in _PARTS[1:])
         ladder += tuple(each for each in smaller if mechanism.is_defined(each))
     tests = MultipleTests()
-    ids = chosen(mechanism, inputs)
+    ids = choose_inputs(mechanism, inputs)
     screening = ""
     if mechanism.space.size + 1 > inputs:
         listed = " and ".join(f"{value:.4g}" for value in ladder)
         progress(f"drawing every word {_SCREEN} times at epsilon {listed}")
-        ids = np.unique(np.concatenate((ids, standing_out(mechanism, draws, ladder))))
+        ids = np.unique(
+            np.concatenate((ids, choose_outliers(mechanism, draws, ladder)))
+        )
         screening = (
             f", {_SCREEN} draws of each of the {mechanism.space.size + 1:,} inputs and "
             f"{_AGAIN} more of some {_SECOND:,} to find those that stand out"
         )
     progress(f"drawing {len(ids):,} words {number:,} times, epsilons mixed")
     first = few(ids, ladder[-1], draws)
-    groups = [*mixed(ladder, draws, ids, number), first]
+    groups = [*draw_mixed(ladder, draws, ids, number), first]
     strategy = ""
     if draws.released is not None:
-        groups.append(as_released(draws, ids, epsilon, number // 8))
+        groups.append(draw_as_released(draws, ids, epsilon, number // 8))
         strategy = f", also by the strategy {draws.strategy}"
     progress("comparing the counts with the exact output distributions")
     for group in groups:
         _hold(tests, mechanism, ids=ids, group=group, alarm=ALARM / len(groups))
     inputs_said = f"{len(ids):,} inputs against their exact output distributions"
-    return tests.concluded(
+    return tests.conclude(
         inputs_said + screening + strategy,
         sum(len(group.outputs) for group in groups),
         ladder,
@@ -414,7 +418,7 @@ def _inverse(points: Floats, log: Floats) -> Floats:
 
 
 @dataclass(slots=True)
-class _Below:
+class _CountsBelow:
     """How many values of some variables lay below known quantiles: hits (m, levels)."""
 
     event: str
@@ -441,14 +445,14 @@ class NoiseCounts:
         self._amounts = np.zeros((words, len(_QUANTILES)), np.int64)
         self._draws = np.zeros(words, np.int64)
         self._turns = _QUANTILES if width != 1 else np.array([0.5])
-        self._directions: tuple[_Below, ...] = ()
+        self._directions: tuple[_CountsBelow, ...] = ()
         if width:
             rng = np.random.default_rng(_NOISE_SEED + 2)
             axes = rng.normal(size=(width, _RANDOM))
             self._axes = axes / np.linalg.norm(axes, axis=0)
             turns = _projection(width)
             self._directions = tuple(
-                _Below(event, turns, np.zeros((count, len(turns)), np.int64))
+                _CountsBelow(event, turns, np.zeros((count, len(turns)), np.int64))
                 for event, count in (
                     ("a coordinate or projection of the direction", width + _RANDOM),
                     ("a projection of the direction of short noise", _RANDOM),
@@ -530,13 +534,13 @@ def audit_noise(
     if not _fine(draw_points(draw, 0, epsilon, 64)):
         untested = ("the noise itself: it is lost in the rounding of the vectors",)
         return ProgramTest(False, False, "noise too small", untested=untested)
-    ids = chosen(mechanism, _CHOSEN)
+    ids = choose_inputs(mechanism, _CHOSEN)
     if mechanism.space.size + 1 > _CHOSEN:
         progress(f"drawing every word {_TURNS} times at epsilon {epsilon:.4g}")
         extreme = _extreme(mechanism, draw, epsilon)
         ids = np.unique(np.concatenate((ids, extreme)))
     progress(f"drawing {len(ids)} words {number:,} times, epsilons mixed")
-    tallies = _tallied(mechanism, epsilon, draw=draw, ids=ids, number=number)
+    tallies = _tally(mechanism, epsilon, draw=draw, ids=ids, number=number)
     tests = MultipleTests()
     for tally in tallies:
         tally.test(tests, mechanism, ids, ALARM / len(tallies))
@@ -546,7 +550,7 @@ def audit_noise(
         else f"length of the noise of {len(ids)} words against the least that a claim "
         "at every distance allows (noise of one density for all words)"
     )
-    return tests.concluded(method, number, tuple(each.epsilon for each in tallies))
+    return tests.conclude(method, number, tuple(each.epsilon for each in tallies))
 
 
 def _standard(
@@ -575,7 +579,7 @@ def _extreme(mechanism: NoiseMechanism, draw: DrawPoints, epsilon: float) -> Ids
     every = all_inputs(mechanism)
     sums = np.zeros(len(every))
     rng = np.random.default_rng(_NOISE_SEED)
-    for _, part in shuffled(len(every), _TURNS, _BATCH, rng):
+    for _, part in shuffled_batches(len(every), _TURNS, _BATCH, rng):
         eps = np.full(len(part), epsilon)
         for at, points in draw(every[part], eps):
             amounts = _standard(mechanism, every[part[at]], points, eps[at])[1]
@@ -584,7 +588,7 @@ def _extreme(mechanism: NoiseMechanism, draw: DrawPoints, epsilon: float) -> Ids
     return every[np.concatenate((order[:_EXTREME], order[-_EXTREME:]))]
 
 
-def _tallied(
+def _tally(
     mechanism: NoiseMechanism, epsilon: float, draw: DrawPoints, ids: Ids, number: int
 ) -> list[NoiseCounts]:
     """Draw the words at random, epsilons mixed in each batch."""
