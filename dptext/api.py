@@ -155,7 +155,7 @@ class Call:
             self.pipeline,
             self.key,
             self.tally,
-            PublicMeasures.of(self.pipeline),
+            PublicMeasures.measure(self.pipeline),
             selection,
             finder=finder,
         )

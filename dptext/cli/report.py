@@ -40,7 +40,7 @@ def command(
     streams.check_file(file, "report")
     data = file.read_bytes()
     configured = parser.of_run(context)
-    accepted = policy.of(configured.policy, configured.shown)
+    accepted = policy.from_section(configured.policy, configured.shown)
     keys = check.keys_of(None, accepted, configured, None)
     signed = signatures.shown(data, keys)
     page = views.report(document.decode(data, name), signed)

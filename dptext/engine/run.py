@@ -530,7 +530,7 @@ class Run:
     def measures(self) -> PublicMeasures:
         """Return what is measured on public data, once for all outputs."""
         if self._measures is None:
-            self._measures = PublicMeasures.of(self.pipeline, self._bayes_risk)
+            self._measures = PublicMeasures.measure(self.pipeline, self._bayes_risk)
         return self._measures
 
     def report(self, job: Job, written: Sequence[Written]) -> Document:

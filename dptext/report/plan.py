@@ -153,7 +153,7 @@ def plan(
     read and written are the figures of readers and of written words that were measured
     on public texts of the user.
     """
-    measures = PublicMeasures.of(pipeline, bayes_risk)
+    measures = PublicMeasures.measure(pipeline, bayes_risk)
     asking = _asking(pipeline, 10**6 if size is None else size.text)
     pipeline = pipeline.offline
     rate = _characters(pipeline)
@@ -170,7 +170,7 @@ def plan(
         in_context=(*read, *measures.in_context),
         written=(*written, *measures.written),
         readers_risk=measures.readers_risk,
-        changed=public.changed_of(pipeline),
+        changed=public.measure_changed_share(pipeline),
         copied=_copied(pipeline),
         examples=_examples(pipeline),
         characters=rate,

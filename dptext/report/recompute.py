@@ -144,7 +144,7 @@ class Recomputer:
         lexicon = self._lexicon(run)
         with _carried_out():
             ready = pipeline.build(recipe, lexicon)
-            figures = PublicMeasures.of(ready, measured)
+            figures = PublicMeasures.measure(ready, measured)
         return lambda run: build.stated(
             ready, run.key, run.layout, figures, run.recorded
         )
