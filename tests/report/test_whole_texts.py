@@ -100,7 +100,7 @@ def test_a_set_of_topics_is_stated(tmp_path: Path) -> None:
     shares = [each["share"] for each in estimated["tables"][0]["topics"]]
     assert sum(shares) == pytest.approx(1.0)
     assert here("report", f"{target}.dptext.json").code == 0
-    assert here("plan", "--topics", "said/8", *more).code == 0
+    assert here("sanitize", "--plan", "--topics", "said/8", *more).code == 0
     assert here("explain", "rain", "--topics", "said/8", *more).code == 0
 
 
