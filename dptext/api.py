@@ -152,11 +152,11 @@ class Call:
         assert self.tally is not None
         self.tally.seconds = time.monotonic() - self._began
         document = build.called(
-            self.pipeline,
-            self.key,
-            self.tally,
-            PublicMeasures.of(self.pipeline),
-            selection,
+            pipeline=self.pipeline,
+            key=self.key,
+            tally=self.tally,
+            measures=PublicMeasures.of(self.pipeline),
+            selection=selection,
             finder=finder,
         )
         return build.with_warnings(document, self.said)
@@ -283,7 +283,11 @@ def privatize(
         selection, names = frame.selected(paths, id, missing, *changed)
         call = Call(profile, overrides, choices, counts=report)
         replaced = frames.PrivateColumns(
-            *(call.pipeline, call.key, selection, call.tally, call.language)
+            pipeline=call.pipeline,
+            key=call.key,
+            selection=selection,
+            tally=call.tally,
+            language=call.language,
         )
         private: object = frame.privatized(names, replaced, 0)
         if kinds := frame.identifying(selection):

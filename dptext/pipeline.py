@@ -171,7 +171,14 @@ def channel_of(recipe: Profile, mechanism: Mechanism, budget: AnyBudget) -> Chan
     if description.kind is BudgetKind.TYPE and isinstance(budget, Budget):
         eps_of_row = _epsilons_of_rows(budget, len(lexicon.words))
     prior = bayes_risk.prior_of_replaced(lexicon, recipe.tokens)
-    return Channel(lexicon, recipe.tokens, mechanism, description, prior, eps_of_row)
+    return Channel(
+        lexicon=lexicon,
+        policy=recipe.tokens,
+        mechanism=mechanism,
+        budget=description,
+        prior=prior,
+        eps_of_row=eps_of_row,
+    )
 
 
 def _epsilons_of_rows(budget: Budget, size: int) -> Eps:
@@ -182,7 +189,14 @@ def _epsilons_of_rows(budget: Budget, size: int) -> Eps:
     positions = np.arange(size + 1)
     ids = np.append(positions[:-1], -1).astype(np.int32)
     flags = np.full(size + 1, kinds.WORD, np.uint8)
-    words = Words([""] * (size + 1), flags, positions + 1, positions, positions, ids)
+    words = Words(
+        pieces=[""] * (size + 1),
+        flags=flags,
+        ends=positions + 1,
+        positions=positions,
+        texts=positions,
+        ids=ids,
+    )
     bits = Randomness(RunKey.from_seed(0), "").bits([bytes(16)], positions * 0)
     return budget.spread(words, bits)
 
@@ -225,7 +239,13 @@ class Privatized(NamedTuple):
     def batch(self, first_text: int) -> Batch:
         """Return it as meters take it; first_text is how many texts come before."""
         written, spelled = self.joined.written, self.joined.spelled
-        return Batch(self.words, written, spelled, self.eps, first_text)
+        return Batch(
+            words=self.words,
+            written=written,
+            spelled=spelled,
+            eps=self.eps,
+            first_text=first_text,
+        )
 
 
 @dataclass(frozen=True)
@@ -264,7 +284,7 @@ class Pipeline:
             joined = replace(joined, texts=anew)
         left = iter(joined.texts)
         texts = [tuple(islice(left, len(record.texts))) for record in records]
-        return Privatized(texts, words, drawn, joined, eps)
+        return Privatized(texts=texts, words=words, drawn=drawn, joined=joined, eps=eps)
 
     @property
     def writes_sets(self) -> bool:
@@ -313,7 +333,13 @@ class Pipeline:
                 drawn = self.mechanism.sample(words, eps, bits)
             else:
                 inputs = words.inputs
-                drawn = self.replace(inputs, eps, bits, records_of_words, randomness)
+                drawn = self.replace(
+                    ids=inputs,
+                    eps=eps,
+                    bits=bits,
+                    records=records_of_words,
+                    randomness=randomness,
+                )
         return Draws(words, drawn, eps, bits)
 
     def released(self, words: Words, drawn: Ids, eps: Eps) -> Released:
@@ -350,7 +376,9 @@ class Pipeline:
         records (n,) which record each word belongs to, non-decreasing.
         """
         if self.profile.strategy is Strategy.RECORD:
-            return by_record(ids, eps, bits, records, self.draw)
+            return by_record(
+                ids=ids, eps=eps, bits=bits, records=records, draw=self.draw
+            )
         if self.profile.strategy is Strategy.DATA_SET:
             size = len(self.lexicon.words)
             table = randomness.once("table", lambda: RunTable(size, randomness))

@@ -316,7 +316,7 @@ def parse(data: Mapping[str, object], location: str) -> Profile:
         names = ("epsilon", "risk", "reader_risk")
         limits = [name for name in names if getattr(params, name) is not None]
         if len(limits) != 1:
-            several = f", not {' and '.join(limits)}" * bool(limits)
+            several = f", not {' and '.join(limits)}" if limits else ""
             raise UsageError(
                 f"{location}: budget: give either epsilon, risk or reader_risk{several}"
             )

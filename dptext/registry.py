@@ -34,8 +34,15 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 STAGES = (
-    *("formats", "spaces", "budgets", "budgets.scores", "mechanisms", "mappings"),
-    *("decoders", "metrics", "views"),
+    "formats",
+    "spaces",
+    "budgets",
+    "budgets.scores",
+    "mechanisms",
+    "mappings",
+    "decoders",
+    "metrics",
+    "views",
 )
 # What a module of a stage holds where that is not `Params`; each extends the class of
 # this name of the stage's own package.

@@ -77,7 +77,9 @@ def command(
     if public is not None:
         name = reader or SAME_KIND
         with progress.step(f"looking for the epsilon at which {name} reaches the risk"):
-            epsilon, reading = calibrated(recipe, opened, target, name, public)
+            epsilon, reading = calibrated(
+                recipe=recipe, lexicon=opened, target=target, reader=name, public=public
+            )
         data |= {"text": public.name, "text_sha256": public.digest}
         data |= {"epsilon": epsilon, "reading": reading}
         said = f"epsilon {epsilon:.4g}: {reading.reader} finds in {public.name}"

@@ -66,8 +66,11 @@ class Grid:
         parts = {"mapping": None, "decoder": self._decoder(reader)}
         return [
             Cell(
-                *(name, level, lexicon, self.profile),
-                {**parts, "mechanism": each, "budget": budget, "lexicon": lexicon},
+                mechanism=name,
+                level=level,
+                lexicon=lexicon,
+                profile=self.profile,
+                over={**parts, "mechanism": each, "budget": budget, "lexicon": lexicon},
             )
             for name, each in mechanisms
             for level, budget in levels
@@ -158,7 +161,13 @@ def command(
     selection = layout.selection("text", missing="pass")
     cells = grid.cells(settings.reader)
     files = outputs.files_of([file], layout.format)
-    texts = read_sample(files, selection, settings, sample, layout.format)
+    texts = read_sample(
+        paths=files,
+        selection=selection,
+        settings=settings,
+        size=sample,
+        format=layout.format,
+    )
     at_once = jobs or min(4, os.cpu_count() or 1)
     if settings.reader is not None:
         # One process bounds the requests under way.
@@ -168,7 +177,9 @@ def command(
             f"to a server, for up to {len(cells)} cells: each cell is one more release "
             "to it, and losses add up"
         )
-    table = _computed(cells, texts, settings, at_once, resume)
+    table = _computed(
+        cells=cells, sample=texts, settings=settings, jobs=at_once, resume=resume
+    )
     results = [row.result for row in table if row.result is not None]
     if not results:
         row = table[0]

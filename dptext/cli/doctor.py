@@ -97,14 +97,14 @@ def _versions() -> Iterator[Inspection]:
 
 
 def _read(
-    what: str, read: Callable[[Path], object], path: Path, seen: str, mend: str = ""
+    subject: str, read: Callable[[Path], object], path: Path, seen: str, mend: str = ""
 ) -> Inspection:
     """Return how a file or folder is: sound where it can be read."""
     try:
         read(path)
     except DptextError as error:
-        return Inspection(what, _WRONG, str(error), mend)
-    return Inspection(what, _OK, seen)
+        return Inspection(subject, _WRONG, str(error), mend)
+    return Inspection(subject, _OK, seen)
 
 
 def _stored() -> Iterator[Inspection]:
@@ -116,11 +116,23 @@ def _stored() -> Iterator[Inspection]:
     seen = "digest verified"
     for each in lexicons.installed():
         mend = "install dptext again" if each.name == "builtin" else "import it again"
-        yield _read(f"lexicon {each.name}", store.load, each.folder, seen, mend)
+        yield _read(
+            subject=f"lexicon {each.name}",
+            read=store.load,
+            path=each.folder,
+            seen=seen,
+            mend=mend,
+        )
     for name, folder in ngrams.installed():
         mend = "make it again: dptext lexicon ngrams"
         mend = "install dptext again" if name == ngrams.ENGLISH else mend
-        yield _read(f"n-gram model {name}", ngrams.load, folder, seen, mend)
+        yield _read(
+            subject=f"n-gram model {name}",
+            read=ngrams.load,
+            path=folder,
+            seen=seen,
+            mend=mend,
+        )
 
 
 def _kernel() -> Inspection:

@@ -80,7 +80,9 @@ def command(
     answer = screen.Answer(work, context)
     release.check_text("--delimiter", records.delimiter)
     columns.find(output)
-    task = records.job(files, output, pooled.subject, over, work)
+    task = records.job(
+        files=files, output=output, subject=pooled.subject, over=over, work=work
+    )
     task = replace(task, typed=context.meta[applying.TYPED])
     reports = reported.reports(keys.key_file)
     outputs.planned(task, reports, context.meta[outputs.READ])
@@ -97,12 +99,25 @@ def command(
         ready = release.of(settings, answer.warn)
         with answer.bar() as bar:
             writer, counts = job.run(
-                task, ready, key, sink, aside, progress=bar, warn=answer.warn
+                job=task,
+                ready=ready,
+                key=key,
+                output=sink,
+                aside=aside,
+                progress=bar,
+                warn=answer.warn,
             )
         if (inspect := stopping.inspection(fail_on, context)) is not None:
             inspect.look_at_vectors(task, sink)
         result = answer.with_warnings(
-            build.finished_vectors(ready, key.origin, task, counts, writer, sink),
+            build.finished_vectors(
+                release=ready,
+                key=key.origin,
+                job=task,
+                counts=counts,
+                writer=writer,
+                file=sink,
+            ),
             counts.identifying,
             OF_VECTORS,
         )

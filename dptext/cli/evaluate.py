@@ -80,7 +80,13 @@ def command(
     else:
         words = writer.lexicon
     fields = (*settings.labels, *settings.attributes)
-    pairs = rows.pairs(original, private, selection, fields, layout.format)
+    pairs = rows.pairs(
+        original=original,
+        private=private,
+        selection=selection,
+        values=fields,
+        format=layout.format,
+    )
     meter = None if values is None else IdentityMeter.from_file(values, words)
     attacker = writer.decoder.attacker if writer and reader else None
     if attacker is not None and attacker.name == reader:
@@ -89,7 +95,13 @@ def command(
             "one more release to it, and its losses add up"
         )
     with progress.step("evaluating"):
-        result = evaluation.evaluate(pairs, words, settings, writer, meter)
+        result = evaluation.evaluate(
+            pairs=pairs,
+            lexicon=words,
+            settings=settings,
+            writer=writer,
+            identities=meter,
+        )
     if result.public_text is not None and result.public_text.repeated:
         faults.say(views.repeated(result.public_text))
     for line in identity_views.identity_records(meter) if meter else ():

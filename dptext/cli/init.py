@@ -119,11 +119,23 @@ def command(
     }
     uses = _suggested(columns, _by_name(columns, given))
     if all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
-        _ask(file, job, columns, uses, layout, audience)
+        _ask(
+            source=file,
+            job=job,
+            columns=columns,
+            uses=uses,
+            layout=layout,
+            audience=audience,
+        )
     else:
         job = _chosen(job, columns, uses)
         recipe = _recipe(Audience(audience or Audience.PROGRAMS), _USUAL)
-        typer.echo(_settings(job, columns, uses, layout, recipe), nl=False)
+        typer.echo(
+            _settings(
+                job=job, columns=columns, uses=uses, layout=layout, recipe=recipe
+            ),
+            nl=False,
+        )
 
 
 def _by_name(
@@ -201,7 +213,13 @@ def _ask(
     if reader is Audience.PROGRAMS:
         question = "Risk, how often the best guess of a word may be right"
         risk = _prompt(question, _USUAL, risk_of)
-    text = _settings(chosen, columns, uses, layout, _recipe(reader, risk))
+    text = _settings(
+        job=chosen,
+        columns=columns,
+        uses=uses,
+        layout=layout,
+        recipe=_recipe(reader, risk),
+    )
     path = Path(configuration.NAME)
     _note(f"\n{text}")
     there = path.exists()

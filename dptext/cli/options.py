@@ -350,7 +350,11 @@ class LayoutOptions:
         from dptext.types import Selection
 
         alike = (
-            *("delimiter", "quoting", "header", "skip_lines", "escapes"),
+            "delimiter",
+            "quoting",
+            "header",
+            "skip_lines",
+            "escapes",
             "encoding",
         )
         layout: dict[str, Any] = {name: getattr(self, name) for name in alike}
@@ -409,13 +413,13 @@ class Records(LayoutOptions):
             max_record_bytes=self.max_record_bytes,
         )
         return Job(
-            tuple(files or ("-",)),
-            None if output == "-" else output,
-            selection,
-            self.format,
-            self.on_error if self.quarantine is None else "quarantine",
-            self.quarantine,
-            work.batch_size,
+            inputs=tuple(files or ("-",)),
+            output=None if output == "-" else output,
+            selection=selection,
+            format=self.format,
+            on_error=self.on_error if self.quarantine is None else "quarantine",
+            quarantine=self.quarantine,
+            batch_size=work.batch_size,
             jobs=work.jobs,
             any_language=survey.is_asked_for(over),
         )
@@ -519,7 +523,13 @@ class Reported:
                     "secret"
                 )
             key = signatures.signing(self.sign_key)
-        return Reports(self.report, self.html, self.public_report, self.sidecar, key)
+        return Reports(
+            internal=self.report,
+            page=self.html,
+            public=self.public_report,
+            sidecar=self.sidecar,
+            key=key,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,8 +30,20 @@ READ = "dptext.read"
 _OUTPUTS = ("output", "report", "html", "public_report", "quarantine", "csv", "resume")
 # Options whose values are no files that are read.
 _NO_FILES = (
-    *(*_OUTPUTS, "files", "out_dir", "field", "id", "subject", "label", "attribute"),
-    *("missing", "delimiter", "encoding", "format", "drop", "pseudonym"),
+    *_OUTPUTS,
+    "files",
+    "out_dir",
+    "field",
+    "id",
+    "subject",
+    "label",
+    "attribute",
+    "missing",
+    "delimiter",
+    "encoding",
+    "format",
+    "drop",
+    "pseudonym",
 )
 # Words of --set that may be paths.
 _WORD = re.compile(r"[^=\[\]{},:\s]+")
@@ -148,7 +160,13 @@ def planned(
     chosen.check(job.inputs, out_dir or "")
     jobs = [job]
     if out_dir is not None:
-        pairs = outputs_of(job.inputs, out_dir, job.format, warn, chosen)
+        pairs = outputs_of(
+            names=job.inputs,
+            out_dir=out_dir,
+            format=job.format,
+            warn=warn,
+            chosen=chosen,
+        )
         jobs = [replace(job, inputs=(name,), output=path) for name, path in pairs]
     elif in_place:
         originals = [name for name in job.inputs if not _is_private(Path(name))]
@@ -190,7 +208,9 @@ def of_all(
 ) -> tuple[Job, list[Written]]:
     """Return the job of what was released now, and say of what was done already."""
     if passed := len(jobs) - len(released):
-        rest = f"; the reports are about the other {len(released)}" * bool(released)
+        rest = ""
+        if released:
+            rest = f"; the reports are about the other {len(released)}"
         warn(f"{passed} of {len(jobs)} files are done already{rest}")
     inputs = tuple(name for each, _ in released for name in each.inputs)
     return replace(job, inputs=inputs), [written for _, written in released]
@@ -211,7 +231,12 @@ def released(
         for path in (reports.beside(jobs[0]), reports.internal, reports.page)
     )
     return RunOutputs(
-        *(paths, None if in_place else folder, public, internal, page, tuple(copied)),
+        outputs=paths,
+        folder=None if in_place else folder,
+        public=public,
+        internal=internal,
+        page=page,
+        copied=tuple(copied),
         first=first,
         signed=signatures.of_signer(reports.key),
     )

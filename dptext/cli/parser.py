@@ -40,9 +40,18 @@ _GIVEN = (str, bool, list)  # The types of options on the command line.
 _YES, _NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 # Options of which only one may be given, and others that do not go together.
 _EITHER = (
-    *("key_file seed", "quiet verbose", "quiet json", "verbose json", "out_dir output"),
-    *("out_dir public_report", "in_place output", "in_place out_dir"),
-    *("in_place resume", "in_place public_report", "plan preview", "plan seed"),
+    "key_file seed",
+    "quiet verbose",
+    "quiet json",
+    "verbose json",
+    "out_dir output",
+    "out_dir public_report",
+    "in_place output",
+    "in_place out_dir",
+    "in_place resume",
+    "in_place public_report",
+    "plan preview",
+    "plan seed",
 )
 _LOCAL = "use --engine local"
 _CONFLICTS = {

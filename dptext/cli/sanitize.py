@@ -126,7 +126,9 @@ def command(
         ready = pipeline.build(recipe, lexicons.find(recipe.lexicon, warn=warn))
         plan.show(
             ready,
-            _promised(ready, records, fields, keys, budget),
+            _promised(
+                ready=ready, records=records, fields=fields, keys=keys, budget=budget
+            ),
             plan.size_of(files or (), records.format, outs.chosen),
             PublicText.named(trial.public_text, records.field),
             dropped=fields.drop or (),
@@ -141,7 +143,9 @@ def command(
         from dptext import spark
 
         spark.installed()
-    job = records.job(files, outs.output, budget.subject, over, work)
+    job = records.job(
+        files=files, output=outs.output, subject=budget.subject, over=over, work=work
+    )
     job = fields.added_to(job)
     size = 1 if outs.line_buffered else work.batch_size
     job = replace(
@@ -156,7 +160,9 @@ def command(
     recipe = profiles.load(changes.profile(profile), over)
     lists = *recipe.tokens.keep.files, *recipe.tokens.mask.files
     planned = outputs.planned(
-        *(job, reports, [*context.meta[outputs.READ], *lists]),
+        job,
+        reports,
+        [*context.meta[outputs.READ], *lists],
         out_dir=outs.out_dir,
         in_place=outs.in_place,
         chosen=outs.chosen,
@@ -168,7 +174,7 @@ def command(
     if trial.preview is not None:
         _check_terminal()
         ready = pipeline.build(recipe, lexicons.find(recipe.lexicon, warn=warn))
-        _preview(job, ready, key, trial.preview, warn)
+        _preview(job=job, ready=ready, key=key, number=trial.preview, warn=warn)
         warn("a preview: nothing was written, sent, or recorded in a ledger")
         return
     if not planned:
@@ -205,7 +211,13 @@ def command(
                 folder = Path(outs.out_dir or ".")
                 done = run.release_all(planned, reports, folder)
             else:
-                done = spark.release(run, planned, reports, cluster.master, warn)
+                done = spark.release(
+                    run=run,
+                    jobs=planned,
+                    reports=reports,
+                    master=cluster.master,
+                    warn=warn,
+                )
             job, written = outputs.of_all(job, done, planned, warn)
             if not written:
                 return
@@ -271,4 +283,10 @@ def _preview(
     if selection.pseudonyms:
         tokens = beginning.pseudonyms(selection, token)
     dropped = [name for name in selection.dropped if name in there]
-    screen.preview(batch, {"private": ready}, key, tokens, dropped)
+    screen.preview(
+        batch=batch,
+        pipelines={"private": ready},
+        key=key,
+        tokens=tokens,
+        dropped=dropped,
+    )

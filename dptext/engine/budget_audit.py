@@ -233,11 +233,11 @@ def _class_drawn_first(
         )
         hits = np.array([int((spent == value).sum()) for value in values])
         tests.take(
-            hits,
-            len(spent),
-            np.minimum(chances, 1.0),
-            ALARM / len(known),
-            f"class {name} is drawn as itself or another",
+            counts=hits,
+            draws=len(spent),
+            chances=np.minimum(chances, 1.0),
+            alarm=ALARM / len(known),
+            named=f"class {name} is drawn as itself or another",
         )
     worst = tests.worst
     if worst is None:

@@ -90,7 +90,13 @@ class FilePart(NamedTuple):
     def source(self, stream: BinaryIO) -> formats.Input:
         """Return what reads a stream of the head and whole records."""
         line = self.line + 1 - self.head.count(b"\n")
-        return formats.Input(stream, self.selection, self.location, self.start, line)
+        return formats.Input(
+            stream=stream,
+            selection=self.selection,
+            location=self.location,
+            start=self.start,
+            line=line,
+        )
 
 
 class Task(NamedTuple):
@@ -150,7 +156,14 @@ class Worker:
     def _records(self, task: Task) -> Done:
         private = self._pipeline.privatize(task.records, self._randomness)
         counted = self._meters.observe(private.batch(task.first_text))
-        return Done(counted, private.texts, private.replaced, b"", Counter(), [])
+        return Done(
+            counted=counted,
+            texts=private.texts,
+            replaced=private.replaced,
+            data=b"",
+            present=Counter(),
+            faults=[],
+        )
 
     def _part(self, part: FilePart) -> Done:
         """Read a part, make it private, and write it.
@@ -179,7 +192,14 @@ class Worker:
                 present[record.present] += 1
                 writer.write(record, texts)
         data = out.getvalue()[head:]
-        return Done(done.counted, [], [], data, present, faults)
+        return Done(
+            counted=done.counted,
+            texts=[],
+            replaced=[],
+            data=data,
+            present=present,
+            faults=faults,
+        )
 
 
 def token_of(selection: Selection, key: RunKey) -> formats.Token:

@@ -115,7 +115,9 @@ class Opened(NamedTuple):
             # For the user's eyes only: it holds original text.
             aside = release.open_quarantine(job.quarantine)
         public = None if beside is None else release.open(str(beside))
-        return cls(release, output, aside, public, reports.key)
+        return cls(
+            release=release, output=output, aside=aside, public=public, key=reports.key
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,8 +228,13 @@ class Manifest:
         (source,) = job.inputs
         name = Path(job.output or "").name
         parts = (
-            *(settings.digest_of_path(source), self._identity, job.selection),
-            *(job.format, job.on_error, name, start),
+            settings.digest_of_path(source),
+            self._identity,
+            job.selection,
+            job.format,
+            job.on_error,
+            name,
+            start,
         )
         return self._keyed(msgspec.json.encode(parts, order="deterministic"))
 
@@ -402,11 +409,11 @@ class Run:
         ) as entry:
             self._token = entry.token
             yield Charging(
-                entry,
-                account.subject,
-                promise.text_loss,
-                promise.delta,
-                pipeline.randomness(self.key) if repeatable else None,
+                entry=entry,
+                subject=account.subject,
+                bound=promise.text_loss,
+                delta=promise.delta,
+                randomness=pipeline.randomness(self.key) if repeatable else None,
             )
 
     def _carry_out(self, job: Job, opened: Opened, charging: Charging) -> Written:
@@ -443,7 +450,9 @@ class Run:
             for task, done in results:
                 if before is None:
                     charging.charge(task.records, done.replaced)
-                _write(writer, fields, task, done, source)
+                _write(
+                    writer=writer, fields=fields, task=task, done=done, source=source
+                )
                 tally.add(done.counted)
                 tally.records = first + fields.records
                 if shown is not None:
@@ -475,7 +484,11 @@ class Run:
         after = pipeline.decoder.used
         used = None if before is None or after is None else after.since(before)
         return Written(
-            module.name, output.size, output.digest or "", source.copied, used
+            format=module.name,
+            bytes=output.size,
+            sha256=output.digest or "",
+            copied=source.copied,
+            used=used,
         )
 
     def _writer(
@@ -542,8 +555,13 @@ class Run:
             token = self._token if len(written) == 1 else None
             recorded = Recorded(account.ledger.id, token, limits)
         return build.finished(
-            *(self.pipeline, job, self.key, self.tally, written),
-            *(self.measures, recorded),
+            pipeline=self.pipeline,
+            job=job,
+            key=self.key,
+            tally=self.tally,
+            written=written,
+            measures=self.measures,
+            recorded=recorded,
         )
 
 

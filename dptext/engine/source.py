@@ -294,7 +294,14 @@ class Source:
                 head = module.head(before)
                 line, start = counted.lines, self._next
                 of_rest = replace(selection, skip_lines=0)
-                part = FilePart(module.name, of_rest, where, head, line, start)
+                part = FilePart(
+                    format=module.name,
+                    selection=of_rest,
+                    location=where,
+                    head=head,
+                    line=line,
+                    start=start,
+                )
                 yield from self._parts(stream, part)
                 return
 

@@ -52,8 +52,16 @@ _LINES, _WIDTH = 18, 68
 _OF_WARNINGS = 3  # lines that others make free for warnings
 # Lines that are cut where there is no room, the first of them first; but "repeat" goes.
 _SHORTENED = (
-    *("private", "report", "copied", "left out", "pseudonyms", "one word"),
-    *("one text", "kept", "a person", "send it"),
+    "private",
+    "report",
+    "copied",
+    "left out",
+    "pseudonyms",
+    "one word",
+    "one text",
+    "kept",
+    "a person",
+    "send it",
 )
 _LONGEST = 30  # characters of the name of a field
 _LONG_PATH = 44  # characters of the path of an output
@@ -229,7 +237,7 @@ def _private(document: Document, released: RunOutputs) -> Line:
     """Say how much became private, and where it is."""
     layout, private = document.run.layout, document.private
     named = " and ".join(f'"{_name(each)}"' for each in layout.fields or ())
-    named = f" of {named}" * bool(named)
+    named = f" of {named}" if named else ""
     sentence = f"vectors{named}" if document.words is None else f"words{named} replaced"
     figures: JsonObject = {}
     if is_of_topics(document):
@@ -275,9 +283,11 @@ def _copied(document: Document, released: RunOutputs) -> Line:
                 break
             listed.append(name)
         more = len(names) - len(listed)
-        shown = ", ".join(listed) + f" and {count(more)} more" * bool(more)
+        shown = ", ".join(listed)
+        if more:
+            shown += f" and {count(more)} more"
         if released.first:
-            each = " of each file" * (len(released.outputs) > 1)
+            each = " of each file" if len(released.outputs) > 1 else ""
             shown += f" (in the first {count(released.first)} records{each})"
         parts.append(shown)
     elif document.run.layout.fields is not None:
@@ -353,8 +363,9 @@ def protected(promise: Statement, document: Document | None = None) -> list[Line
         Strength.GROWS: f"the longer its text, the less the {of} is protected",
         **{key: f"{how}: the output {proves} {of}" for key, how in _WORDS.items()},
     }
-    per = " per unit of distance" * (promise.notion is Notion.METRIC)
-    per += " for a text" * (promise.level is Level.TEXT and not of_text)
+    per = " per unit of distance" if promise.notion is Notion.METRIC else ""
+    if promise.level is Level.TEXT and not of_text:
+        per += " for a text"
     notion = _NOTIONS.get(promise.notion, str(promise.notion))
     delta = f", delta {number(promise.delta)}" if promise.delta else ""
     terms = f"{notion}, epsilon {number(promise.epsilon)}{delta}{per}"
@@ -398,7 +409,7 @@ def _person(promise: Statement, document: Document | None) -> Line:
     recorded = None if document is None else document.run.recorded
     private = None if document is None else document.private
     total, figures = promise.text_loss.total, _of_person(promise)
-    rare = ", apart from rare exceptions" * bool(promise.delta)
+    rare = ", apart from rare exceptions" if promise.delta else ""
     if recorded is not None:
         limit = recorded.limits
         holds = limit.nats <= MAX_MEANINGFUL_TEXT_LOSS and not limit.delta
@@ -552,7 +563,8 @@ def _report(released: RunOutputs) -> Line:
     if public is not None:
         name = shlex.quote(public.removesuffix(SIDECAR))
         parts.append("standard output" if public == "-" else f"dptext report {name}")
-        parts += [f"{'signed ' * (signed != UNSIGNED)}{signed}"] * bool(signed)
+        if signed:
+            parts.append(signed if signed == UNSIGNED else f"signed {signed}")
         if len(released.outputs) > 1:
             parts.append(f"one beside each of {count(len(released.outputs))} files")
     private = [each for each in (released.internal, released.page) if each is not None]

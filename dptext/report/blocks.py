@@ -15,7 +15,12 @@ from typing import Any, Literal
 Show = Callable[[Any], str]
 # What can happen to a token, in the order of their colours.
 TREATMENTS = (
-    *("replaced", "copied", "random digits", "made new", "kept as layout", "masked"),
+    "replaced",
+    "copied",
+    "random digits",
+    "made new",
+    "kept as layout",
+    "masked",
     "left out",
 )
 

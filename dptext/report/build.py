@@ -176,7 +176,13 @@ def finished(
         name = Path(job.output).name if job.output else None
         asked = None if one.used is None else one.used.asked
         output = Output(name, one.bytes, one.sha256, one.copied, used=asked)
-    document = stated(pipeline, key.origin, layout, measures, recorded)
+    document = stated(
+        pipeline=pipeline,
+        key=key.origin,
+        layout=layout,
+        measures=measures,
+        recorded=recorded,
+    )
     words = WordCounts.of(pipeline, tally)
     return _internal(document, Private.of(job.inputs, tally, words), output)
 
@@ -220,7 +226,14 @@ def finished_vectors(
     name = Path(job.output).name
     vectors = VectorCounts(counts.words, counts.vectors, most, lost)
     document = stated_vectors(release, key, Layout.of(job.selection, {counts.format}))
-    output = Output(name, file.size, file.digest, None, writer.names, writer.rows)
+    output = Output(
+        file=name,
+        bytes=file.size,
+        sha256=file.digest,
+        copied=None,
+        columns=writer.names,
+        rows=writer.rows,
+    )
     return _internal(document, Private.of(job.inputs, counts, None, vectors), output)
 
 

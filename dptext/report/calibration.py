@@ -128,8 +128,14 @@ def view(recipe: Profile, target: float, rows: Sequence[Calibration]) -> list[Bl
     )
     cells = [
         (
-            *(row.mechanism, _settings(row), _epsilon(row), _risk(row)),
-            *(row.n_w, _loss(row), row.seconds, row.notion),
+            row.mechanism,
+            _settings(row),
+            _epsilon(row),
+            _risk(row),
+            row.n_w,
+            _loss(row),
+            row.seconds,
+            row.notion,
         )
         for row in calibrated
     ]
@@ -147,7 +153,9 @@ def _settings(row: Calibration) -> str:
         for key, value in row.parameters.items()
         if value is not None and value != ()
     ]
-    return ", ".join(settings + [f"mapping {row.mapping}"] * bool(row.mapping))
+    if row.mapping:
+        settings.append(f"mapping {row.mapping}")
+    return ", ".join(settings)
 
 
 def line(row: Calibration) -> str:

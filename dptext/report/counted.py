@@ -56,4 +56,4 @@ def counted(
 
 
 def _some(number: int, one: str) -> str:
-    return f"{count(number)} {one}" + "s" * (number != 1)
+    return f"{count(number)} {one}" + ("" if number == 1 else "s")

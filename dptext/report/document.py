@@ -248,8 +248,13 @@ class VectorSection:
 _UNKNOWN = 1 / 3
 # By the codes of treatments (dptext.tokens.policy).
 _TREATED = (
-    *("replaced", "copied", "masked", "left out", "random digits"),
-    *("made new", "kept as layout"),
+    "replaced",
+    "copied",
+    "masked",
+    "left out",
+    "random digits",
+    "made new",
+    "kept as layout",
 )
 
 

@@ -37,8 +37,15 @@ if TYPE_CHECKING:
 SIDECAR = ".dptext.json"
 # Files that lie beside exports and are not meant to be any.
 DOCUMENTS = (
-    *("README*", "LICENSE*", "CHANGELOG*", "*.md", "*.rst", "*.adoc", ".git*"),
-    *(".dptext.yaml", ".pre-commit-config.yaml"),
+    "README*",
+    "LICENSE*",
+    "CHANGELOG*",
+    "*.md",
+    "*.rst",
+    "*.adoc",
+    ".git*",
+    ".dptext.yaml",
+    ".pre-commit-config.yaml",
 )
 # Why a file is not checked.
 NO_EXPORT = "its name is not that of an export"
@@ -169,7 +176,13 @@ def on_disk(path: Path) -> Export:
         report = streams.read_small(beside(path), "report")
     except FileNotFoundError:
         report = None
-    return Export(path.name, sha256, size, report, lambda: path.open("rb"))
+    return Export(
+        name=path.name,
+        sha256=sha256,
+        size=size,
+        report=report,
+        open=lambda: path.open("rb"),
+    )
 
 
 def digest_named(report: bytes) -> str:
@@ -277,7 +290,14 @@ class GitIndex:
             open = partial(_fetched, Path(path), sha256)
         report = self.content(path + SIDECAR)
         unstaged = partial(_unstaged, path, sha256, report)
-        return Export(PurePosixPath(path).name, sha256, size, report, open, unstaged)
+        return Export(
+            name=PurePosixPath(path).name,
+            sha256=sha256,
+            size=size,
+            report=report,
+            open=open,
+            unstaged=unstaged,
+        )
 
 
 def _fetched(path: Path, sha256: str) -> AbstractContextManager[BinaryIO]:

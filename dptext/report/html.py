@@ -96,7 +96,7 @@ class Scale:
         step = next(power * m for m in (1, 2, 5, 10) if power * m >= least * 0.999)
         first, last = math.floor(low / step), math.ceil(high / step)
         ticks = tuple(step * n for n in range(first, last + 1))
-        return cls(ticks[0], ticks[-1], start, stop, ticks)
+        return cls(low=ticks[0], high=ticks[-1], start=start, stop=stop, ticks=ticks)
 
     def at(self, value: float) -> float:
         """Return where a value lies; outside the range, at its end."""
@@ -149,7 +149,11 @@ def drawn(chart: Chart) -> Drawn:
                 labels.append((x - 5, y + 17 if y > last else y - 8, each.note))
             last = y
         path = " ".join(f"{x:g},{y:g}" for x, y, _ in marks)
-        curves.append(Curve(name, number % SERIES, path, marks, labels))
+        curves.append(
+            Curve(
+                name=name, number=number % SERIES, path=path, marks=marks, labels=labels
+            )
+        )
     axes = _ticks(across, chart.across), _ticks(up, chart.up)
     return Drawn(*axes, (_short(chart.across.label), _short(chart.up.label)), curves)
 

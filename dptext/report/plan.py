@@ -288,8 +288,9 @@ def _figures(
     """Yield what a run will be like and cost."""
     for read in readers:
         if read.kind == PUBLIC_TEXT and read.counted:
-            rare = read.rare is not None
-            of_rare = f", {figures.share(read.rare)} of rare ones" * rare
+            of_rare = ""
+            if read.rare is not None:
+                of_rare = f", {figures.share(read.rare)} of rare ones"
             yield (
                 "this kind",
                 f"in {read.corpus} a reader with {figures.count(read.counted)} other "
@@ -304,7 +305,8 @@ def _figures(
             "frequencies of the lexicon, and copied unchanged",
         )
     if result.changed is not None:
-        drawn = " as drawn, before decoding" * (result.guarantee.decoder != "none")
+        is_decoded = result.guarantee.decoder != "none"
+        drawn = " as drawn, before decoding" if is_decoded else ""
         of = "words" if result.copied is None else "replaced words"
         of = of if result.topics is None else "texts get another topic"
         yield "changed", f"about {figures.share(result.changed)} of {of}{drawn}"

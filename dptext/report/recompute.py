@@ -34,8 +34,17 @@ _WORDED = frozenset(
     f"{part}.{name}"
     for part, names in {
         "guarantee": (
-            *("sentence", "text_level", "conditions", "not_covered", "adjacency"),
-            *("covered", "translation", "source", "distance", "decoding", "subjects"),
+            "sentence",
+            "text_level",
+            "conditions",
+            "not_covered",
+            "adjacency",
+            "covered",
+            "translation",
+            "source",
+            "distance",
+            "decoding",
+            "subjects",
         ),
         "words": ("risk_note", "risk.method"),
     }.items()
@@ -146,7 +155,11 @@ class Recomputer:
             ready = pipeline.build(recipe, lexicon)
             figures = PublicMeasures.of(ready, measured)
         return lambda run: build.stated(
-            ready, run.key, run.layout, figures, run.recorded
+            pipeline=ready,
+            key=run.key,
+            layout=run.layout,
+            measures=figures,
+            recorded=run.recorded,
         )
 
     def _of_vectors(self, run: Run, measured: bool) -> _Stated:

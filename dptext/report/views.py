@@ -221,8 +221,10 @@ def _words(words: WordSection, known: Attackers) -> Iterator[Section]:
     yield Section("What attackers find", (*attackers(known), *bands, note))
     if words.deniability is not None:
         deny = words.deniability
-        chance = f" {figures.DRAWN_BY_CHANCE}" * (deny.n_w_by_chance is not None)
-        note = Paragraph(f"Method: {deny.method}.{chance}", "note")
+        method = f"Method: {deny.method}."
+        if deny.n_w_by_chance is not None:
+            method += f" {figures.DRAWN_BY_CHANCE}"
+        note = Paragraph(method, "note")
         rows = Figures(deniability(deny))
         yield Section("Plausible deniability", (rows, note))
 
@@ -311,8 +313,11 @@ def _bands(risk: Risk) -> Iterator[Table]:
     ]
     rows = [
         (
-            *(f"{band.name} ({count(band.words)})", band.share, band.success),
-            *(band.success_band_known, band.baseline),
+            f"{band.name} ({count(band.words)})",
+            band.share,
+            band.success,
+            band.success_band_known,
+            band.baseline,
         )
         for band in risk.bands
     ]
@@ -367,7 +372,8 @@ def _private(
         if vectors.most_of_one is not None:
             nats = vectors.epsilon_of_one
             lost = "" if nats is None else f", together at most {above(nats)} nats"
-            lost += f" with delta {number(delta)}" * bool(lost and delta)
+            if lost and delta:
+                lost += f" with delta {number(delta)}"
             most = f"{count(vectors.most_of_one)}{lost}"
             rows.append(("Most vectors of one subject", most))
     yield Section("What was read", (Figures([*rows, ("Time", seconds)]),), mark)
@@ -422,13 +428,13 @@ def metrics(measured: Mapping[str, Mapping[str, Figure]]) -> Iterator[tuple[str,
             for key, value in others
             if key != "by_chance"
         )
-        what = figures.MEANINGS.get(name, key.replace("_", " "))
+        meaning = figures.MEANINGS.get(name, key.replace("_", " "))
         if key == "mean_cosine":  # of older reports, or of a single text
-            what = "mean cosine of texts before and after; 1 is an equal text"
+            meaning = "mean cosine of texts before and after; 1 is an equal text"
         shown = figures.measure(key if name == "CS" else name, value)
         chance = metric.get("by_chance")
         shown = beside_chance(shown, chance if isinstance(chance, float) else None)
-        yield name, f"{shown}: {what}{f' ({about})' * bool(about)}"
+        yield name, f"{shown}: {meaning} ({about})" if about else f"{shown}: {meaning}"
 
 
 def _vectors(section: VectorSection) -> Section:
@@ -496,13 +502,16 @@ def _run(document: Document) -> Section:
         head.append(("Pseudonyms (no guarantee)", ", ".join(layout.pseudonyms)))
     head.append(("Source of randomness", _KEYS[run.key]))
     epsilon = f"{number(promise.epsilon)} {promise.unit}, level: {promise.level}"
+    metric: Rows = []
+    if promise.notion is Notion.METRIC:
+        metric = [("Metric", promise.distance)]
     facts: Rows = [
         ("Algorithm", run.algorithm),
         ("Lexicon digest", Code(run.lexicon_digest)),
         *more,
         ("Settings digest", Code(run.settings_digest)),
         ("Notion", str(promise.notion)),
-        *[("Metric", promise.distance)] * (promise.notion is Notion.METRIC),
+        *metric,
         ("Epsilon", epsilon),
         ("Source of the guarantee", promise.source),
     ]
