@@ -25,7 +25,7 @@ from dptext.errors import UsageError
 from dptext.lexicons.public_rows import PublicRows
 from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
-from dptext.profile import Profile, overrides_of
+from dptext.profile import Profile, make_overrides
 from dptext.randomness import RunKey
 from dptext.types import Record, Selection
 
@@ -112,7 +112,7 @@ class Call:
     ) -> None:
         named: dict[str, Any] = {**(chosen or {})}
         self.key = open_key(named.pop("key", None))
-        over = overrides_of(overrides, **named)
+        over = make_overrides(overrides, **named)
         self.pipeline = open_pipeline(profile, over)
         tokenizer = None if is_asked_for(over) else self.pipeline.tokenizer
         lexicon = self.pipeline.lexicon
@@ -121,7 +121,7 @@ class Call:
         )
         # What was warned of.
         self.said: list[str] = []
-        self.tally = Tally.of(self.pipeline.lexicon) if counts else None
+        self.tally = Tally.begin(self.pipeline.lexicon) if counts else None
         self._began = time.monotonic()
 
     def warn(self, line: str) -> None:
@@ -321,7 +321,7 @@ class Vectors:
         """Draw up the public report, which looks at no text."""
         from dptext.report import build, document
 
-        layout = document.Layout.of(Selection(), {"text"})
+        layout = document.Layout.from_selection(Selection(), {"text"})
         return build.stated_vectors(self.release, self.key, layout)
 
 
@@ -350,7 +350,7 @@ def embed(
     from dptext.vectors import release
 
     run_key = open_key(key)
-    over = overrides_of(
+    over = make_overrides(
         overrides,
         epsilon=epsilon,
         risk=risk,

@@ -3,22 +3,16 @@
 `build` makes a profile ready; `Pipeline.privatize` draws, decodes and writes the words
 of a batch of records and returns all that others need to write, measure or charge it.
 
-identity_of: two runs share their random bits only where all that decides the output is
-equal: the settings, with the content of the files that they name in place of the paths;
-the lexicon's content; OUTPUT_LAWS and ALGORITHM, and the code of components of other
-packages. Releases of dptext with equal laws write the same bytes under the same key.
-
-Strategies say how often a word is drawn. token: every word of a text anew. record: once
-for each distinct word of a record. data-set: once for each distinct word of a run, in
-whatever order the records come, from a table with one row for each word of the
-vocabulary. The last two show which words are equal, and the statement says so. All
-words outside the vocabulary are one word, and so are all numbers of one element; a
-drawn element is written as a number of its own wherever it stands.
+Two runs share their random bits only if everything that decides the output is equal
+(`output_identity`): the settings, with the content of the files that they name instead
+of the paths; the lexicon's content; OUTPUT_LAWS and ALGORITHM, and the code of
+components of other packages. Versions of dptext with equal laws write the same bytes
+under the same key.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, NamedTuple
@@ -56,6 +50,7 @@ from dptext.randomness import (
 )
 from dptext.readers.channel import Channel
 from dptext.settings import digest_of_data
+from dptext.strategies import RunTable, draw_by_record
 from dptext.tokens import joining, kinds, lists
 from dptext.tokens.joining import Joined, Joiner
 from dptext.tokens.policy import Policy
@@ -81,9 +76,14 @@ from dptext.types import (
 # same key, input and settings would write other bytes: otherwise two outputs of a text
 # would share random bits under different laws, and tell more than either alone.
 OUTPUT_LAWS = "0.1.0"
+# A batch is full at this many characters, whatever the number of records.
+_CHARACTERS = 2**17
+# Noisy vectors that are held at once, which bounds the memory, and those that are drawn
+# at once: few enough to stay in the processor's cache.
+_POINTS, _DRAWN = 2048, 256
 
 
-def identity_of(
+def output_identity(
     recipe: Profile,
     lexicon: str,
     contents: Mapping[str, Mapping[str, str]],
@@ -122,48 +122,7 @@ def identity_of(
     )
 
 
-Draw = Callable[[Ids, Eps, RandomBits], Ids]
-# No record has this ordinal: the nonce of words that are drawn once for a whole run.
-_RUN = Record(-2, (), None)
-
-
-def by_record(ids: Ids, eps: Eps, bits: RandomBits, records: Ints, draw: Draw) -> Ids:
-    """Draw each distinct word of a record once, by the random bits of its first.
-
-    records (n,) which record each word belongs to, non-decreasing.
-    """
-    # Unknown words are -1: one more than there are rows to tell records apart.
-    pairs = records * (int(ids.max(initial=0)) + 2) + ids + 1
-    _, first, which = np.unique(pairs, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    positions = first[order]
-    drawn = np.empty(len(first), np.int32)
-    drawn[order] = draw(ids[positions], eps[positions], bits.take(positions))
-    return drawn[which]
-
-
-class RunTable:
-    """What each word of the vocabulary becomes in one run; drawn when first met."""
-
-    def __init__(self, size: int, randomness: Randomness) -> None:
-        nonce = randomness.nonce(_RUN)
-        # One row for each word and the last for unknown words, reached as -1.
-        self._bits = randomness.bits([nonce], np.zeros(size + 1, np.int64))
-        self._drawn = np.full(size + 1, -1, np.int32)
-
-    def draw(self, ids: Ids, eps: Eps, draw: Draw) -> Ids:
-        """Return what ids become; the draw of a word depends on nothing but its row."""
-        rows = np.where(ids < 0, len(self._drawn) - 1, ids).astype(np.int64)
-        new, first = np.unique(rows, return_index=True)
-        missing = self._drawn[new] < 0
-        new, first = new[missing], first[missing]
-        if len(new):
-            bits = self._bits.take(new)
-            self._drawn[new] = draw(ids[first], eps[first], bits)
-        return self._drawn[rows]
-
-
-def channel_of(recipe: Profile, mechanism: Mechanism, budget: AnyBudget) -> Channel:
+def build_channel(recipe: Profile, mechanism: Mechanism, budget: AnyBudget) -> Channel:
     """Return what a reader of released words knows of how they were drawn."""
     lexicon = mechanism.space.lexicon
     description = budget.description
@@ -199,13 +158,6 @@ def _epsilons_of_rows(budget: Budget, size: int) -> Eps:
     )
     bits = Randomness(RunKey.from_seed(0), "").bits([bytes(16)], positions * 0)
     return budget.spread(words, bits)
-
-
-# A batch is full at this many characters, whatever the number of records.
-_CHARACTERS = 2**17
-# Noisy vectors that are held at once, which bounds the memory, and those that are drawn
-# at once: few enough to stay in the processor's cache.
-_POINTS, _DRAWN = 2048, 256
 
 
 class Draws(NamedTuple):
@@ -376,7 +328,7 @@ class Pipeline:
         records (n,) which record each word belongs to, non-decreasing.
         """
         if self.profile.strategy is Strategy.RECORD:
-            return by_record(
+            return draw_by_record(
                 ids=ids, eps=eps, bits=bits, records=records, draw=self.draw
             )
         if self.profile.strategy is Strategy.DATA_SET:
@@ -476,7 +428,7 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
         assert isinstance(mechanism, NoiseMechanism)
         index = Index(mechanism.output_vectors, space.size)
         mapping = recipe.mapping.params.prepare(index)
-    channel = channel_of(recipe, mechanism, budget)
+    channel = build_channel(recipe, mechanism, budget)
     if not recipe.decoder.params.fits(channel):
         progress.say(
             f"no model to decode by ({recipe.decoder.name}): draws are written"
@@ -502,7 +454,7 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
         mapping=mapping,
         channel=channel,
         decoder=decoder,
-        identity=identity_of(
+        identity=output_identity(
             recipe,
             _digest_with_view(lexicon),
             contents,

@@ -13,7 +13,7 @@ tokens: {unknown: perturb, number: perturb, stop_word: perturb,
          punctuation: keep, case: restore, agreement: inflect,
          keep: [], mask: [], forms: []}     # docs/files.md
 
-`overrides_of` turns the choices of a run (epsilon, risk, mechanism) into such keys,
+`make_overrides` turns the choices of a run (epsilon, risk, mechanism) into such keys,
 `load` lays them over a profile, whose name then says what was changed, and
 `check_compatibility` refuses settings that do not go together.
 """
@@ -62,7 +62,7 @@ class Choices(TypedDict, total=False):
     mask_list: Sequence[str] | None
 
 
-def overrides_of(
+def make_overrides(
     settings: Mapping[str, object] | None = None,
     option: Callable[[str], str] = str,
     **chosen: Unpack[Choices],
@@ -260,7 +260,7 @@ def shipped() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in folder().glob("*.yaml")))
 
 
-def path_of(name: str) -> Path:
+def find_file(name: str) -> Path:
     """Return the file of a profile by its name or path. Raises UsageError."""
     path = Path(name)
     if path.suffix in (".yaml", ".yml"):
@@ -281,7 +281,7 @@ def load(name: str, overrides: Mapping[str, object] | None = None) -> Profile:
     unless a decoder is given with it. The name then says what was changed. Raises
     UsageError with the key's path.
     """
-    path, over = path_of(name), overrides or {}
+    path, over = find_file(name), overrides or {}
     data = read_yaml(path, "profile")
     base = dict(data)
     if _name_in(over.get("mechanism")) not in (None, _name_in(base.get("mechanism"))):

@@ -165,7 +165,7 @@ def _may_extend(folder: str) -> bool:
     return False
 
 
-def name_of(stage: str, module: str) -> str:
+def component_name(stage: str, module: str) -> str:
     """Return the name of the component that a module belongs to."""
     within = f"dptext.{stage}."
     if module.startswith(within):
@@ -250,7 +250,7 @@ def is_of_memory(error: BaseException) -> bool:
     return False
 
 
-def failure_of(error: BaseException) -> ComponentError | InternalError:
+def describe_exception(error: BaseException) -> ComponentError | InternalError:
     """Describe an exception: a component's if one was at work, else a bug."""
     if isinstance(error, InternalError):  # described in another process
         return error
@@ -294,4 +294,4 @@ def describe_failure() -> Iterator[None]:
             raise  # of the machine
         if is_of_memory(error):
             raise MemoryError from None
-        raise failure_of(error) from None
+        raise describe_exception(error) from None

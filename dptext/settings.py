@@ -139,10 +139,10 @@ def read_yaml(path: Path, kind: str) -> JsonObject:
 
     Raises UsageError that names file and line.
     """
-    return decode_yaml(content_of(path, kind), path.name, kind)
+    return decode_yaml(read_content(path, kind), path.name, kind)
 
 
-def content_of(path: str | Path, kind: str) -> bytes:
+def read_content(path: str | Path, kind: str) -> bytes:
     """Return the content of a file that is named. Raises UsageError."""
     try:
         return streams.read_small(path, kind)
@@ -258,7 +258,7 @@ def digest_of_path(path: str | Path) -> str:
     top = Path(path)
     try:
         if top.is_file():
-            return _of_file(top)
+            return _digest_of_file(top)
         digest = hashlib.sha256()
         for file in sorted(top.rglob("*")):
             path_inside = file.relative_to(top)
@@ -267,12 +267,14 @@ def digest_of_path(path: str | Path) -> str:
                 for part in path_inside.parts
             )
             if file.is_file() and not skipped:
-                digest.update(f"{_of_file(file)} {path_inside.as_posix()}\n".encode())
+                digest.update(
+                    f"{_digest_of_file(file)} {path_inside.as_posix()}\n".encode()
+                )
         return digest.hexdigest()
     except OSError as error:
         raise UsageError(f"{error.filename or path}: {error.strerror}") from None
 
 
-def _of_file(path: Path) -> str:
+def _digest_of_file(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

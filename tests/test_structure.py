@@ -27,7 +27,7 @@ HEAVY = (
 LAYERS = (
     "types errors _version",
     "streams randomness registry cache models progress noise ledger settings "
-    "pseudonyms",
+    "pseudonyms strategies",
     "tokens.kinds tokens.policy tokens.regex tokens.language_data tokens.numbers "
     "tokens.forms tokens.names tokens.symbols tokens.dates tokens.draws tokens.markup "
     "tokens.form_finder",

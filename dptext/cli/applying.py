@@ -73,10 +73,10 @@ def _formats(values: Mapping[str, Any], *, is_public: bool) -> Iterator[Format |
     # The output of `embed` has a format of its own.
     output = None if "pool" in values else values.get("output")
     for name in named:
-        yield from _of_path(str(name), output, values)
+        yield from _path_formats(str(name), output, values)
 
 
-def _of_path(
+def _path_formats(
     name: str, output: str | None, values: Mapping[str, Any]
 ) -> Iterator[Format | None]:
     from dptext import formats
@@ -90,7 +90,7 @@ def _of_path(
             patterns = (
                 tuple(values.get(each) or ()) for each in ("include", "exclude")
             )
-            files = outputs.files_of([name], chosen=outputs.Chosen(*patterns))
+            files = outputs.find_files([name], chosen=outputs.Chosen(*patterns))
             yield from map(formats.by_suffix, files)
     else:
         with contextlib.suppress(UsageError, InputError, OSError):

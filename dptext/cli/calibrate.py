@@ -65,7 +65,7 @@ def command(
         settings=set_,
     )
     recipe = profiles.load(profile, over)
-    target = calibration.risk_of(recipe)
+    target = calibration.budget_risk(recipe)
     opened = lexicons.find(recipe.lexicon)
     data: JsonObject = {
         "profile": recipe.name,

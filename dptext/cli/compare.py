@@ -85,7 +85,7 @@ class Grid:
         from dptext.decoders import endpoint
         from dptext.readers.endpoint import EndpointReader
 
-        keys = options.keys_of(self.set_)
+        keys = options.parse_settings(self.set_)
         over = keys.pop("decoder", {})
         if keys or not isinstance(over, dict) or (over and reader is None):
             msg = "--set: compare takes decoder.KEY=VALUE, with --reader endpoint"
@@ -107,7 +107,7 @@ def _mechanism(text: str) -> JsonObject:
 
     name, _, rest = text.partition(":")
     registry.find("mechanisms", name)
-    keys = options.keys_of(
+    keys = options.parse_settings(
         filter(None, rest.split(",")), f"--mechanism {name}:", "k=20"
     )
     return {"name": name, **keys}
@@ -160,7 +160,7 @@ def command(
     settings.check()
     selection = layout.selection("text", missing="pass")
     cells = grid.cells(settings.reader)
-    files = outputs.files_of([file], layout.format)
+    files = outputs.find_files([file], layout.format)
     texts = read_sample(
         paths=files,
         selection=selection,

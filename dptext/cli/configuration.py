@@ -140,7 +140,7 @@ def read(path: Path, kind: str = _KIND) -> Configuration | None:
     """
     from dptext import settings
 
-    return decode(settings.content_of(path, kind), path, kind)
+    return decode(settings.read_content(path, kind), path, kind)
 
 
 def decode(content: bytes, path: Path, kind: str = _KIND) -> Configuration | None:
@@ -182,7 +182,7 @@ def _toml(content: bytes, name: str) -> object:
     return tools.get("dptext") if isinstance(tools, dict) else None
 
 
-def settings_of(
+def layered_settings(
     command: str, options: Sequence[Option], named: Iterable[str], file: Configuration
 ) -> dict[str, Setting]:
     """Return what the environment, else a file, sets for a command.
@@ -195,7 +195,7 @@ def settings_of(
     by_variable = by_file | BY_VARIABLE.get(command, frozenset())
     variables, keys = dict[str, Setting](), dict[str, Setting]()
     for option in options:
-        name, variable = option.name, variable_of(option.name)
+        name, variable = option.name, variable_name(option.name)
         text = os.environ.get(variable)
         if text and name in by_variable:
             split = _split(text, variable) if option.multiple else text
@@ -222,13 +222,13 @@ def _check_keys(file: Configuration) -> None:
         if key not in _KEYS:
             hint = registry.suggest(key, _KEYS)
             if key in _SECRET:
-                hint = f"a shared file must not name a secret; use {variable_of(key)}"
+                hint = f"a shared file must not name a secret; use {variable_name(key)}"
             raise UsageError(
                 f"{file.shown}: sanitize.{key}: not a setting for files; {hint}"
             )
 
 
-def variable_of(name: str) -> str:
+def variable_name(name: str) -> str:
     """Return the environment variable of a parameter."""
     return f"DPTEXT_{name.rstrip('_').upper()}"
 

@@ -90,7 +90,7 @@ def command(
     with Release() as opened:
         # All is opened before anything is read, the data first: they appear last.
         sink = opened.open(output, held=fail_on is not None)
-        beside = reports.beside(task)
+        beside = reports.public_path(task)
         sidecar = None if beside is None else opened.open(str(beside))
         write = outputs.internal(reports, opened)
         aside = None
@@ -123,7 +123,7 @@ def command(
         )
         if sidecar is not None:
             encoded = document.encode(document.public(result))
-            sidecar.stream.write(signatures.signed(encoded, reports.key))
+            sidecar.stream.write(signatures.sign(encoded, reports.key))
         write(result)
         opened.commit()
     released = outputs.released([task], reports, ())

@@ -71,7 +71,9 @@ def command(
     if profile is not None:
         is_report = profile.endswith(SIDECAR)
         writer = (
-            _of_report(profile, over) if is_report else api.open_pipeline(profile, over)
+            _pipeline_from_report(profile, over)
+            if is_report
+            else api.open_pipeline(profile, over)
         )
     if writer is None or topics.meta_of(writer.lexicon) is not None:
         # Texts are read by words, also where whole ones became topics.
@@ -122,7 +124,7 @@ def command(
     screen.deliver(data, as_json, views.evaluation(result), html=html, beside=beside)
 
 
-def _of_report(path: str, over: Mapping[str, object]) -> Pipeline:
+def _pipeline_from_report(path: str, over: Mapping[str, object]) -> Pipeline:
     """Make the settings ready that a report of words carries.
 
     Raises OSError, and UsageError for a report of vectors, changes beside it, or a

@@ -96,7 +96,7 @@ def _code(error: BaseException) -> int:
         named = isinstance(error.filename, str)
         say(f"{error.filename}: {reason}" if named else reason)
         return 2 if named and error.errno in _NAMES else 1
-    described = registry.failure_of(error)
+    described = registry.describe_exception(error)
     say(str(described))
     return described.exit_code
 

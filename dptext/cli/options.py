@@ -37,7 +37,7 @@ RISK = (
 )
 LEXICON = "Lexicon of `dptext lexicon list`, or a file."
 SET = "Override one key of the profile or policy, as in tokens.number=mask; repeatable."
-# What options do, by panel of the help. A command may say more of its own (option_of).
+# The help of options, by panel. A command may have a text of its own (make_option).
 DAILY = {
     "Input": {
         "field": "Text field, by path or column; repeatable.",
@@ -186,7 +186,7 @@ _METAVARS = {
 }
 
 
-def option_of(name: str, default: object, marks: Sequence[Any]) -> Any:
+def make_option(name: str, default: object, marks: Sequence[Any]) -> Any:
     """Return what Typer takes for an option of a name.
 
     marks stand in the type of its parameter: a text is its help, in place of that of
@@ -210,7 +210,7 @@ def option_of(name: str, default: object, marks: Sequence[Any]) -> Any:
     )
 
 
-def argument_of(marks: Sequence[Any]) -> Any:
+def make_argument(marks: Sequence[Any]) -> Any:
     """Return what Typer takes for an argument: its help, and its name in capitals."""
     texts = [each for each in marks if isinstance(each, str)]
     name = next(filter(str.isupper, texts), None)
@@ -522,7 +522,7 @@ class Reported:
                     "--sign-key: give a file other than --key-file, which must stay "
                     "secret"
                 )
-            key = signatures.signing(self.sign_key)
+            key = signatures.read_private(self.sign_key)
         return Reports(
             internal=self.report,
             page=self.html,
@@ -567,12 +567,12 @@ def overrides(
     """
     from dptext import profile
 
-    return profile.overrides_of(
-        keys_of(settings), lambda name: f"--{name.replace('_', '-')}", **chosen
+    return profile.make_overrides(
+        parse_settings(settings), lambda name: f"--{name.replace('_', '-')}", **chosen
     )
 
 
-def keys_of(
+def parse_settings(
     settings: Iterable[str] | None,
     option: str = "--set",
     example: str = "tokens.number=mask",

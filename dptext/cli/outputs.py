@@ -160,7 +160,7 @@ def planned(
     chosen.check(job.inputs, out_dir or "")
     jobs = [job]
     if out_dir is not None:
-        pairs = outputs_of(
+        pairs = pair_outputs(
             names=job.inputs,
             out_dir=out_dir,
             format=job.format,
@@ -174,7 +174,12 @@ def planned(
     for each in jobs if job.format is None else ():
         source.one_format(each.inputs)
     source.check_files(jobs)
-    paths = [reports.internal, reports.page, job.quarantine, *map(reports.beside, jobs)]
+    paths = [
+        reports.internal,
+        reports.page,
+        job.quarantine,
+        *map(reports.public_path, jobs),
+    ]
     writes = [each.output for each in jobs]
     writes += [str(path) for path in paths if path is not None]
     inputs = [] if in_place else [name for each in jobs for name in each.inputs]
@@ -200,7 +205,7 @@ def _check_streams(job: Job) -> None:
         ) from None
 
 
-def of_all(
+def join_released(
     job: Job,
     released: Sequence[tuple[Job, Written]],
     jobs: Sequence[Job],
@@ -228,7 +233,7 @@ def released(
     folder = os.path.commonpath([str(Path(path or "").parent) for path in paths])
     public, internal, page = (
         None if path is None else str(path)
-        for path in (reports.beside(jobs[0]), reports.internal, reports.page)
+        for path in (reports.public_path(jobs[0]), reports.internal, reports.page)
     )
     return RunOutputs(
         outputs=paths,
@@ -238,7 +243,7 @@ def released(
         page=page,
         copied=tuple(copied),
         first=first,
-        signed=signatures.of_signer(reports.key),
+        signed=signatures.describe_signer(reports.key),
     )
 
 
@@ -256,7 +261,7 @@ def _is_private(path: Path) -> bool:
 
 def make_folder(folder: str, jobs: Sequence[Job], reports: Reports) -> None:
     """Make the folder of the outputs, and see that all its files can be written."""
-    from dptext.engine.run import Opened
+    from dptext.engine.run import JobOutputs
 
     try:
         for parent in {Path(folder), *(Path(job.output or "").parent for job in jobs)}:
@@ -267,7 +272,7 @@ def make_folder(folder: str, jobs: Sequence[Job], reports: Reports) -> None:
         ) from None
     for job in jobs:
         with Release() as release:
-            Opened.of(job, reports, release)
+            JobOutputs.open(job, reports, release)
 
 
 def internal(reports: Reports, release: Release) -> Callable[[Document], None]:
@@ -285,13 +290,13 @@ def internal(reports: Reports, release: Release) -> Callable[[Document], None]:
         if page is not None:
             from dptext.report import html, signatures, views
 
-            shown = views.report(result, signatures.of_signer(reports.key))
+            shown = views.report(result, signatures.describe_signer(reports.key))
             page.write(html.render(shown))
 
     return write
 
 
-def outputs_of(
+def pair_outputs(
     names: Sequence[str],
     out_dir: str,
     format: str | None,
@@ -324,7 +329,7 @@ def outputs_of(
     return pairs
 
 
-def files_of(
+def find_files(
     names: Sequence[str], format: str | None = None, chosen: Chosen = EVERY
 ) -> list[str]:
     """Return files, with the chosen ones of a known format in the place of a folder.

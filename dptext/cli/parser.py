@@ -142,8 +142,8 @@ class Command(_Fitted, TyperCommand):
         if self.name in configuration.COMMANDS and not ctx.resilient_parsing:
             parsed = self.make_parser(ctx).parse_args(list(args))[0]
             typed = {name for name in parsed if isinstance(parsed[name], _GIVEN)}
-            file = of_run(ctx)
-            set_ = configuration.settings_of(self.name, self.params, typed, file)
+            file = find_configuration(ctx)
+            set_ = configuration.layered_settings(self.name, self.params, typed, file)
             ctx.meta[_SETTINGS], ctx.meta[_FILE] = set_, file.path
             ctx.default_map = {name: each.value for name, each in set_.items()}
         return super().parse_args(ctx, args)
@@ -258,7 +258,7 @@ def _styled() -> Iterator[None]:
         yield
 
 
-def of_run(ctx: Parsed) -> Configuration:
+def find_configuration(ctx: Parsed) -> Configuration:
     """Return the configuration that the options before a command choose."""
     root = ctx.find_root().params
     if root.get("no_config"):
@@ -268,7 +268,7 @@ def of_run(ctx: Parsed) -> Configuration:
     return configuration.named(Path(path)) if path else configuration.nearest()
 
 
-def settings_of(
+def default_values(
     command: str, ctx: Parsed
 ) -> tuple[dict[str, object], dict[str, Setting]]:
     """Return what a command takes without options, and what set it, by parameter.
@@ -349,9 +349,9 @@ def _declared(parameter: inspect.Parameter, *, option: bool) -> inspect.Paramete
     kind, *marks = typing.get_args(hint) if hasattr(hint, "__metadata__") else [hint]
     if kind is typer.Context or any(isinstance(mark, ParameterInfo) for mark in marks):
         return parameter
-    info = options.argument_of(marks)
+    info = options.make_argument(marks)
     if option:
-        info = options.option_of(parameter.name, parameter.default, marks)
+        info = options.make_option(parameter.name, parameter.default, marks)
     return parameter.replace(annotation=_annotated[kind, info])
 
 

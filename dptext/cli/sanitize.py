@@ -112,7 +112,7 @@ def command(
     from dptext import lexicons, pipeline, pseudonyms
     from dptext import profile as profiles
     from dptext.engine import survey
-    from dptext.engine.run import Opened, Run
+    from dptext.engine.run import JobOutputs, Run
     from dptext.streams.outputs import Release
 
     over = changes.overrides()
@@ -129,7 +129,7 @@ def command(
             _promised(
                 ready=ready, records=records, fields=fields, keys=keys, budget=budget
             ),
-            plan.size_of(files or (), records.format, outs.chosen),
+            plan.measure_size(files or (), records.format, outs.chosen),
             PublicText.named(trial.public_text, records.field),
             dropped=fields.drop or (),
             pseudonyms=fields.pseudonym or (),
@@ -187,7 +187,7 @@ def command(
         # All is opened before anything is read, the data first: they appear last.
         inspect = stopping.inspection(outs.fail_on, context, budget.subject)
         held = account is not None or inspect is not None
-        opened = None if several else Opened.of(job, reports, release, held=held)
+        opened = None if several else JobOutputs.open(job, reports, release, held=held)
         write = outputs.internal(reports, release)
         words = lexicons.find(recipe.lexicon, warn=warn)
         run = Run(
@@ -218,7 +218,7 @@ def command(
                     master=cluster.master,
                     warn=warn,
                 )
-            job, written = outputs.of_all(job, done, planned, warn)
+            job, written = outputs.join_released(job, done, planned, warn)
             if not written:
                 return
             result = answer.with_warnings(
@@ -270,9 +270,9 @@ def _preview(
 ) -> None:
     """Show what becomes of the first records, and of the fields in them."""
     from dptext.engine import source
-    from dptext.engine.job import token_of
+    from dptext.engine.job import pseudonym_function
 
-    selection, token = job.selection, token_of(job.selection, key)
+    selection, token = job.selection, pseudonym_function(job.selection, key)
     beginning = source.beginning(job, number)
     batch = beginning.records
     there = {name for record in batch for name in record.present or ()}

@@ -162,7 +162,7 @@ def _unlike_settings(draws: Draws, pipeline: Pipeline) -> str:
     elif isinstance(params, past.Params):
         expected = _after_the_past(draws, params, lexicon, counts)
     elif isinstance(params, linguistic.Params):
-        return _of_shares(draws, params, counts)
+        return _check_shares(draws, params, counts)
     if expected is None:
         return ""
     off = np.abs(eps - expected) > _ROOM * expected
@@ -267,7 +267,7 @@ def _after_the_past(
     return expected
 
 
-def _of_shares(draws: Draws, params: linguistic.Params, counts: Floats) -> str:
+def _check_shares(draws: Draws, params: linguistic.Params, counts: Floats) -> str:
     """Say which limit of a shared total is passed by a word or a text."""
     each = params.epsilon_per_word
     totals = np.full(len(counts), params.epsilon) if each is None else each * counts

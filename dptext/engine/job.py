@@ -124,7 +124,7 @@ class Task(NamedTuple):
         return self._replace(records=records)
 
 
-class Done(NamedTuple):
+class TaskResult(NamedTuple):
     """A finished task: what is counted in it, and what is to be written.
 
     Of a batch: the new texts of each record, and how many words of each text were
@@ -149,14 +149,14 @@ class Worker:
         self._meters = meters
         self._key = key
 
-    def __call__(self, task: Task) -> Done:
+    def __call__(self, task: Task) -> TaskResult:
         """Make a batch or a part private."""
         return self._records(task) if task.part is None else self._part(task.part)
 
-    def _records(self, task: Task) -> Done:
+    def _records(self, task: Task) -> TaskResult:
         private = self._pipeline.privatize(task.records, self._randomness)
         counted = self._meters.observe(private.batch(task.first_text))
-        return Done(
+        return TaskResult(
             counted=counted,
             texts=private.texts,
             replaced=private.replaced,
@@ -165,7 +165,7 @@ class Worker:
             faults=[],
         )
 
-    def _part(self, part: FilePart) -> Done:
+    def _part(self, part: FilePart) -> TaskResult:
         """Read a part, make it private, and write it.
 
         It must be no part with one of the first FIRST_TEXTS texts of a run.
@@ -182,7 +182,9 @@ class Worker:
         # The head is there, so that no batch is empty.
         done = self._records(Task(batch, metrics.FIRST_TEXTS))
         out, present = io.BytesIO(), Counter[tuple[str, ...] | None]()
-        writer = module.writer(out, part.selection, token_of(part.selection, self._key))
+        writer = module.writer(
+            out, part.selection, pseudonym_function(part.selection, self._key)
+        )
         head: int | None = None  # bytes that it takes in the output
         for record, texts in zip(batch, done.texts, strict=True):
             if isinstance(record.rest, Verbatim):
@@ -192,7 +194,7 @@ class Worker:
                 present[record.present] += 1
                 writer.write(record, texts)
         data = out.getvalue()[head:]
-        return Done(
+        return TaskResult(
             counted=done.counted,
             texts=[],
             replaced=[],
@@ -202,7 +204,7 @@ class Worker:
         )
 
 
-def token_of(selection: Selection, key: RunKey) -> formats.Token:
+def pseudonym_function(selection: Selection, key: RunKey) -> formats.Token:
     """Return what gives the pseudonyms of a run, if its records have any.
 
     Raises UsageError for a key that is in no file.
@@ -222,7 +224,7 @@ class Recipe(NamedTuple):
     key: RunKey
 
     @classmethod
-    def of(cls, pipeline: Pipeline, key: RunKey) -> Recipe:
+    def from_pipeline(cls, pipeline: Pipeline, key: RunKey) -> Recipe:
         """Return what makes workers of a pipeline and a run key.
 
         Raises UsageError where a third party is asked: one process counts requests.

@@ -24,18 +24,18 @@ import msgspec
 
 from dptext import formats, settings
 from dptext.engine.job import (
-    Done,
     Job,
     Progress,
     Recipe,
     Task,
+    TaskResult,
     Warn,
     Worker,
     Written,
-    token_of,
+    pseudonym_function,
 )
 from dptext.engine.shuffled import Shuffled
-from dptext.engine.source import Source, location, subject_of
+from dptext.engine.source import Source, find_subject, location
 from dptext.engine.survey import Fields, HeldBack, Language
 from dptext.engine.tally import BEGIN, Start, Tally
 from dptext.errors import InputError, OutputError, RefusedError, UsageError
@@ -76,7 +76,7 @@ class Reports:
     sidecar: bool = False
     key: Key | None = None
 
-    def beside(self, job: Job) -> Path | None:
+    def public_path(self, job: Job) -> Path | None:
         """Return where a job's public report goes; devices have none beside them."""
         if self.public is not None:
             return self.public
@@ -87,7 +87,7 @@ class Reports:
         return None if device else Path(job.output + SIDECAR)
 
 
-class Opened(NamedTuple):
+class JobOutputs(NamedTuple):
     """What a job writes to, opened: data, faulty records, and its public report."""
 
     release: Release
@@ -97,20 +97,20 @@ class Opened(NamedTuple):
     key: Key | None
 
     @classmethod
-    def of(
+    def open(
         cls,
         job: Job,
         reports: Reports,
         release: Release,
         *,
         held: bool = False,
-    ) -> Opened:
+    ) -> JobOutputs:
         """Open what a job writes to, as a part of a release, the data first.
 
         held as in OutputFile.
         """
         output = release.open(job.output, job.selection.encoding, held=held)
-        aside, beside = None, reports.beside(job)
+        aside, beside = None, reports.public_path(job)
         if job.on_error == "quarantine" and job.quarantine is not None:
             # For the user's eyes only: it holds original text.
             aside = release.open_quarantine(job.quarantine)
@@ -157,7 +157,7 @@ class Charging:
             amount = self._amount(islice(counts, len(record.texts)))
             if isinstance(record.rest, Verbatim):
                 continue
-            subject = subject_of(record, self.subject)
+            subject = find_subject(record, self.subject)
             nonce = None if keyed is None else keyed.nonce(record)
             charges.append(Charge(record.ordinal, subject, amount, nonce))
         self.entry.reserve(each for each in charges if any(each.amount))
@@ -298,7 +298,7 @@ class Run:
         """
         self.pipeline = pipeline
         self.key = key
-        self.tally = Tally.of(pipeline.lexicon, start)
+        self.tally = Tally.begin(pipeline.lexicon, start)
         self._bayes_risk, self._measures = bayes_risk, measures
         self._warn, self._progress = warn, progress
         self._account = account
@@ -324,7 +324,7 @@ class Run:
                 continue
             start = self.tally.next.records
             work = kept.work(job, start)
-            read = kept.done(job, work, reports.beside(job))
+            read = kept.done(job, work, reports.public_path(job))
             if read is not None:
                 self.tally.pass_over(read)
                 continue
@@ -343,12 +343,12 @@ class Run:
     def release(self, job: Job, reports: Reports) -> Written:
         """Carry out a job of several: its output appears with its sidecar."""
         with Release() as release:
-            opened = Opened.of(job, reports, release, held=self.holds)
+            opened = JobOutputs.open(job, reports, release, held=self.holds)
             with self.releasing(job, opened) as written:
                 return written
 
     @contextlib.contextmanager
-    def releasing(self, job: Job, opened: Opened) -> Iterator[Written]:
+    def releasing(self, job: Job, opened: JobOutputs) -> Iterator[Written]:
         """Carry out a job; all of its release appears when the block ends well.
 
         Raises InputError at the first faulty record when on_error is "fail", when no
@@ -363,7 +363,7 @@ class Run:
                 self.inspect(job, written, opened.output)
             if opened.public is not None:
                 public = document.encode(document.public(self.report(job, [written])))
-                opened.public.stream.write(signatures.signed(public, opened.key))
+                opened.public.stream.write(signatures.sign(public, opened.key))
             yield written
             opened.release.complete()
             charging.leave()
@@ -416,7 +416,7 @@ class Run:
                 randomness=pipeline.randomness(self.key) if repeatable else None,
             )
 
-    def _carry_out(self, job: Job, opened: Opened, charging: Charging) -> Written:
+    def _carry_out(self, job: Job, opened: JobOutputs, charging: Charging) -> Written:
         """Read, make private and write all records of a job, and count them."""
         began, pipeline, tally = time.monotonic(), self.pipeline, self.tally
         before = pipeline.decoder.used
@@ -495,7 +495,7 @@ class Run:
         self, job: Job, module: formats.Format, stream: BinaryIO
     ) -> formats.Writer:
         """Return what writes the records of a job."""
-        token = token_of(job.selection, self.key)
+        token = pseudonym_function(job.selection, self.key)
         writer = module.writer(stream, job.selection, token)
         return Shuffled(writer, self.pipeline, self.key) if job.shuffle else writer
 
@@ -528,14 +528,14 @@ class Run:
         jobs: int,
         stack: contextlib.ExitStack,
         key: RunKey,
-    ) -> Iterator[tuple[Task, Done]]:
+    ) -> Iterator[tuple[Task, TaskResult]]:
         """Do tasks, here or in processes that start now and end with a stack."""
         worker = Worker(self.pipeline, key, self.tally.meters)
         if jobs == 1:
             return ((task, worker(task)) for task in tasks)
         from dptext.engine import pool
 
-        recipe = Recipe.of(self.pipeline, key)
+        recipe = Recipe.from_pipeline(self.pipeline, key)
         workers = stack.enter_context(pool.started(recipe.worker, jobs, worker))
         return pool.spread(workers, tasks)
 
@@ -566,7 +566,7 @@ class Run:
 
 
 def _write(
-    writer: formats.Writer, fields: Fields, task: Task, done: Done, source: Source
+    writer: formats.Writer, fields: Fields, task: Task, done: TaskResult, source: Source
 ) -> None:
     """Write the records of a batch and what stands between them, or a part."""
     for record, texts in zip(task.records, done.texts, strict=True):

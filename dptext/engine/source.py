@@ -280,14 +280,14 @@ class Source:
         where, selection, module = location(name), self._job.selection, self._format
         if not parts or self._repeats or module.regular(selection) is None:
             for item in module.read(Input(stream, selection, where, self._next)):
-                yield from self._taken(item)
+                yield from self._number(item)
             return
         counted, before = _Counted(stream), list[Verbatim]()
         source = Input(cast(BinaryIO, counted), selection, where, self._next)
         for item in module.read(source):
             if isinstance(item, Verbatim):
                 before.append(item)
-            yield from self._taken(item)
+            yield from self._number(item)
             # All that needs the first records has seen enough of them.
             begun = self._records >= SAMPLE and self._texts >= FIRST_TEXTS
             if begun and not isinstance(item, Verbatim):
@@ -326,9 +326,9 @@ class Source:
         items = self._format.read(part.source(rest))
         next(items)  # the head
         for item in items:
-            yield from self._taken(item)
+            yield from self._number(item)
 
-    def _taken(self, item: formats.Item) -> Iterator[Record]:
+    def _number(self, item: formats.Item) -> Iterator[Record]:
         """Give an item its number; a fault is no record."""
         if isinstance(item, Verbatim):
             if item.note:
@@ -461,7 +461,7 @@ def beginning(job: Job, number: int) -> Beginning:
     return Beginning(module, items)
 
 
-def subject_of(record: Record, name: str) -> str:
+def find_subject(record: Record, name: str) -> str:
     """Return whom a record is about. Raises UsageError where records have no fields."""
     if record.subject is None:
         raise UsageError(

@@ -174,7 +174,7 @@ class Tally(Totals):
     seconds: float = 0.0
 
     @classmethod
-    def of(cls, lexicon: Lexicon, start: Start = BEGIN) -> Tally:
+    def begin(cls, lexicon: Lexicon, start: Start = BEGIN) -> Tally:
         """Start all metrics of a run, or of what comes after a start."""
         meters = Meters(lexicon)
         return cls(meters.observe(Batch.empty()), meters=meters, start=start)

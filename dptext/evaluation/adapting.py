@@ -244,7 +244,10 @@ def _attacked(
 
 
 def _kept(ready: Pipeline, read: Sequence[tuple[str, ...]]) -> Decoded:
-    tally, randomness = Tally.of(ready.lexicon), ready.randomness(RunKey.from_seed(0))
+    tally, randomness = (
+        Tally.begin(ready.lexicon),
+        ready.randomness(RunKey.from_seed(0)),
+    )
     records = (Record(n, texts, None) for n, texts in enumerate(read))
     for batch in pipeline.batches(records):
         tally.count(ready.privatize(batch, randomness))

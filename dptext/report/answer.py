@@ -40,7 +40,7 @@ from dptext.report.blocks import Badge, Block, Figures, Rows, Tone
 from dptext.report.counted import counted
 from dptext.report.document import Document, Private, WordSection, treatment
 from dptext.report.exports import SIDECAR
-from dptext.report.figures import CLASSES, bound, count, of_third_party, whole
+from dptext.report.figures import CLASSES, bound, count, third_party_sentence, whole
 from dptext.report.lines import Line
 from dptext.report.signatures import UNSIGNED
 from dptext.report.whole_texts import TopicFigures
@@ -115,11 +115,11 @@ def answer(document: Document, released: RunOutputs | None = None) -> list[Line]
     lines += [_private(document, released), _copied(document, released)]
     layout = document.run.layout
     lines += changed_fields(layout.dropped, layout.pseudonyms)
-    lines += protected(document.guarantee, document)
+    lines += protection(document.guarantee, document)
     if words is not None and words.topics is not None:
         seeded = document.run.key == "seed"
         shuffled = document.run.layout.shuffled
-        lines += of_topics(words.topics, seeded=seeded, shuffled=shuffled)
+        lines += topic_lines(words.topics, seeded=seeded, shuffled=shuffled)
         if private is not None and private.words is not None:
             changed = private.words.metrics.get("PP", {}).get("share_changed")
             lines.append(
@@ -133,8 +133,8 @@ def answer(document: Document, released: RunOutputs | None = None) -> list[Line]
         lines += [] if private is None else [_kept(private, replaced=replaced)]
     else:
         assert document.vectors is not None
-        lines += vector_lines.of_measures(document.vectors.measures)
-        lines += vector_lines.of_worth(document)
+        lines += vector_lines.attack_lines(document.vectors.measures)
+        lines += vector_lines.use_lines(document)
     sent = [*_third_party(document)]
     return [*lines, *sent, _send(document), _repeat(document, sent), _report(released)]
 
@@ -145,7 +145,7 @@ def not_anonymous(promise: Statement) -> Iterator[Line]:
         yield Line("anonymous", _NOT_ANONYMOUS, {"anonymous": False})
 
 
-def warnings_of(document: Document) -> tuple[str, ...]:
+def run_warnings(document: Document) -> tuple[str, ...]:
     """Return what a run warned of; a public report says nothing of that."""
     return () if document.private is None else document.private.warnings
 
@@ -216,7 +216,7 @@ def to_html(document: Document, released: RunOutputs | None = None) -> str:
     """Return the answer as a part of another page, such as a notebook."""
     from dptext.report import html
 
-    return html.fragment([rows(answer(document, released), warnings_of(document))])
+    return html.fragment([rows(answer(document, released), run_warnings(document))])
 
 
 def _height(sentence: str) -> int:
@@ -334,7 +334,7 @@ def _inside(document: Document) -> list[str]:
     return [CLASSES.get(name, name) for name in names if name != "space"]
 
 
-def protected(promise: Statement, document: Document | None = None) -> list[Line]:
+def protection(promise: Statement, document: Document | None = None) -> list[Line]:
     """Say what is guaranteed for one word or text, then for all about a person.
 
     document holds what is known of a run beside its promise.
@@ -353,7 +353,7 @@ def protected(promise: Statement, document: Document | None = None) -> list[Line
         sentence = promise.sentence[:1].lower() + promise.sentence[1:]
         if document is not None and document.run.key == "seed":
             sentence = f"no guarantee: {_BY_SEED}"
-        none = Line("a person", "no guarantee", _of_person(promise))
+        none = Line("a person", "no guarantee", _person_figures(promise))
         return [Line(f"one {of}", sentence, figures), none]
     proves = "hardly ever proves a" if promise.delta else "proves no"
     near = f"{_near(promise)} from similar {of}s, not from very different ones"
@@ -396,7 +396,7 @@ def _finite(nats: float | None) -> float | None:
     return nats if nats is not None and math.isfinite(nats) else None
 
 
-def _of_person(promise: Statement) -> JsonObject:
+def _person_figures(promise: Statement) -> JsonObject:
     return {
         "protected_as_a_whole": False,
         "loss_of_a_text": _finite(promise.text_loss.total),
@@ -408,7 +408,7 @@ def _person(promise: Statement, document: Document | None) -> Line:
     """Say what is guaranteed for all words of a person."""
     recorded = None if document is None else document.run.recorded
     private = None if document is None else document.private
-    total, figures = promise.text_loss.total, _of_person(promise)
+    total, figures = promise.text_loss.total, _person_figures(promise)
     rare = ", apart from rare exceptions" if promise.delta else ""
     if recorded is not None:
         limit = recorded.limits
@@ -464,7 +464,7 @@ def attacks(known: Attackers) -> list[Line]:
     ]
 
 
-def of_topics(
+def topic_lines(
     topics: TopicFigures, *, seeded: bool, shuffled: bool = False
 ) -> list[Line]:
     """Say how often the nearest topic is written, and who finds an original."""
@@ -511,7 +511,7 @@ def _third_party(document: Document) -> Iterator[Line]:
     if private is not None and private.words is not None:
         used = private.words.used
     if used is not None:
-        yield Line("third party", of_third_party(used), msgspec.to_builtins(used))
+        yield Line("third party", third_party_sentence(used), msgspec.to_builtins(used))
 
 
 def _send(document: Document) -> Line:

@@ -66,7 +66,7 @@ class ReaderFigures:
     categories: dict[str, Share] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, measured: Sequence[InContext]) -> tuple[ReaderFigures, ...]:
+    def from_measured(cls, measured: Sequence[InContext]) -> tuple[ReaderFigures, ...]:
         """Return a row for each corpus, the largest share first."""
         rows = []
         for corpus in measured:

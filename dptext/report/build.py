@@ -85,7 +85,9 @@ def stated(
         shuffled=layout.shuffled,
         subjects=None if recorded is None else recorded.limits,
     )
-    words = WordSection.of(pipeline, measures.seeded() if key == "seed" else measures)
+    words = WordSection.from_pipeline(
+        pipeline, measures.seeded() if key == "seed" else measures
+    )
     run = _run(
         settings=recipe.settings(),
         profile=names.profile_name(recipe),
@@ -117,7 +119,7 @@ def stated_vectors(
     )
     # Whoever knows the seed needs no guess.
     measured = None if key == "seed" else measures or vector_statement.measured(release)
-    section = VectorSection.of(release, measured)
+    section = VectorSection.from_release(release, measured)
     settings = release.settings
     # The table of vectors has a digest of its own, the lexicon that of its words.
     lexicon = replace(release.lexicon, digest=release.base_digest)
@@ -167,7 +169,7 @@ def finished(
     recorded: Recorded | None = None,
 ) -> Document:
     """Return the internal report of finished outputs; of several it names none."""
-    layout = Layout.of(
+    layout = Layout.from_selection(
         job.selection, {each.format for each in written}, shuffled=job.shuffle
     )
     output = None
@@ -183,8 +185,8 @@ def finished(
         measures=measures,
         recorded=recorded,
     )
-    words = WordCounts.of(pipeline, tally)
-    return _internal(document, Private.of(job.inputs, tally, words), output)
+    words = WordCounts.from_tally(pipeline, tally)
+    return _internal(document, Private.from_counts(job.inputs, tally, words), output)
 
 
 def called(
@@ -200,11 +202,11 @@ def called(
 
     finder names what chose the parts of the texts that are private, if anything did.
     """
-    layout = Layout.of(selection, {"text"} if finder else set())
+    layout = Layout.from_selection(selection, {"text"} if finder else set())
     layout = replace(layout, format=None)
     document = stated(pipeline, key.origin, layout, measures, finder=finder)
-    words = WordCounts.of(pipeline, tally)
-    return _internal(document, Private.of((), tally, words), None)
+    words = WordCounts.from_tally(pipeline, tally)
+    return _internal(document, Private.from_counts((), tally, words), None)
 
 
 def finished_vectors(
@@ -225,7 +227,9 @@ def finished_vectors(
     assert file.digest is not None
     name = Path(job.output).name
     vectors = VectorCounts(counts.words, counts.vectors, most, lost)
-    document = stated_vectors(release, key, Layout.of(job.selection, {counts.format}))
+    document = stated_vectors(
+        release, key, Layout.from_selection(job.selection, {counts.format})
+    )
     output = Output(
         file=name,
         bytes=file.size,
@@ -234,7 +238,9 @@ def finished_vectors(
         columns=writer.names,
         rows=writer.rows,
     )
-    return _internal(document, Private.of(job.inputs, counts, None, vectors), output)
+    return _internal(
+        document, Private.from_counts(job.inputs, counts, None, vectors), output
+    )
 
 
 def with_warnings(document: Document, warnings: Sequence[str]) -> Document:

@@ -45,7 +45,7 @@ class Calibration:
     skipped: str | None = None
 
 
-def risk_of(recipe: Profile) -> float:
+def budget_risk(recipe: Profile) -> float:
     """Return the risk of a profile's budget. Raises UsageError where it has none."""
     params = recipe.budget.params
     if not isinstance(params, uniform.Params) or params.risk is None:

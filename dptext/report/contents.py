@@ -228,7 +228,7 @@ def read_export(report: Document, export: Export) -> Contents:
     if layout.format == "text":
         return contents
     if report.words is not None:
-        with exports.opened(layout, export) as (module, stream, selection):
+        with exports.open_export(layout, export) as (module, stream, selection):
             return read(module, stream, selection, contents)
     written = () if report.output is None else report.output.columns or ()
     if "id" in written:

@@ -90,7 +90,7 @@ class Layout:
     shuffled: bool = False
 
     @classmethod
-    def of(
+    def from_selection(
         cls, selection: Selection, names: Collection[str], *, shuffled: bool = False
     ) -> Layout:
         """Say how the records of outputs in these formats were read."""
@@ -195,7 +195,7 @@ class WordSection:
     topics: TopicFigures | None = None
 
     @classmethod
-    def of(cls, pipeline: Pipeline, measures: PublicMeasures) -> WordSection:
+    def from_pipeline(cls, pipeline: Pipeline, measures: PublicMeasures) -> WordSection:
         """Return what public data alone say of a pipeline."""
         lexicon = pipeline.lexicon
         return cls(
@@ -206,8 +206,8 @@ class WordSection:
             prior=str(lexicon.meta.get("prior", "not stated")),
             no_risk=measures.no_risk,
             deniability=measures.deniability,
-            readers=ReaderFigures.of(measures.in_context),
-            written=ReaderFigures.of(measures.written),
+            readers=ReaderFigures.from_measured(measures.in_context),
+            written=ReaderFigures.from_measured(measures.written),
             readers_risk=measures.readers_risk,
             language=lexicon.language,
             decoder_files=dict(pipeline.decoder.content),
@@ -233,7 +233,9 @@ class VectorSection:
     table_digest: Digest
 
     @classmethod
-    def of(cls, release: VectorRelease, measures: Measures | None) -> VectorSection:
+    def from_release(
+        cls, release: VectorRelease, measures: Measures | None
+    ) -> VectorSection:
         """Return what public data alone say of a release."""
         return cls(
             measures=measures,
@@ -301,7 +303,7 @@ class WordCounts:
         return unknown > _UNKNOWN * (known + unknown)
 
     @classmethod
-    def of(cls, pipeline: Pipeline, tally: Tally) -> WordCounts:
+    def from_tally(cls, pipeline: Pipeline, tally: Tally) -> WordCounts:
         """Return what a run counted."""
         counted, meters = tally.counted, tally.meters
         tokens = dict(zip(kinds.NAMES, counted.tokens.tolist(), strict=False))
@@ -358,7 +360,7 @@ class Private:
     warnings: tuple[str, ...] = ()
 
     @classmethod
-    def of(
+    def from_counts(
         cls,
         inputs: Sequence[str],
         counts: Tally | Counts,

@@ -92,7 +92,7 @@ class Export:
     unstaged: Callable[[], str] = str
 
 
-def beside(path: Path) -> Path:
+def sidecar_path(path: Path) -> Path:
     """Return where the report of an export lies."""
     return path.parent / f"{path.name}{SIDECAR}"
 
@@ -108,7 +108,7 @@ class Entry(NamedTuple):
     fails: bool = False
 
 
-def inside(folder: Path, policy: ExportPolicy) -> Iterator[Entry]:
+def walk(folder: Path, policy: ExportPolicy) -> Iterator[Entry]:
     """Account for everything in a folder at any depth.
 
     Folders that cannot be read are given as if they were exports, which fail then.
@@ -173,7 +173,7 @@ def on_disk(path: Path) -> Export:
     with path.open("rb") as file:
         sha256, size = hashlib.file_digest(file, "sha256").hexdigest(), file.tell()
     try:
-        report = streams.read_small(beside(path), "report")
+        report = streams.read_small(sidecar_path(path), "report")
     except FileNotFoundError:
         report = None
     return Export(
@@ -256,7 +256,7 @@ class GitIndex:
         problem = f"{path}: git cannot read the staged files; run git fsck"
         return _git("cat-file", "blob", self._files[path], problem=problem)
 
-    def above(self, names: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
+    def in_parents(self, names: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
         """Give the paths of names in this folder and those above it, the nearest first.
 
         With what is staged of each; None where it is not.
@@ -365,12 +365,12 @@ def _git(
     return done.stdout
 
 
-def named(layout: Layout, export: Export) -> tuple[str, ...] | None:
+def named_fields(layout: Layout, export: Export) -> tuple[str, ...] | None:
     """Return the copied fields of a file as its writer names them: see Output.
 
     Raises InputError and UsageError when its first record is not as the layout says.
     """
-    with opened(layout, export) as (module, stream, selection):
+    with open_export(layout, export) as (module, stream, selection):
         for item in module.read(formats.Input(stream, selection, "file")):
             if isinstance(item, Fault):
                 raise InputError("its first record does not match its report")
@@ -381,18 +381,18 @@ def named(layout: Layout, export: Export) -> tuple[str, ...] | None:
     return None
 
 
-def copied(layout: Layout, export: Export) -> Iterator[str]:
+def copied_fields(layout: Layout, export: Export) -> Iterator[str]:
     """Give the names of the fields of an export that are not private.
 
     Raises InputError and UsageError when they cannot be read.
     """
-    with opened(layout, export) as (module, stream, selection):
+    with open_export(layout, export) as (module, stream, selection):
         if formats.by_suffix(export.name) not in (None, module):
             raise UsageError("the file's name says another format")
         yield from module.copied(stream, selection)
 
 
-def denied(names: Iterable[str], policy: ExportPolicy) -> Iterator[str]:
+def denied_fields(names: Iterable[str], policy: ExportPolicy) -> Iterator[str]:
     """Yield which of the fields of an export the policy does not want in any form."""
     found = [name for name in names if _is_denied(name, policy)]
     if found:
@@ -432,7 +432,7 @@ def pseudonyms_against_policy(
 
 
 @contextlib.contextmanager
-def opened(
+def open_export(
     layout: Layout, export: Export
 ) -> Iterator[tuple[Format, BinaryIO, Selection]]:
     """Open an export for a block, with what reads it as its report says.

@@ -125,7 +125,7 @@ def between(low: float | None, high: float | None) -> str:
     return f"{share(low)} to {share(high)}"
 
 
-def beside_chance(shown: str, chance: float | None) -> str:
+def with_chance(shown: str, chance: float | None) -> str:
     """Write a share, or S_w, with what it would be by chance, where that is known."""
     if chance is None:
         return shown
@@ -148,7 +148,7 @@ def legend(*names: str) -> tuple[str, ...]:
     return tuple(f"{name}: {MEANINGS[name]}." for name in names)
 
 
-def of_third_party(used: ServerAsked | ServerUse) -> str:
+def third_party_sentence(used: ServerAsked | ServerUse) -> str:
     """Say to which address draws went and, where it is known, what came of it."""
     which, after = "draws were", ""
     if isinstance(used, ServerUse):

@@ -84,7 +84,7 @@ class Scale:
     ticks: tuple[float, ...]
 
     @classmethod
-    def of(cls, values: Sequence[float], start: float, stop: float) -> Scale:
+    def fit(cls, values: Sequence[float], start: float, stop: float) -> Scale:
         """Return a scale for finite values, from 0 to 1 where there are none."""
         low, high = min(values, default=0.0), max(values, default=1.0)
         if high - low <= max(_NEAR * max(abs(low), abs(high)), _LEAST):
@@ -134,8 +134,8 @@ def drawn(chart: Chart) -> Drawn:
         for name, points in chart.lines
     ]
     points = [point for _, line in kept for point in line]
-    across = Scale.of([point.x for point in points], LEFT, RIGHT)
-    up = Scale.of([point.y for point in points], BOTTOM, TOP)
+    across = Scale.fit([point.x for point in points], LEFT, RIGHT)
+    up = Scale.fit([point.y for point in points], BOTTOM, TOP)
     curves = []
     for number, (name, line) in enumerate(kept):
         marks, labels = [], []

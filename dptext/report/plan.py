@@ -110,7 +110,7 @@ class Plan:
     text_bytes: int | None = None
     counted: str = ""
     seconds: float | None = None
-    third_party: Asking | None = None
+    third_party: ThirdPartyCost | None = None
     #: Fields that outputs will leave out.
     dropped: tuple[str, ...] = ()
     #: Fields whose values will be keyed tokens.
@@ -123,7 +123,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class ThirdPartyCost:
     """What a third party will be asked: for bytes of text, or for 1 MB.
 
     requests at least, since each text takes one; tokens_sent about, at four characters
@@ -154,7 +154,7 @@ def plan(
     on public texts of the user.
     """
     measures = PublicMeasures.of(pipeline, bayes_risk)
-    asking = _asking(pipeline, 10**6 if size is None else size.text)
+    asking = _third_party_cost(pipeline, 10**6 if size is None else size.text)
     pipeline = pipeline.offline
     rate = _characters(pipeline)
     return Plan(
@@ -183,7 +183,7 @@ def plan(
     )
 
 
-def _asking(pipeline: Pipeline, size: int) -> Asking | None:
+def _third_party_cost(pipeline: Pipeline, size: int) -> ThirdPartyCost | None:
     """Return what it costs to have a third party write so many bytes of text.
 
     By one long text of public sentences, which are not sent.
@@ -201,7 +201,7 @@ def _asking(pipeline: Pipeline, size: int) -> Asking | None:
         return None
     share = size / len(text)
     counts = (cost.requests, cost.tokens_sent, cost.tokens_received)
-    return Asking(
+    return ThirdPartyCost(
         party.host, party.model, size, *(math.ceil(each * share) for each in counts)
     )
 
@@ -236,11 +236,11 @@ def _characters(pipeline: Pipeline) -> float:
 
 def view(result: Plan) -> Page:
     """Return a plan as a page."""
-    readers = ReaderFigures.of(result.in_context)
+    readers = ReaderFigures.from_measured(result.in_context)
     known = Attackers(
         risk=result.risk,
         risk_note=result.risk_note,
-        written=ReaderFigures.of(result.written),
+        written=ReaderFigures.from_measured(result.written),
         readers=readers,
         readers_risk=result.readers_risk,
         language=result.language,
@@ -251,11 +251,11 @@ def view(result: Plan) -> Page:
     lines = [
         *answer.not_anonymous(result.guarantee),
         *answer.changed_fields(result.dropped, result.pseudonyms),
-        *answer.protected(result.guarantee),
+        *answer.protection(result.guarantee),
         *(
             answer.attacks(known)
             if result.topics is None
-            else answer.of_topics(result.topics, seeded=False)
+            else answer.topic_lines(result.topics, seeded=False)
         ),
     ]
     examples = Table(

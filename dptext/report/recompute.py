@@ -118,13 +118,13 @@ class Recomputer:
         try:
             _check_parts(document)
             state = self._stated(document)
-            with _carried_out():
+            with _catch_failures():
                 wanted = public(state(document.run))
         except _EndedError as ended:
             return Outcome(*ended.args)
         outcome = _compared(wanted, document)
         difference = outcome.difference or _chosen(document)
-        return Outcome(difference, outcome.gap, risk_of(wanted), wanted)
+        return Outcome(difference, outcome.gap, known_risk(wanted), wanted)
 
     def _stated(self, document: Document) -> _Stated:
         """Return what draws up the report of settings. Raises _EndedError."""
@@ -132,7 +132,7 @@ class Recomputer:
         measured = run.key != "seed"
         if words is not None:
             measured = measured and words.no_risk is not NoRisk.SWITCHED_OFF
-        make = self._of_vectors if words is None else self._of_words
+        make = self._prepare_vectors if words is None else self._prepare_words
         what = run.settings, run.profile, run.lexicon, run.lexicon_digest
         parts = (words is None, *what, measured, run.dptext)
         key = msgspec.json.encode(parts, order="deterministic")
@@ -147,11 +147,11 @@ class Recomputer:
             raise done
         return done
 
-    def _of_words(self, run: Run, measured: bool) -> _Stated:
-        with _taken(run):
+    def _prepare_words(self, run: Run, measured: bool) -> _Stated:
+        with _catch_invalid_settings(run):
             recipe = profile.resolved(run.settings, run.profile, run.lexicon)
         lexicon = self._lexicon(run)
-        with _carried_out():
+        with _catch_failures():
             ready = pipeline.build(recipe, lexicon)
             figures = PublicMeasures.of(ready, measured)
         return lambda run: build.stated(
@@ -162,12 +162,12 @@ class Recomputer:
             recorded=run.recorded,
         )
 
-    def _of_vectors(self, run: Run, measured: bool) -> _Stated:
-        with _taken(run):
+    def _prepare_vectors(self, run: Run, measured: bool) -> _Stated:
+        with _catch_invalid_settings(run):
             chosen = release.of_plain(run.settings, run.profile, run.lexicon)
         sentence = chosen.options.pool is Pool.SENTENCE
         lexicon = None if sentence else self._lexicon(run)
-        with _carried_out():
+        with _catch_failures():
             ready = release.of(chosen, lexicon=lexicon)
             figures = statement.measured(ready) if measured else None
         return lambda run: build.stated_vectors(
@@ -198,7 +198,7 @@ class Recomputer:
         return replace(lexicon, name=run.lexicon)
 
 
-def risk_of(document: Document) -> float | None:
+def known_risk(document: Document) -> float | None:
     """Return how often the best guess is right that a report knows, None of none.
 
     Of vectors the upper limit of the ruler's.
@@ -264,7 +264,7 @@ def _figures(told: object) -> list[str]:
 
 
 @contextlib.contextmanager
-def _taken(run: Run) -> Iterator[None]:
+def _catch_invalid_settings(run: Run) -> Iterator[None]:
     """Raise _EndedError where dptext does not take the settings that a report names."""
     try:
         yield
@@ -279,7 +279,7 @@ def _taken(run: Run) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _carried_out() -> Iterator[None]:
+def _catch_failures() -> Iterator[None]:
     """Raise _EndedError where settings make nothing here."""
     try:
         yield

@@ -72,7 +72,7 @@ def read(path: Path) -> Key:
 
     Raises UsageError, as for a private key that other users may read.
     """
-    return of(randomness.key_bytes(path, is_public), f"key file {path}")
+    return parse(randomness.key_bytes(path, is_public), f"key file {path}")
 
 
 def is_public(data: bytes) -> bool:
@@ -80,7 +80,7 @@ def is_public(data: bytes) -> bool:
     return data.lstrip().startswith(_PUBLIC)
 
 
-def of(data: bytes, name: str) -> Key:
+def parse(data: bytes, name: str) -> Key:
     """Return the key of a file's content. Raises UsageError."""
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives import serialization
@@ -104,7 +104,7 @@ def of(data: bytes, name: str) -> Key:
     )
 
 
-def signing(path: Path) -> Key:
+def read_private(path: Path) -> Key:
     """Read a key that signs. Raises UsageError."""
     key = read(path)
     if key.private is None:
@@ -114,7 +114,7 @@ def signing(path: Path) -> Key:
     return key
 
 
-def signed(report: bytes, key: Key | None) -> bytes:
+def sign(report: bytes, key: Key | None) -> bytes:
     """Return an encoded report with its signature, the report itself without a key."""
     if key is None:
         return report
@@ -141,7 +141,7 @@ def problem(report: bytes, keys: Sequence[Key]) -> str:
     return "its report was changed: the signature does not hold"
 
 
-def shown(report: bytes, keys: Sequence[Key]) -> str:
+def describe(report: bytes, keys: Sequence[Key]) -> str:
     """Say who signed a report, in a few words: a key counts as verified by keys."""
     signature = _signature(report)
     if signature is None:
@@ -154,7 +154,7 @@ def shown(report: bytes, keys: Sequence[Key]) -> str:
     return f"said to be {named}, not verified: dptext check --verify-key verifies it"
 
 
-def of_signer(key: Key | None) -> str:
+def describe_signer(key: Key | None) -> str:
     """Say who signs the public report of a run."""
     return UNSIGNED if key is None else f"by key {key.id} ({_ALGORITHM})"
 

@@ -15,7 +15,7 @@ from dptext.vectors.worth import worth
 _NOTHING = 0.05
 
 
-def of_measures(measures: Measures | None) -> Iterator[Line]:
+def attack_lines(measures: Measures | None) -> Iterator[Line]:
     """Say how often the original of a vector is found, and what distances keep."""
     if measures is None:
         yield Line("attacker", SEEDED, {"found": None})
@@ -42,7 +42,7 @@ def of_measures(measures: Measures | None) -> Iterator[Line]:
     )
 
 
-def of_worth(document: Document) -> Iterator[Line]:
+def use_lines(document: Document) -> Iterator[Line]:
     """Say what vectors of whole texts are worth where noise leaves nothing of them."""
     run, loss = document.run, document.guarantee.text_loss.total
     found = worth(run.settings, run.lexicon_digest, loss)

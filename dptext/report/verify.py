@@ -24,7 +24,7 @@ from dptext.models import endpoint
 from dptext.report import contents, document, exports, figures, names
 from dptext.report.document import Document, Run, encode
 from dptext.report.exports import SIDECAR, Export
-from dptext.report.recompute import Recomputer, risk_of
+from dptext.report.recompute import Recomputer, known_risk
 from dptext.settings import digest_of_data
 from dptext.types import Level, Notion, Strategy
 from dptext.vectors import Pool, columns
@@ -109,11 +109,11 @@ class Verdict(NamedTuple):
 
 def unchecked(name: str, reason: str, *, fails: bool) -> Verdict:
     """Return the verdict on something in a folder that is no export."""
-    found = of_rule(Rule.NOT_CHECKED, [f"not checked: {reason}"] if fails else [])
+    found = as_findings(Rule.NOT_CHECKED, [f"not checked: {reason}"] if fails else [])
     return Verdict(tuple(found), name=name, unchecked=reason)
 
 
-def of_rule(rule: Rule, lines: Iterable[str]) -> list[Finding]:
+def as_findings(rule: Rule, lines: Iterable[str]) -> list[Finding]:
     """Return lines as findings of one rule."""
     return [Finding(rule, line) for line in lines]
 
@@ -142,8 +142,8 @@ def verdict(
     except UsageError as error:
         return failed(Rule.INVALID, str(error))
     findings = [
-        *of_rule(Rule.OTHER_FILE, _identity(report, export)),
-        *of_rule(Rule.CHANGED, _edited(report, data)),
+        *as_findings(Rule.OTHER_FILE, _identity(report, export)),
+        *as_findings(Rule.CHANGED, _edited(report, data)),
     ]
     if findings:
         return Verdict(tuple(findings))
@@ -151,7 +151,7 @@ def verdict(
     if outcome.difference:
         return failed(Rule.CHANGED, f"its report was changed: {outcome.difference}")
     used = None if report.output is None else report.output.used
-    notes = [] if used is None else [figures.of_third_party(used)]
+    notes = [] if used is None else [figures.third_party_sentence(used)]
     if outcome.gap is not None:
         kind, reason = outcome.gap
         line = f"its report is not recomputed: {reason}"
@@ -163,17 +163,17 @@ def verdict(
             if kind is not None:
                 line += f", or accept that with unverified: [{kind}]{also}"
             findings.append(Finding(Rule.NOT_RECOMPUTED, line))
-    differing, unread = _of_file(report, export)
-    risk = risk_of(report)
+    differing, unread = _compare_file(report, export)
+    risk = known_risk(report)
     if risk is not None and outcome.risk is not None:
         risk = max(risk, outcome.risk)
     findings += [
-        *of_rule(Rule.CHANGED, _contradictions(report)),
-        *of_rule(Rule.CHANGED, differing),
-        *of_rule(Rule.POLICY, _terms(report, risk, policy)),
-        *of_rule(Rule.POLICY, _written(outcome.wanted or report, policy)),
-        *of_rule(Rule.POLICY, _classes(report.guarantee, policy)),
-        *of_rule(Rule.FIELDS, _fields(report, export, policy)),
+        *as_findings(Rule.CHANGED, _contradictions(report)),
+        *as_findings(Rule.CHANGED, differing),
+        *as_findings(Rule.POLICY, _terms(report, risk, policy)),
+        *as_findings(Rule.POLICY, _written(outcome.wanted or report, policy)),
+        *as_findings(Rule.POLICY, _classes(report.guarantee, policy)),
+        *as_findings(Rule.FIELDS, _fields(report, export, policy)),
         *([] if differing else _content(report, export, policy)),
     ]
     return Verdict(tuple(findings), (*notes, *unread))
@@ -220,11 +220,11 @@ def _identity(report: Document, export: Export) -> Iterator[str]:
         yield "its report belongs to a run that did not succeed"
 
 
-def _of_file(report: Document, export: Export) -> tuple[list[str], list[str]]:
+def _compare_file(report: Document, export: Export) -> tuple[list[str], list[str]]:
     """Return what the file says otherwise than its report, and why it was not read."""
     if report.run.layout.format not in registry.names("formats"):
         return [], []  # why it was not recomputed says so
-    differing = _of_vectors if report.words is None else _of_words
+    differing = _compare_vectors if report.words is None else _compare_words
     try:
         return list(differing(report, export)), []
     except (MissingExtra, exports.NotHere) as error:
@@ -234,17 +234,17 @@ def _of_file(report: Document, export: Export) -> tuple[list[str], list[str]]:
         return [line], []
 
 
-def _of_words(report: Document, export: Export) -> Iterator[str]:
+def _compare_words(report: Document, export: Export) -> Iterator[str]:
     """Compare the copied fields with those that the head of the file names."""
     output = report.output
     assert output is not None
     if output.columns is not None or output.rows is not None:
         yield "its report was changed: it names columns, as only reports on vectors do"
-    elif exports.named(report.run.layout, export) != output.copied:
+    elif exports.named_fields(report.run.layout, export) != output.copied:
         yield "its report was changed: it names other copied fields than the file has"
 
 
-def _of_vectors(report: Document, export: Export) -> Iterator[str]:
+def _compare_vectors(report: Document, export: Export) -> Iterator[str]:
     """Compare columns, their types and rows with those of the file."""
     output, section = report.output, report.vectors
     assert output is not None
@@ -281,7 +281,7 @@ def _fields(report: Document, export: Export, policy: ExportPolicy) -> Iterator[
         return
     try:
         if report.words is not None:
-            copied = list(exports.copied(layout, export))
+            copied = list(exports.copied_fields(layout, export))
         else:
             with export.open() as plain:
                 names = columns.shape(plain, export.name).columns
@@ -292,7 +292,7 @@ def _fields(report: Document, export: Export, policy: ExportPolicy) -> Iterator[
         yield "its fields cannot be read, or differ from those in its report"
     else:
         yield from exports.against_policy(copied, policy)
-        yield from exports.denied(
+        yield from exports.denied_fields(
             [*(layout.fields or ()), *layout.pseudonyms, *copied], policy
         )
 
@@ -307,13 +307,13 @@ def _content(report: Document, export: Export, policy: ExportPolicy) -> list[Fin
         if Unverified.CONTENT in policy.unverified:
             return []
         line = f"its columns were not looked at: {error}; or accept that with "
-        return of_rule(Rule.NOT_RECOMPUTED, [f"{line}unverified: [content]"])
+        return as_findings(Rule.NOT_RECOMPUTED, [f"{line}unverified: [content]"])
     except (InputError, UsageError):
         line = "its columns cannot be looked at: the file is not as its report says"
-        return of_rule(Rule.CHANGED, [line])
+        return as_findings(Rule.CHANGED, [line])
     return [
-        *of_rule(Rule.CHANGED, found.false_tokens()),
-        *of_rule(Rule.IDENTIFYING, map(str, found.identifying(policy.identifying))),
+        *as_findings(Rule.CHANGED, found.false_tokens()),
+        *as_findings(Rule.IDENTIFYING, map(str, found.identifying(policy.identifying))),
     ]
 
 
@@ -478,13 +478,17 @@ def as_sarif(judged: Sequence[Verdict], trust: str) -> JsonObject:
         {
             "ruleId": finding.rule,
             "ruleIndex": [*Rule].index(finding.rule),
-            **_said("error", finding.message, each.name),
+            **_sarif_message("error", finding.message, each.name),
         }
         for each in judged
         for finding in each.findings
     ]
-    notes = [_said("note", trust)] if trust else []
-    notes += [_said("note", note, each.name) for each in judged for note in each.notes]
+    notes = [_sarif_message("note", trust)] if trust else []
+    notes += [
+        _sarif_message("note", note, each.name)
+        for each in judged
+        for note in each.notes
+    ]
     rules = [
         {"id": rule, "shortDescription": {"text": MEANINGS[rule]}} for rule in Rule
     ]
@@ -499,7 +503,7 @@ def as_sarif(judged: Sequence[Verdict], trust: str) -> JsonObject:
     return {"$schema": _SARIF, "version": "2.1.0", "runs": [run]}
 
 
-def _said(level: str, text: str, name: str = "") -> JsonObject:
+def _sarif_message(level: str, text: str, name: str = "") -> JsonObject:
     """Return a message on a file, if on one."""
     from urllib.parse import quote
 

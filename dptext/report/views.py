@@ -1,10 +1,7 @@
 """A report as a page of blocks: of words or of vectors, internal or public.
 
 First the short answer, then all that the document holds; parts that are functions of
-the private text are marked, and absent from public reports. The picture of what risk
-settings trade is from figures that ship (python -m tools.readers), of public news: how
-much the strongest measured reader finds, and how often a classifier that learned topics
-from private texts sorts others right.
+the private text are marked, and absent from public reports.
 """
 
 from __future__ import annotations
@@ -12,18 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-import msgspec
-
-from dptext import cache
 from dptext.guarantees import sentences
 from dptext.guarantees.claims import MAX_MEANINGFUL_LOSS, above, number
 from dptext.guarantees.statement import Statement
 from dptext.measures.bayes_risk import Risk
-from dptext.measures.calibrate import Rung, shipped_readers
-from dptext.measures.context_risk import AS_WRITTEN, AT_LEAST, InContext
+from dptext.measures.context_risk import AS_WRITTEN, AT_LEAST
 from dptext.measures.public import Deniability
 from dptext.metrics import Figure
-from dptext.report import answer, figures, whole_texts
+from dptext.report import answer, figures, trade, whole_texts
 from dptext.report.answer import RunOutputs
 from dptext.report.attackers import (
     Attackers,
@@ -31,11 +24,9 @@ from dptext.report.attackers import (
     category_rows,
 )
 from dptext.report.blocks import (
-    Axis,
     Badge,
     Block,
     Bullets,
-    Chart,
     Code,
     Column,
     Figures,
@@ -43,7 +34,6 @@ from dptext.report.blocks import (
     More,
     Page,
     Paragraph,
-    Point,
     Rows,
     Section,
     Show,
@@ -59,13 +49,11 @@ from dptext.report.document import (
 )
 from dptext.report.exports import SIDECAR
 from dptext.report.figures import (
-    beside_chance,
     between,
     count,
-    percent,
     share,
     short,
-    whole,
+    with_chance,
 )
 from dptext.report.signatures import UNSIGNED
 from dptext.types import Level, Notion
@@ -114,6 +102,7 @@ def report(
         name, sections, kept = "vectors", [_vectors(document.vectors)], ""
     failed = () if document.success else ("This run did not succeed.",)
     lines = answer.answer(document, released)
+    shown = answer.rows(lines, answer.run_warnings(document))
     return Page(
         f"Privacy report: {name}",
         [
@@ -134,7 +123,10 @@ def report(
         lead=(*failed, _AUDIENCE[document.audience].format(kept=kept)),
         footer=f"Written by dptext {document.run.dptext}. This page has no scripts and "
         "loads nothing.",
-        first=(answer.rows(lines, answer.warnings_of(document)), *trade(document)),
+        first=(
+            answer.rows(lines, answer.run_warnings(document)),
+            *trade.blocks(document),
+        ),
     )
 
 
@@ -332,7 +324,7 @@ def deniability(deny: Deniability) -> Rows:
         "S_w": (figures.distinct(deny.s_w, deny.runs), deny.s_w_by_chance),
     }
     return [
-        (name, f"{beside_chance(*values)}: {figures.MEANINGS[name]}")
+        (name, f"{with_chance(*values)}: {figures.MEANINGS[name]}")
         for name, values in shown.items()
     ]
 
@@ -429,11 +421,11 @@ def metrics(measured: Mapping[str, Mapping[str, Figure]]) -> Iterator[tuple[str,
             if key != "by_chance"
         )
         meaning = figures.MEANINGS.get(name, key.replace("_", " "))
-        if key == "mean_cosine":  # of older reports, or of a single text
+        if key == "mean_cosine":  # of a single text, with no other rows
             meaning = "mean cosine of texts before and after; 1 is an equal text"
         shown = figures.measure(key if name == "CS" else name, value)
         chance = metric.get("by_chance")
-        shown = beside_chance(shown, chance if isinstance(chance, float) else None)
+        shown = with_chance(shown, chance if isinstance(chance, float) else None)
         yield name, f"{shown}: {meaning} ({about})" if about else f"{shown}: {meaning}"
 
 
@@ -544,61 +536,3 @@ def _check(document: Document, signed: str) -> Section:
     )
     rows.append(("Signature", f"{signed}. {wrote}"))
     return Section("How to check the file", (Figures(rows), *more))
-
-
-_KIND, _CLASSIFIER = "news", "tfidf"
-
-
-def trade(document: Document) -> list[Block]:
-    """Return the trade with the setting of a run marked.
-
-    None where the readers of its report were not measured at several risks.
-    """
-    budget = document.run.settings.get("budget")
-    risk = budget.get("risk") if isinstance(budget, dict) else None
-    points: dict[float, Point] = {}
-    originals = 0.0
-    for rung, corpora in _ladder(document, risk):
-        for corpus in corpora:
-            learned = {each.classifier: each for each in corpus.learned}
-            if corpus.kind == _KIND and _CLASSIFIER in learned:
-                best = max(each.success for each in corpus.readings)
-                of = learned[_CLASSIFIER]
-                points.setdefault(rung, Point(best, of.private, whole(rung)))
-                originals = originals or of.original
-    if len(points) < 2 or risk not in points:
-        return []
-    mine = points[risk]
-    lines = [("risk setting", [*points.values()]), (f"this run, {mine.note}", [mine])]
-    across = Axis("words that the strongest measured attacker finds", percent)
-    up = Axis("topics kept", percent)
-    note = (
-        "Public news. Topics kept: the share of texts that a classifier trained on "
-        f"such texts sorts right; {share(originals)} for originals."
-    )
-    chart = Chart("What each risk setting trades", across, up, lines, labelled=True)
-    return [chart, More((Paragraph(note, "note"),))]
-
-
-def _ladder(
-    document: Document, risk: object
-) -> list[tuple[float, tuple[InContext, ...]]]:
-    """Return what was measured at each risk of the ladder of a report's readers."""
-    words = document.words
-    if words is None or not words.readers or not isinstance(risk, float):
-        return []
-    file = shipped_readers()
-    measured: Mapping[str, object] = cache.shipped_entry(file, "readers") or {}
-    ladders = msgspec.convert(
-        cache.shipped_entry(file, "ladders") or {}, dict[str, dict[str, Rung]]
-    )
-
-    def corpora(rung: Rung) -> tuple[InContext, ...]:
-        found = measured.get(rung.readers, ())
-        return msgspec.convert(found, tuple[InContext, ...])
-
-    for ladder in ladders.values():
-        mine = ladder.get(f"{risk:g}")
-        if mine is not None and ReaderFigures.of(corpora(mine)) == words.readers:
-            return sorted((float(at), corpora(rung)) for at, rung in ladder.items())
-    return []
