@@ -319,9 +319,10 @@ class Vectors:
     @cached_property
     def report(self) -> Document:
         """Draw up the public report, which looks at no text."""
-        from dptext.report import build, document
+        from dptext.report import build
+        from dptext.report.sections import Layout
 
-        layout = document.Layout.from_selection(Selection(), {"text"})
+        layout = Layout.from_selection(Selection(), {"text"})
         return build.stated_vectors(self.release, self.key, layout)
 
 

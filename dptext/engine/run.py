@@ -45,8 +45,9 @@ from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import Randomness, RunKey
 from dptext.report import build, document, signatures
-from dptext.report.document import Document, Recorded
+from dptext.report.document import Document
 from dptext.report.exports import SIDECAR
+from dptext.report.sections import Recorded
 from dptext.report.signatures import Key
 from dptext.streams.outputs import OutputFile, Quarantine, Release
 from dptext.types import Fault, Notion, Record, Strategy, Verbatim

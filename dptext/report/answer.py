@@ -38,10 +38,11 @@ from dptext.report.attackers import (
 )
 from dptext.report.blocks import Badge, Block, Figures, Rows, Tone
 from dptext.report.counted import counted
-from dptext.report.document import Document, Private, WordSection, treatment
+from dptext.report.document import Document
 from dptext.report.exports import SIDECAR
 from dptext.report.figures import CLASSES, bound, count, third_party_sentence, whole
 from dptext.report.lines import Line
+from dptext.report.sections import Private, WordSection, treatment
 from dptext.report.signatures import UNSIGNED
 from dptext.report.whole_texts import TopicFigures
 from dptext.tokens.policy import Form

@@ -41,29 +41,59 @@ _LANGUAGES = {"en": "English"}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReaderFigures:
-    """What one attacker finds in public texts of a kind, to four digits.
+    """Success of one attacker in public texts of a kind, to four digits."""
 
-    success, the share of all words, lies between low and high at 95%; content, of words
-    that are no stop words, and rare, of those beyond the thousand most frequent; null
-    where there are none. counted: of how many other words of that kind the reader knows
-    the pairs.
-    """
-
-    reader: str = AS_WRITTEN
-    kind: str = ""
-    success: Share
-    low: Share
-    high: Share
-    content: Share | None = None
-    rare: Share | None = None
-    counted: Count = 0
-    #: Which texts were read, and how many words; not in a public report of a kind.
-    corpus: str = ""
-    words: Count = 0
-    #: Of words that tell of special categories of personal data, if 50 and more.
-    special: Share | None = None
-    #: The same of each category; not in a public report.
-    categories: dict[str, Share] = field(default_factory=dict)
+    reader: Annotated[str, Meta(description="Name of the attacker.")] = AS_WRITTEN
+    kind: Annotated[str, Meta(description="Kind of text.")] = ""
+    success: Annotated[Share, Meta(description="Share of all words that are found.")]
+    low: Annotated[Share, Meta(description="Lower 95% limit of this share.")]
+    high: Annotated[Share, Meta(description="Upper 95% limit of this share.")]
+    content: Annotated[
+        Share | None,
+        Meta(
+            description="Share of words other than stop words; null if there are none."
+        ),
+    ] = None
+    rare: Annotated[
+        Share | None,
+        Meta(
+            description=(
+                "Share of words beyond the thousand most frequent; null if there are "
+                "none."
+            )
+        ),
+    ] = None
+    counted: Annotated[
+        Count,
+        Meta(
+            description=(
+                "Number of other words of this kind whose pairs the attacker has "
+                "counted."
+            )
+        ),
+    ] = 0
+    corpus: Annotated[
+        str,
+        Meta(
+            description="The texts that were read; empty in a public report of a kind."
+        ),
+    ] = ""
+    words: Annotated[
+        Count, Meta(description="Number of words that were read; 0 in a public report.")
+    ] = 0
+    special: Annotated[
+        Share | None,
+        Meta(
+            description=(
+                "Share of words of special categories of personal data, if there are "
+                "at least 50."
+            )
+        ),
+    ] = None
+    categories: Annotated[
+        dict[str, Share],
+        Meta(description="The same for each category; not in a public report."),
+    ] = field(default_factory=dict)
 
     @classmethod
     def from_measured(cls, measured: Sequence[InContext]) -> tuple[ReaderFigures, ...]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from dptext.report.document import Private
 from dptext.report.figures import CLASSES, count
+from dptext.report.sections import Private
 from dptext.tokens import kinds
 from dptext.types import JsonObject
 

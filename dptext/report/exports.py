@@ -32,7 +32,7 @@ from dptext.streams import outputs
 from dptext.types import Fault, Record, Selection
 
 if TYPE_CHECKING:
-    from dptext.report.document import Layout
+    from dptext.report.sections import Layout
 
 SIDECAR = ".dptext.json"
 # Files that lie beside exports and are not meant to be any.

@@ -19,7 +19,8 @@ from dptext.guarantees.policy import Unverified
 from dptext.lexicons import topics
 from dptext.measures.public import NoRisk, PublicMeasures
 from dptext.report import build
-from dptext.report.document import Document, Run, public
+from dptext.report.document import Document, public
+from dptext.report.sections import Run
 from dptext.settings import digest_of_path
 from dptext.types import Lexicon
 from dptext.vectors import Pool, release, statement

@@ -22,9 +22,10 @@ from dptext.guarantees.policy import ExportPolicy, Unverified
 from dptext.guarantees.statement import Statement
 from dptext.models import endpoint
 from dptext.report import contents, document, exports, figures, names
-from dptext.report.document import Document, Run, encode
+from dptext.report.document import Document, encode
 from dptext.report.exports import SIDECAR, Export
 from dptext.report.recompute import Recomputer, known_risk
+from dptext.report.sections import Run
 from dptext.settings import digest_of_data
 from dptext.types import Level, Notion, Strategy
 from dptext.vectors import Pool, columns

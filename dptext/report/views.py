@@ -40,13 +40,7 @@ from dptext.report.blocks import (
     Table,
     paragraphs,
 )
-from dptext.report.document import (
-    Document,
-    Private,
-    VectorSection,
-    WordCounts,
-    WordSection,
-)
+from dptext.report.document import Document
 from dptext.report.exports import SIDECAR
 from dptext.report.figures import (
     between,
@@ -55,6 +49,7 @@ from dptext.report.figures import (
     short,
     with_chance,
 )
+from dptext.report.sections import Private, VectorSection, WordCounts, WordSection
 from dptext.report.signatures import UNSIGNED
 from dptext.types import Level, Notion
 
@@ -123,10 +118,7 @@ def report(
         lead=(*failed, _AUDIENCE[document.audience].format(kept=kept)),
         footer=f"Written by dptext {document.run.dptext}. This page has no scripts and "
         "loads nothing.",
-        first=(
-            answer.rows(lines, answer.run_warnings(document)),
-            *trade.blocks(document),
-        ),
+        first=(shown, *trade.blocks(document)),
     )
 
 

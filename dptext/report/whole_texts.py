@@ -28,22 +28,36 @@ Count = Annotated[int, Meta(ge=0)]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TopicFigures:
-    """What holders of originals find where whole texts become topics."""
+    """Success of attackers who hold originals, if whole texts become topics."""
 
-    #: Number of topics.
-    topics: Count
-    #: Probability that the topic nearest to a text is written, exact.
-    nearest: Share
-    #: So many equally likely originals that agree in all unchanged fields are held.
-    originals: Count
-    #: The right one is picked at most so often, on average.
-    picked: Share
-    #: The same after any single output.
-    picked_after: Share
-    #: The same of two texts.
-    picked_of_two: Share
-    #: Topics that are written for a text, as a set.
-    together: Count = 1
+    topics: Annotated[Count, Meta(description="Number of topics.")]
+    nearest: Annotated[
+        Share,
+        Meta(
+            description=(
+                "Probability that the topic nearest to a text is written, exact."
+            )
+        ),
+    ]
+    originals: Annotated[
+        Count,
+        Meta(
+            description=(
+                "Number of equally likely originals, alike in all unchanged fields, "
+                "that the attacker holds."
+            )
+        ),
+    ]
+    picked: Annotated[
+        Share, Meta(description="Upper limit of picking the right one, on average.")
+    ]
+    picked_after: Annotated[
+        Share, Meta(description="The same after any single output.")
+    ]
+    picked_of_two: Annotated[Share, Meta(description="The same for two originals.")]
+    together: Annotated[
+        Count, Meta(description="Number of topics written for a text, as a set.")
+    ] = 1
 
     @classmethod
     def from_pipeline(cls, pipeline: Pipeline) -> TopicFigures | None:
