@@ -18,7 +18,7 @@ import re
 import sys
 import types
 import typing
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.models import ParameterInfo
 
-from dptext.cli import configuration, faults, options
+from dptext.cli import configuration, conflicts, faults, options
 from dptext.cli.configuration import Configuration, Setting
 from dptext.cli.options import BadValue
 from dptext.cli.screen import Screen
@@ -38,73 +38,6 @@ _annotated: Any = typing.Annotated  # with types that are not known before
 _SETTINGS, _FILE, _EVERY = "dptext.settings", "dptext.file", "dptext.every"
 _GIVEN = (str, bool, list)  # The types of options on the command line.
 _YES, _NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
-# Options of which only one may be given, and others that do not go together.
-_EITHER = (
-    "key_file seed",
-    "quiet verbose",
-    "quiet json",
-    "verbose json",
-    "out_dir output",
-    "out_dir public_report",
-    "in_place output",
-    "in_place out_dir",
-    "in_place resume",
-    "in_place public_report",
-    "plan preview",
-    "plan seed",
-)
-_LOCAL = "use --engine local"
-_CONFLICTS = {
-    **{
-        pair: f"give --{pair.replace(' ', ' or --')}, not both".replace("_", "-")
-        for pair in _EITHER
-    },
-    "shuffle line_buffered": "--shuffle: no record leaves before all are read; leave "
-    "--line-buffered out",
-    "shuffle resume": "--shuffle: what is written is not noted by the manifest of "
-    "--resume; leave one of them out",
-    "shuffle in_place": "--shuffle: --in-place keeps the place of each record; write "
-    "to another file with -o",
-    "engine shuffle": f"--shuffle: one process orders the records; {_LOCAL}",
-    "in_place sidecar": "--in-place needs the report beside a file, which marks the "
-    "file as private",
-    "line_buffered jobs": "--line-buffered writes every record at once: leave --jobs "
-    "out",
-    "ledger line_buffered": "--ledger: nothing leaves before all of it is charged; "
-    "leave --line-buffered out",
-    "fail_on line_buffered": "--fail-on: nothing leaves before all of it was looked "
-    "at; leave --line-buffered out",
-    "ledger seed": "--seed: anyone who knows it can repeat every draw, so a ledger has "
-    "nothing to count; use --key-file",
-    "engine jobs": "--jobs: the master says how many tasks Spark runs, as in --master "
-    "'local[4]'",
-    "engine quarantine": "--quarantine: tasks of several machines cannot add to one "
-    f"file; use --on-error skip, or {_LOCAL}",
-    "batch_size line_buffered": "--line-buffered writes every record at once: leave "
-    "--batch-size out",
-    "engine resume": f"--resume: the manifest is kept by one process; {_LOCAL}",
-    "engine ledger": f"--ledger: a ledger is charged by one process; {_LOCAL}",
-    "engine sign_key": f"--sign-key: the key stays on this machine; {_LOCAL}",
-}
-# Options that need one of others, and what to do.
-_OF_LEDGER = ("ledger subject", "ledger limit", "subject ledger", "limit ledger")
-_NEEDS = {
-    **dict.fromkeys(
-        (*_OF_LEDGER, "limit_delta ledger"),
-        "--ledger, --subject and --limit go together: give all",
-    ),
-    "trust_key_file key_file": "--trust-key-file is about --key-file: give both",
-    "public_text plan": "--public-text is about --plan: give both",
-    "master engine": "--master needs --engine spark: give both",
-    **dict.fromkeys(
-        ("engine files", "engine out_dir"),
-        "--engine spark: name files or folders, and --out-dir",
-    ),
-    "resume out_dir": "--resume is for folders of outputs (--out-dir); run a single "
-    "file again instead: with --key-file that writes the same bytes",
-    "resume key_file seed": "--resume: without a key every run draws other words, so "
-    "there is nothing to continue; give --key-file",
-}
 
 
 class _Fitted:
@@ -153,8 +86,9 @@ class Command(_Fitted, TyperCommand):
         from dptext.cli import applying, outputs
 
         set_ = ctx.meta.get(_SETTINGS, {})
-        _check_together(self.params, ctx.params)
+        _name_folder(ctx.params)
         usual = {option.name: option.default for option in self.params}
+        conflicts.check(usual, ctx.params)
         typed = applying.typed_options(usual, ctx.params, set_)
         applying.check(ctx.params, typed)
         ctx.meta[applying.TYPED] = typed
@@ -182,35 +116,20 @@ class Command(_Fitted, TyperCommand):
         super().format_help(ctx, formatter)
 
 
-def _check_together(params: Sequence[Parsed], values: dict[str, Parsed]) -> None:
-    """Refuse options that do not go together. Raises UsageError.
-
-    For folders, --output names the folder of their outputs.
-    """
+def _name_folder(values: dict[str, Parsed]) -> None:
+    """Turn --output into --out-dir if an input is a folder. Raises UsageError."""
     folder = next(filter(os.path.isdir, values.get("files") or ()), None)
     output = values.get("output")
-    if folder and output and not values.get("out_dir", "absent"):
-        from dptext import formats
+    if not folder or not output or values.get("out_dir", "absent"):
+        return
+    from dptext import formats
 
-        if os.path.isfile(output) or formats.by_suffix(output):
-            raise UsageError(
-                f"-o {output}: {folder} is a folder, whose files each get an output of "
-                "their own; give -o a folder, or name one file to read"
-            )
-        values["out_dir"], values["output"] = output, None
-    usual = {option.name: option.default for option in params}
-    used = {
-        name
-        for name, value in values.items()
-        if value not in (None, (), []) and value != usual.get(name)
-    }
-    for pair, problem in _CONFLICTS.items():
-        if used.issuperset(pair.split()):
-            raise UsageError(problem)
-    for names, problem in _NEEDS.items():
-        name, *others = names.split()
-        if name in used and usual.keys() >= set(others) and not used & set(others):
-            raise UsageError(problem)
+    if os.path.isfile(output) or formats.by_suffix(output):
+        raise UsageError(
+            f"-o {output}: {folder} is a folder, whose files each get an output of "
+            "their own; give -o a folder, or name one file to read"
+        )
+    values["out_dir"], values["output"] = output, None
 
 
 class Group(_Fitted, TyperGroup):
