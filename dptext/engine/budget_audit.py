@@ -35,20 +35,20 @@ from dptext.types import (
     Strategy,
 )
 
-# Words of the texts, in turn.
+# Numbers of words of the texts, in turn.
 _LENGTHS = (1, 2, 3, 5, 8, 40, 200)
-# One word of so many is an unknown one.
+# One word in this many is unknown.
 _EVERY = 12
-# Texts of all words are made as often as it takes for so many words.
+# The vocabulary is repeated until texts have at least this many words.
 _LEAST_WORDS = 20_000
-# Sums are rounded.
+# Sums of floats are rounded: a larger deviation, in nats, is a fault.
 _ROOM = 1e-8
 
 
 def audit_budget(pipeline: Pipeline, public: Pipeline) -> tuple[str, str]:
-    """Return what was looked at, and what speaks against the budget, "" if nothing.
+    """Return a description of the test, and of the fault found, "" without one.
 
-    public is the pipeline with `PublicDraws`, which keeps what it is asked to draw.
+    public: the pipeline with `PublicDraws`, which keeps the requested draws.
     """
     texts = _texts(pipeline)
     records = [Record(number, (text,), None) for number, text in enumerate(texts)]

@@ -2,8 +2,8 @@
 
 A job is read, made private and written batch after batch: here, or by the processes of
 dptext.engine.pool, which give the same bytes. With a ledger, each record is charged to
-its subject before it is written: what its texts may lose when all of it is another, by
-the bound of the statement for a text of so many replaced words.
+its subject before it is written: the loss if its texts are replaced as a whole, by the
+bound of the statement for texts with so many replaced words.
 """
 
 from __future__ import annotations
@@ -65,20 +65,21 @@ Progressing = Callable[[], AbstractContextManager[Progress | None]]
 
 @dataclass(frozen=True, slots=True)
 class Reports:
-    """Where the reports of a run go.
+    """Files for the reports of a run."""
 
-    The internal one as JSON and as a page; the public one to a file of its own, or
-    beside each output as its sidecar, signed where there is a key.
-    """
-
+    #: The internal report as JSON.
     internal: Path | None = None
+    #: The internal report as a page.
     page: Path | None = None
+    #: The public report; None for a sidecar beside each output.
     public: Path | None = None
+    #: Whether outputs have public reports beside them.
     sidecar: bool = False
+    #: Signs public reports.
     key: Key | None = None
 
     def public_path(self, job: Job) -> Path | None:
-        """Return where a job's public report goes; devices have none beside them."""
+        """Return the path of a job's public report; devices have none beside them."""
         if self.public is not None:
             return self.public
         if job.output is None or not self.sidecar:
@@ -89,12 +90,15 @@ class Reports:
 
 
 class JobOutputs(NamedTuple):
-    """What a job writes to, opened: data, faulty records, and its public report."""
+    """The open files of a job."""
 
     release: Release
     output: OutputFile
+    #: For faulty records.
     aside: Quarantine | None
+    #: For the public report.
     public: OutputFile | None
+    #: Signs the public report.
     key: Key | None
 
     @classmethod
@@ -106,7 +110,7 @@ class JobOutputs(NamedTuple):
         *,
         held: bool = False,
     ) -> JobOutputs:
-        """Open what a job writes to, as a part of a release, the data first.
+        """Open the files of a job as a part of a release, the data first.
 
         held as in OutputFile.
         """
@@ -123,31 +127,33 @@ class JobOutputs(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A ledger, the field that names subjects, and what each may lose in it."""
+    """A ledger and its rules for a run."""
 
     ledger: Ledger
+    #: Field that names subjects.
     subject: str
+    #: Most that each subject may lose.
     limit: Limit
 
 
 @dataclass(frozen=True, slots=True)
 class Charging:
-    """Charges the records of one output before they are written; entry None: nobody.
+    """Charges the records of one output before they are written."""
 
-    randomness is there where a key file makes draws repeatable: what was released from
-    the same draws costs nothing.
-    """
-
+    #: Entry of the ledger; None charges nobody.
     entry: Entry | None = None
+    #: Field that names subjects.
     subject: str = ""
     bound: TextLoss = field(default_factory=TextLoss)
+    #: Delta of each replaced word.
     delta: float = 0.0
+    #: Set if a key file makes draws repeatable: a second release of them costs nothing.
     randomness: Randomness | None = None
 
     def charge(self, batch: Sequence[Record], replaced: Iterable[int]) -> None:
-        """Charge a batch; replaced says how many words of each text were replaced.
+        """Charge a batch; replaced: number of replaced words of each text.
 
-        Raises RefusedError where a subject would lose more than its limit.
+        Raises RefusedError if a subject would lose more than its limit.
         """
         if self.entry is None:
             return
@@ -164,12 +170,12 @@ class Charging:
         self.entry.reserve(each for each in charges if any(each.amount))
 
     def leave(self) -> None:
-        """Say that the output leaves now."""
+        """Note in the ledger that the output leaves now."""
         if self.entry is not None:
             self.entry.leave()
 
     def _amount(self, replaced: Iterable[int]) -> Amount:
-        """Return what texts of so many replaced words may lose together."""
+        """Return the joint loss bound of texts by their counts of replaced words."""
         from dptext.ledger import Amount
 
         total, each = self.bound.total, self.bound.each
@@ -177,8 +183,11 @@ class Charging:
         of_word = None if each is None else Amount.rounded_up(each).nats
         delta, lost = Amount.rounded_up(0.0, self.delta).delta, Amount(0, 0)
         for words in map(int, replaced):
-            bounds = [] if of_text is None else [of_text * bool(words)]
-            bounds += [] if of_word is None else [of_word * words]
+            bounds = []
+            if of_text is not None:
+                bounds.append(of_text if words else 0)
+            if of_word is not None:
+                bounds.append(of_word * words)
             lost = lost.plus(Amount(min(bounds), delta * words))
         return lost
 
@@ -188,25 +197,25 @@ _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
 
 
 class ManifestLine(msgspec.Struct, forbid_unknown_fields=True):
-    """One output: name and sha256; work, the keyed digest of what it follows from.
+    """A finished output."""
 
-    read, how many records its input has, those that were left out included; seal, that
-    of the other fields.
-    """
-
+    #: Path inside the folder.
     output: str
     sha256: str
+    #: Keyed digest of everything that decides its bytes.
     work: str
+    #: Number of records of its input, faulty ones included.
     read: int
+    #: Keyed digest of the other fields.
     seal: str = ""
 
 
 class Manifest:
-    """Which outputs of a folder are done: a hidden file in it, for its owner only.
+    """The finished outputs of a folder: a hidden file in it, for its owner only.
 
-    A line says of one output its digest, and a keyed digest of all that its bytes
-    follow from: the input, the settings and the records before it. Without the
-    key nobody can test a guess of an input, or write a line that counts.
+    A line holds the digest of one output, and a keyed digest of everything that decides
+    its bytes: the input, the settings and the number of records before it. Without the
+    key nobody can test a guess of an input, or forge a line.
     """
 
     def __init__(self, folder: Path, pipeline: Pipeline, key: RunKey) -> None:
@@ -222,9 +231,9 @@ class Manifest:
                     self._lines[line.output] = line
 
     def work(self, job: Job, start: int) -> str:
-        """Return the keyed digest of what an output follows from.
+        """Return the keyed digest of everything that decides an output.
 
-        start is the number of records of the run before it.
+        start: number of records of the run before it.
         """
         (source,) = job.inputs
         name = Path(job.output or "").name
@@ -240,7 +249,7 @@ class Manifest:
         return self._keyed(msgspec.json.encode(parts, order="deterministic"))
 
     def done(self, job: Job, work: str, beside: Path | None) -> int | None:
-        """Return how many records an output that is done was made from, else None."""
+        """Return the number of records of a finished output, None if it is not."""
         line, output = self._lines.get(self._name(job)), Path(job.output or "")
         if line is None or line.work != work or not output.is_file():
             return None
@@ -250,13 +259,13 @@ class Manifest:
         return line.read if beside is None or beside.is_file() else None
 
     def add(self, job: Job, work: str, read: int, written: Written) -> None:
-        """Note that an output is done, on the disk when this returns."""
+        """Note a finished output; the line is on the disk when this returns."""
         line = ManifestLine(self._name(job), written.sha256, work, read)
         line.seal = self._seal(line)
         self._lines[line.output] = line
         try:
             with open(os.open(self._path, _FLAGS, 0o600), "ab") as file:
-                # What a killed run left of a line ends here.
+                # A line end first: a killed run may have left a part of a line.
                 file.write(b"\n" + msgspec.json.encode(line) + b"\n")
                 file.flush()
                 os.fsync(file.fileno())
@@ -264,7 +273,7 @@ class Manifest:
             raise OutputError(f"{self._path}: {error.strerror}") from None
 
     def _name(self, job: Job) -> str:
-        """Return the path of an output in the folder, as UTF-8, which JSON is."""
+        """Return the path of an output in the folder, escaped to UTF-8 for JSON."""
         path = os.path.relpath(job.output or "", self._folder)
         return os.fsencode(path).decode("utf-8", "backslashreplace")
 
@@ -276,7 +285,7 @@ class Manifest:
 
 
 class Run:
-    """Settings made ready, a key, and what the jobs so far have counted."""
+    """A pipeline, a key, and the counts of the jobs so far."""
 
     def __init__(
         self,
@@ -291,11 +300,12 @@ class Run:
         warn: Warn,
         progress: Progressing = nullcontext,
     ) -> None:
-        """Begin; warn takes lines for people, progress shows how far a job is.
+        """Begin a run.
 
-        account is the ledger that each output is recorded in, if one is; measures are
-        those of the pipeline, where they are known; start is what comes before; inspect
-        looks at each output before it leaves.
+        bayes_risk: whether to measure the risk; account: ledger of the outputs;
+        measures: those of the pipeline, if they are known; start: records and texts
+        before this run; inspect: looks at each output before it leaves; warn: takes
+        lines for people; progress: shows how far a job is.
         """
         self.pipeline = pipeline
         self.key = key
@@ -307,14 +317,15 @@ class Run:
         self._public = PublicRows(pipeline.lexicon)
         self._token: str | None = None
         if key.origin != "system" and pipeline.decoder.note:
-            warn(pipeline.decoder.note)  # equal keys are to give equal bytes
+            # The user expects equal bytes from equal keys.
+            warn(pipeline.decoder.note)
 
     def release_all(
         self, jobs: Sequence[Job], reports: Reports, folder: Path
     ) -> list[tuple[Job, Written]]:
-        """Carry out jobs one after the other; return those that were not done already.
+        """Carry out jobs one after the other; return those that were not finished yet.
 
-        With resume, outputs that are done by the manifest of the folder stay.
+        With resume, outputs that are finished by the manifest of the folder stay.
         """
         resumes = any(job.resume for job in jobs)
         kept = Manifest(folder, self.pipeline, self.key) if resumes else None
@@ -331,14 +342,14 @@ class Run:
                 continue
             written = self.release(job, reports)
             released.append((job, written))
-            # What was written is noted only if it is of the input that was named.
+            # An input that changed meanwhile made another output: it is not noted.
             if kept.work(job, start) == work:
                 kept.add(job, work, self.tally.next.records - start, written)
         return released
 
     @property
     def holds(self) -> bool:
-        """Tell whether nothing may leave before all of an output is there."""
+        """Tell whether nothing may leave before an output is complete."""
         return self._account is not None or self.inspect is not None
 
     def release(self, job: Job, reports: Reports) -> Written:
@@ -350,13 +361,13 @@ class Run:
 
     @contextlib.contextmanager
     def releasing(self, job: Job, opened: JobOutputs) -> Iterator[Written]:
-        """Carry out a job; all of its release appears when the block ends well.
+        """Carry out a job; its release appears as a whole when the block succeeds.
 
-        Raises InputError at the first faulty record when on_error is "fail", when no
-        record could be read, and when a selected field is in none; RefusedError when a
-        subject would lose too much, and without guarantee; StoppedError where an output
-        holds what `inspect` stops; UsageError when input and output
-        do not go together, lexicon and script, or settings and a ledger.
+        Raises InputError at the first faulty record if on_error is "fail", if no record
+        could be read, and if no record has a selected field; RefusedError if a subject
+        would lose too much, and without guarantee; StoppedError from `inspect`;
+        UsageError if input and output, lexicon and script, or settings and ledger do
+        not go together.
         """
         with self._charging(opened.output.part) as charging:
             written = self._carry_out(job, opened, charging)
@@ -374,7 +385,7 @@ class Run:
     def _charging(self, part: Path | None) -> Iterator[Charging]:
         """Record an output in the ledger, if there is one, for a block.
 
-        part is the hidden file that the output grows in.
+        part: the hidden file of the unfinished output.
         """
         account, pipeline = self._account, self.pipeline
         if account is None:
@@ -398,7 +409,7 @@ class Run:
                 f"the settings have a delta of {promise.delta:g} for each word, which "
                 "adds up, too: give --limit-delta, as in 1e-6"
             )
-        # What is sent has left, whatever becomes of the output.
+        # Draws sent to a third party have left, even if the output is discarded.
         sent = pipeline.decoder.used is not None
         repeatable = self.key.origin == "key-file"
         with ledger.begin(
@@ -432,7 +443,7 @@ class Run:
         with contextlib.ExitStack() as stack:
             module = source.open(stack)
             fields = Fields(selection, module, self._warn)
-            # What has left cannot be taken back when a field turns out to be absent.
+            # An output that has left cannot be withdrawn if a field proves absent.
             may_be_absent = selection.missing == "pass" or bool(selection.changed)
             waits = may_be_absent and not output.can_be_discarded
             held = HeldBack(output.stream, fields) if waits else None
@@ -495,7 +506,7 @@ class Run:
     def _writer(
         self, job: Job, module: formats.Format, stream: BinaryIO
     ) -> formats.Writer:
-        """Return what writes the records of a job."""
+        """Return the writer of the records of a job."""
         token = pseudonym_function(job.selection, self.key)
         writer = module.writer(stream, job.selection, token)
         return Shuffled(writer, self.pipeline, self.key) if job.shuffle else writer
@@ -503,7 +514,7 @@ class Run:
     def _looked_at(
         self, tasks: Iterable[Task], language: Language, charging: Charging
     ) -> Iterator[Task]:
-        """Look at the words of records, and charge those that a third party is sent."""
+        """Check the language of records, and charge those sent to a third party."""
         sent = self.pipeline.decoder.used is not None
         for task in tasks:
             language.look(task.records)
@@ -515,11 +526,12 @@ class Run:
     def _key_for(self, job: Job) -> RunKey:
         """Return the key of an output.
 
-        Ids are counted in the records of one output. Where nobody repeats draws, each
-        output has draws of its own; a key file repeats them for each id and text.
+        Repeated ids are counted inside one output only. So if no key file repeats
+        draws, each output with ids gets independent draws; a key file repeats them for
+        each id and text.
         """
-        of_run = self.pipeline.profile.strategy is Strategy.DATA_SET
-        if self.key.origin != "system" or job.selection.id_field is None or of_run:
+        is_shared = self.pipeline.profile.strategy is Strategy.DATA_SET
+        if self.key.origin != "system" or job.selection.id_field is None or is_shared:
             return self.key
         return self.key.for_output(job.output or "")
 
@@ -530,7 +542,7 @@ class Run:
         stack: contextlib.ExitStack,
         key: RunKey,
     ) -> Iterator[tuple[Task, TaskResult]]:
-        """Do tasks, here or in processes that start now and end with a stack."""
+        """Carry out tasks here, or in processes that end with the stack."""
         worker = Worker(self.pipeline, key, self.tally.meters)
         if jobs == 1:
             return ((task, worker(task)) for task in tasks)
@@ -542,13 +554,13 @@ class Run:
 
     @property
     def measures(self) -> PublicMeasures:
-        """Return what is measured on public data, once for all outputs."""
+        """Return the measures on public data, computed once for all outputs."""
         if self._measures is None:
             self._measures = PublicMeasures.of(self.pipeline, self._bayes_risk)
         return self._measures
 
     def report(self, job: Job, written: Sequence[Written]) -> Document:
-        """Return the internal report of what was done so far."""
+        """Return the internal report of the jobs so far."""
         account, recorded = self._account, None
         if account is not None:
             limit = account.limit
@@ -569,7 +581,7 @@ class Run:
 def _write(
     writer: formats.Writer, fields: Fields, task: Task, done: TaskResult, source: Source
 ) -> None:
-    """Write the records of a batch and what stands between them, or a part."""
+    """Write the records of a batch with the bytes between them, or a part."""
     for record, texts in zip(task.records, done.texts, strict=True):
         if isinstance(record.rest, Verbatim):
             writer.verbatim(record.rest)
