@@ -1,7 +1,7 @@
-"""What is an export, on disk or staged in git, and which of its fields are copied.
+"""Exports on disk or staged in git, and their copied fields.
 
-What is staged is what a commit would hold, whatever lies on disk: a report that is on
-disk but not staged is missing, and one whose removal is staged is gone.
+Staged content is the content of the next commit, whatever is on disk: a report on disk
+that is not staged is missing, and so is a report with a staged removal.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from dptext.report.sections import Layout
 
 SIDECAR = ".dptext.json"
-# Files that lie beside exports and are not meant to be any.
+# Files that may accompany exports and are none themselves.
 DOCUMENTS = (
     "README*",
     "LICENSE*",
@@ -51,19 +51,19 @@ DOCUMENTS = (
 NO_EXPORT = "its name is not that of an export"
 EXCLUDED = "the policy excludes it"
 ORPHAN = "a report without its file"
-# As the internal report of a run begins, which holds counts of private texts.
+# The beginning of an internal report, which holds counts of private texts.
 _INTERNAL = re.compile(rb'^\{\s*"report": "dptext",.{0,40}"audience": "internal"', re.S)
-# What programs add to a name for a part or a copy.
+# Endings that programs add to the names of parts and copies.
 _LEFT = re.compile(r"(~|\.(part|partial|tmp|temp|bak|backup|orig|old|save|swp|\d))+$")
 # Links and submodules hold no content.
 _GIT_FILE = "100"
-# What git keeps of a file that Git LFS stores elsewhere names the file's digest.
+# Instead of a file that Git LFS stores elsewhere, git keeps a pointer with its digest.
 _POINTER = re.compile(
     rb"version https://git-lfs\.github\.com/spec/v1\n(?:ext-[^\n]*\n)*"
     rb"oid sha256:([0-9a-f]{64})\nsize ([0-9]+)\n"
 )
 _LONGEST_POINTER = 1024
-# A .json file that begins so holds records; others are settings as often.
+# A .json file with this beginning holds records; others are often settings.
 _RECORDS = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*\{")
 _BEGINNING = 4096  # bytes
 # Names of fields that are shown; others could hold text.
@@ -77,34 +77,31 @@ class NotHere(InputError):
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """A file, its digest and size, and the bytes of the report beside it, if any.
-
-    open gives its content as it lies, for a look at its fields; it raises NotHere where
-    the digest alone is here. unstaged gives the advice to stage what lies on disk, ""
-    where that would not help.
-    """
+    """A file and its report."""
 
     name: str
     sha256: str
     size: int
+    #: Content of the report beside it; None without one.
     report: bytes | None
+    #: Opens the content; raises NotHere if only the digest is here.
     open: Callable[[], AbstractContextManager[BinaryIO]]
+    #: Returns advice to stage the files on disk, "" if that would not help.
     unstaged: Callable[[], str] = str
 
 
 def sidecar_path(path: Path) -> Path:
-    """Return where the report of an export lies."""
+    """Return the path of the report of an export."""
     return path.parent / f"{path.name}{SIDECAR}"
 
 
 class Entry(NamedTuple):
-    """What lies in a folder: an export, or else why it is not checked.
-
-    fails: nobody knows what it holds, and it leaves with the folder.
-    """
+    """A file or folder inside a folder that is checked."""
 
     path: Path
+    #: Why it is not checked; "" for an export.
     unchecked: str = ""
+    #: Whether it fails the check: its content is unknown and leaves with the folder.
     fails: bool = False
 
 
@@ -250,7 +247,7 @@ class GitIndex:
         self._files = _listed()
 
     def content(self, path: str) -> bytes | None:
-        """Return what is staged of a file; None where it is not staged."""
+        """Return the staged content of a file; None if it is not staged."""
         if path not in self._files:
             return None
         problem = f"{path}: git cannot read the staged files; run git fsck"
@@ -259,7 +256,7 @@ class GitIndex:
     def in_parents(self, names: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
         """Give the paths of names in this folder and those above it, the nearest first.
 
-        With what is staged of each; None where it is not.
+        With the staged content of each; None if it is not staged.
         """
         depth = _git("rev-parse", "--show-prefix").count(b"/")
         paths = ["../" * up + name for up in range(depth + 1) for name in names]
@@ -314,18 +311,18 @@ def _fetched(path: Path, sha256: str) -> AbstractContextManager[BinaryIO]:
 
 
 def _unstaged(path: str, sha256: str, report: bytes | None) -> str:
-    """Say what to stage where the report on disk is of the file, there or staged.
+    """Advise what to stage if the report on disk belongs to the file on disk or staged.
 
-    After the hook that privatizes both lie on disk, and the original is staged.
+    The pre-commit hook leaves both on disk while the original is staged.
     """
     try:
         disk = on_disk(Path(path))
     except (OSError, DptextError):
         return ""
-    of = digest_named(disk.report or b"")
-    if of not in (sha256, disk.sha256):
+    reported = digest_named(disk.report or b"")
+    if reported not in (sha256, disk.sha256):
         return ""
-    names = [path] if of != sha256 else []
+    names = [path] if reported != sha256 else []
     if disk.report != report:
         names.append(path + SIDECAR)
     ignored = subprocess.run(  # noqa: S603
@@ -354,7 +351,7 @@ def _git(
 ) -> bytes:
     try:
         done = subprocess.run(  # noqa: S603
-            ["git", *arguments],  # noqa: S607 - the git of whoever commits
+            ["git", *arguments],  # noqa: S607 - git of the user's PATH
             capture_output=True,
             check=False,
         )
@@ -457,7 +454,7 @@ def is_in(name: str, fields: tuple[str, ...]) -> bool:
 
 
 def series(names: Sequence[str]) -> str:
-    """Name fields; what may be more than a name is not shown."""
+    """List names of fields, without those that may hold text."""
     shown = [repr(name) if _NAME.fullmatch(name) else "a field" for name in names]
     more = [f"{len(names) - _SHOWN} more"] if len(names) > _SHOWN else []
     return ", ".join(shown[:_SHOWN] + more)

@@ -1,4 +1,4 @@
-"""Whether an export is covered by its public report, and the report by a policy.
+"""Checks an export against its public report, and the report against a policy.
 
 Findings are of rules by name; machines read them as JSON or SARIF.
 """
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from dptext.types import JsonObject
 
 
-# What a policy writes among third parties to accept a proxy, whichever it is.
+# The word among third parties of a policy that accepts any proxy.
 PROXY = "proxy"
-# Of what is no class of token, or one with a name of its own.
+# Messages on unprotected parts; others are classes of token.
 _SHOWN = {
     Unprotected.EQUAL_WORDS: (
         "equal words are shown as equal; the policy does not allow it"
@@ -58,7 +58,7 @@ _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 class Rule(StrEnum):
-    """What an export must keep; a rule never changes its meaning."""
+    """A rule for exports; it never changes its meaning."""
 
     UNREADABLE = "unreadable-export"
     MISSING = "missing-report"
@@ -96,20 +96,20 @@ class Finding(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """Why an export does not pass; notes on what was not checked; its path.
+    """The result for an export; of its content, lines hold names of fields only."""
 
-    No line holds anything of the file's content but names of fields. unchecked says why
-    something in a folder was not checked at all, "" for an export.
-    """
-
+    #: Reasons to fail; empty if it passes.
     findings: tuple[Finding, ...]
+    #: Parts that were not checked.
     notes: tuple[str, ...] = ()
+    #: Path of the export.
     name: str = ""
+    #: Why a file in a folder was not checked at all; "" for an export.
     unchecked: str = ""
 
 
 def unchecked(name: str, reason: str, *, fails: bool) -> Verdict:
-    """Return the verdict on something in a folder that is no export."""
+    """Return the verdict on a file of a folder that is no export."""
     found = as_findings(Rule.NOT_CHECKED, [f"not checked: {reason}"] if fails else [])
     return Verdict(tuple(found), name=name, unchecked=reason)
 
@@ -126,14 +126,14 @@ def verdict(
     *,
     signed: bool = False,
 ) -> Verdict:
-    """Judge an export: is the report of this file, untouched, and within the policy.
+    """Judge an export: the report must belong to this file, be unchanged, and comply.
 
-    signed: keys verify who wrote it. Without them anybody may say that another version
-    of dptext did, and word its sentences at will.
+    The report must follow the schema, with each key once and no others; its output
+    section must match the file by digest, size, name, columns, types and rows; its
+    figures and sentences must follow from its settings.
 
-    The report follows the schema, has each key once and no other; its output section is
-    that of the file, by digest, size, name, columns, types and rows; its figures and
-    sentences are those that its settings give.
+    signed: keys verify its author. Without them anybody can claim another version of
+    dptext as the author, and forge its sentences.
     """
     data = export.report
     if data is None:
@@ -181,23 +181,23 @@ def verdict(
 
 
 def _missing(export: Export) -> str:
-    """Say that an export has no report, and what to do."""
-    beside = export.name + SIDECAR
+    """Report a missing report, with advice."""
+    sidecar = export.name + SIDECAR
     if advice := export.unstaged():
-        return f"no public report: {beside} is not staged; {advice}"
+        return f"no public report: {sidecar} is not staged; {advice}"
     return (
-        f"no public report: {beside} is missing; put it back, or make this file again "
+        f"no public report: {sidecar} is missing; put it back, or make this file again "
         f"from its original: dptext sanitize ORIGINAL -o {export.name}"
     )
 
 
 def failed(rule: Rule, line: str) -> Verdict:
-    """Return the verdict of an export that need not be looked at further."""
+    """Return the verdict of an export that fails at once."""
     return Verdict((Finding(rule, line),))
 
 
 def _identity(report: Document, export: Export) -> Iterator[str]:
-    """Yield what shows that the report is not the public one of this file."""
+    """Yield the signs that the report is not the public report of this file."""
     output = report.output
     command = "sanitize" if report.vectors is None else "embed"
     again = f"dptext {command} ORIGINAL -o {export.name}"
@@ -222,9 +222,9 @@ def _identity(report: Document, export: Export) -> Iterator[str]:
 
 
 def _compare_file(report: Document, export: Export) -> tuple[list[str], list[str]]:
-    """Return what the file says otherwise than its report, and why it was not read."""
+    """Return the differences between file and report, and why it was not read."""
     if report.run.layout.format not in registry.names("formats"):
-        return [], []  # why it was not recomputed says so
+        return [], []  # the finding on recomputing says so
     differing = _compare_vectors if report.words is None else _compare_words
     try:
         return list(differing(report, export)), []
@@ -264,7 +264,7 @@ def _compare_vectors(report: Document, export: Export) -> Iterator[str]:
 
 
 def _columns(run: Run, name: str) -> tuple[str, ...]:
-    """Return the columns that are written under settings and a name."""
+    """Return the columns of a file of vectors by settings and the name of the file."""
     if columns.suffix(name) == ".npy":
         return ("vector",)
     options = run.settings.get("embed")
@@ -275,7 +275,7 @@ def _columns(run: Run, name: str) -> tuple[str, ...]:
 
 
 def _fields(report: Document, export: Export, policy: ExportPolicy) -> Iterator[str]:
-    """Yield which fields of the file are copied against the policy."""
+    """Yield the fields of the file that are copied against the policy."""
     layout = report.run.layout
     yield from exports.pseudonyms_against_policy(layout.pseudonyms, policy)
     if not policy.fields and policy.copy is None and not policy.deny_columns:
@@ -299,9 +299,9 @@ def _fields(report: Document, export: Export, policy: ExportPolicy) -> Iterator[
 
 
 def _content(report: Document, export: Export, policy: ExportPolicy) -> list[Finding]:
-    """Look at all values that were released, for people whom columns identify."""
+    """Look for columns that identify people in all released values."""
     if report.run.layout.format not in registry.names("formats"):
-        return []  # why it was not recomputed says so
+        return []  # the finding on recomputing says so
     try:
         found = contents.read_export(report, export)
     except (MissingExtra, exports.NotHere) as error:
@@ -330,7 +330,7 @@ def _edited(report: Document, data: bytes) -> Iterator[str]:
 
 
 def _contradictions(report: Document) -> Iterator[str]:
-    """Yield what contradicts the rest of a report, where it cannot be recomputed."""
+    """Yield contradictions inside a report, in case it cannot be recomputed."""
     promise = report.guarantee
     figures = promise.notion, promise.level, promise.loss, promise.text_loss
     if claims.judge(*figures) != promise.strength:
@@ -348,13 +348,13 @@ def _contradictions(report: Document) -> Iterator[str]:
 
 
 def _asked(report: Document) -> tuple[str, str] | None:
-    """Return host and model of the third party that was asked, if one was."""
+    """Return host and model of the third party of the output, None without one."""
     used = None if report.output is None else report.output.used
     return None if used is None else (used.host, used.model)
 
 
 def _party(report: Document) -> tuple[str, str] | None:
-    """Return host and model of the third party that the settings name, if any."""
+    """Return host and model of the third party of the settings, None without one."""
     decoder = report.run.settings.get("decoder")
     if isinstance(decoder, dict) and decoder.get("name") == "endpoint":
         with contextlib.suppress(UsageError):
@@ -364,9 +364,9 @@ def _party(report: Document) -> tuple[str, str] | None:
 
 
 def _unprotected(report: Document) -> tuple[Unprotected, ...]:
-    """Return what the settings leave unprotected: all, where they are none.
+    """Return the parts that settings leave unprotected; all for invalid settings.
 
-    No token is copied into a vector.
+    Vectors copy no token.
     """
     if report.words is None:
         return ()
@@ -391,7 +391,7 @@ def _has_twice(data: bytes) -> bool:
 
 
 def _terms(report: Document, risk: float | None, policy: ExportPolicy) -> Iterator[str]:
-    """Yield where guarantee, risk, lexicon or host of draws are against a policy."""
+    """Yield violations of a policy by guarantee, risk, lexicon or third party."""
     promise, section = report.guarantee, report.vectors
     if promise.notion not in policy.notion:
         wanted = " or ".join(policy.notion)
@@ -423,9 +423,9 @@ def _terms(report: Document, risk: float | None, policy: ExportPolicy) -> Iterat
 
 
 def _written(report: Document, policy: ExportPolicy) -> Iterator[str]:
-    """Yield where more written words are the original than a policy allows.
+    """Yield a violation if more written words are the original than a policy allows.
 
-    report is as it was recomputed, if it was: figures of this version count.
+    report: the recomputed one if there is one, since figures of this version count.
     """
     found, most = report.written, policy.max_written
     if most is not None and (found is None or found > most):
@@ -447,7 +447,7 @@ def _classes(promise: Statement, policy: ExportPolicy) -> Iterator[str]:
 
 
 def as_json(judged: Sequence[Verdict], trust: str) -> JsonObject:
-    """Return all that was judged as plain data; trust says whom the check trusts."""
+    """Return verdicts as plain data; trust describes whose signatures are trusted."""
     return {
         "success": not any(each.findings for each in judged),
         "trust": trust,
@@ -505,7 +505,7 @@ def as_sarif(judged: Sequence[Verdict], trust: str) -> JsonObject:
 
 
 def _sarif_message(level: str, text: str, name: str = "") -> JsonObject:
-    """Return a message on a file, if on one."""
+    """Return a message, with the location of a file if it has one."""
     from urllib.parse import quote
 
     said: JsonObject = {"level": level, "message": {"text": text}}
