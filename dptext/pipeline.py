@@ -1,7 +1,7 @@
 """The one-way path from records to private texts; no other module knows all stages.
 
-`build` makes a profile ready; `Pipeline.privatize` draws, decodes and writes the words
-of a batch of records and returns all that others need to write, measure or charge it.
+`build` prepares a profile; `Pipeline.privatize` draws, decodes and writes the words of
+a batch of records and returns everything needed to write, measure or charge it.
 
 Two runs share their random bits only if everything that decides the output is equal
 (`output_identity`): the settings, with the content of the files that they name instead
@@ -78,8 +78,8 @@ from dptext.types import (
 OUTPUT_LAWS = "0.1.0"
 # A batch is full at this many characters, whatever the number of records.
 _CHARACTERS = 2**17
-# Noisy vectors that are held at once, which bounds the memory, and those that are drawn
-# at once: few enough to stay in the processor's cache.
+# Noisy vectors in memory at once, which bounds it, and vectors drawn at once: few
+# enough to stay in the cache of the processor.
 _POINTS, _DRAWN = 2048, 256
 
 
@@ -89,11 +89,11 @@ def output_identity(
     contents: Mapping[str, Mapping[str, str]],
     used: tuple[str, ...],
 ) -> str:
-    """Return the sha256 of all that decides the output.
+    """Return the sha256 of everything that decides the output.
 
-    lexicon is the digest of its content; contents holds, by the key of a part, the
-    digests of what its settings name; used is what the budget says it rests on, which
-    counts where it is another package's and may keep its own files.
+    lexicon: digest of its content; contents: by the key of a part, the digests of files
+    and models that its settings name; used: sources of the budget, which count for a
+    budget of another package, since it may keep its own files.
     """
     settings = recipe.settings()
     named: dict[str, JsonObject] = {}
@@ -102,14 +102,14 @@ def output_identity(
         digests = dict(contents.get(key, {}))
         unkeyed = recipe.decoder.params.unkeyed if key == "decoder" else ()
         for path in (*digests, *unkeyed):
-            *above, last = path.split(".")
+            *parents, last = path.split(".")
             inside: Any = settings[key]
-            for name in above:
+            for name in parents:
                 inside = inside.get(name) if isinstance(inside, dict) else None
             if isinstance(inside, dict):
                 inside.pop(last, None)
         named[key] = {"content": digests, "code": code, "used": used if code else ()}
-    # Files of lists count by their content, wherever they lie.
+    # Files of lists count by their content, not by their paths.
     settings["tokens"] = lists.by_content(recipe.tokens)
     return digest_of_data(
         {
@@ -123,7 +123,7 @@ def output_identity(
 
 
 def build_channel(recipe: Profile, mechanism: Mechanism, budget: AnyBudget) -> Channel:
-    """Return what a reader of released words knows of how they were drawn."""
+    """Return the public law of the draws, as readers of released words know it."""
     lexicon = mechanism.space.lexicon
     description = budget.description
     eps_of_row = None
@@ -141,9 +141,9 @@ def build_channel(recipe: Profile, mechanism: Mechanism, budget: AnyBudget) -> C
 
 
 def _epsilons_of_rows(budget: Budget, size: int) -> Eps:
-    """Return the epsilon of each word of the vocabulary and of the unknown: (V + 1,).
+    """Return the epsilon of each word of the vocabulary, unknown words last: (V + 1,).
 
-    For a budget that looks at the word alone: each stands in a text of its own.
+    For a budget that depends on the word alone: each word is a separate text here.
     """
     positions = np.arange(size + 1)
     ids = np.append(positions[:-1], -1).astype(np.int32)
@@ -161,35 +161,37 @@ def _epsilons_of_rows(budget: Budget, size: int) -> Eps:
 
 
 class Draws(NamedTuple):
-    """The words of a batch, what was drawn for them, epsilons (n,), random bits."""
+    """The draws of a batch with n replaced words."""
 
     words: Words
+    #: (n,) rows of the vocabulary.
     drawn: Ids
+    #: (n,) nats.
     eps: Eps
     bits: RandomBits
 
 
 class Privatized(NamedTuple):
-    """What was made of a batch of records, for all that write, measure and charge it.
+    """The private version of a batch of records with n replaced words."""
 
-    texts are the new ones of each record; words those of the texts before, of which n
-    were replaced: drawn (n,) is what was drawn for them, joined what was written, eps
-    (n,) their epsilons.
-    """
-
+    #: New texts of each record.
     texts: list[tuple[str, ...]]
+    #: Words of the original texts.
     words: Words
+    #: (n,) rows of the vocabulary, as drawn.
     drawn: Ids
+    #: The new texts, with the written words.
     joined: Joined
+    #: (n,) nats.
     eps: Eps
 
     @property
     def replaced(self) -> list[int]:
-        """Return how many words of each text were replaced."""
+        """Return the number of replaced words of each text."""
         return self.words.by_text()
 
     def batch(self, first_text: int) -> Batch:
-        """Return it as meters take it; first_text is how many texts come before."""
+        """Return the batch for meters; first_text: number of texts before it."""
         written, spelled = self.joined.written, self.joined.spelled
         return Batch(
             words=self.words,
@@ -202,12 +204,9 @@ class Privatized(NamedTuple):
 
 @dataclass(frozen=True)
 class Pipeline:
-    """A profile made ready: all that is public is done, texts and a key are missing.
+    """A prepared profile: all public work is done, texts and a key are missing."""
 
-    profile has its epsilon (a risk has been turned into one). identity is the digest
-    of all that decides the output besides key and input, files included.
-    """
-
+    #: With an epsilon, never a risk.
     profile: Profile
     lexicon: Lexicon
     mechanism: Mechanism
@@ -217,8 +216,9 @@ class Pipeline:
     mapping: mappings.Mapping | None
     channel: Channel
     decoder: Decoder
+    #: Digest of everything that decides the output besides key and input.
     identity: str
-    #: Whether equal texts have equal inputs of the mechanism; topics have views.
+    #: Whether equal texts have equal inputs of the mechanism; views of topics may not.
     is_repeatable: bool = True
 
     def privatize(
@@ -252,22 +252,22 @@ class Pipeline:
 
     @property
     def offline(self) -> Pipeline:
-        """Return a pipeline for what is no release: it sends nothing to anybody."""
+        """Return a copy that never contacts a server, for measurements."""
         return replace(self, decoder=self.decoder.offline)
 
     def replaced(self, records: Sequence[Record]) -> list[int]:
-        """Return how many words of each text will be replaced, before any is drawn."""
+        """Count the words of each text that a run replaces, without drawing any."""
         texts = [text for each in records for text in each.texts]
         return self.tokenizer.words(texts).by_text()
 
     def draws(self, records: Sequence[Record], randomness: Randomness) -> Draws:
-        """Draw a word for each word of records, and new digits where they ask for."""
+        """Draw a word for each word of records, and new digits for forms."""
         texts = [text for record in records for text in record.texts]
         counts = np.array([len(record.texts) for record in records], np.int64)
         record_of_text = np.repeat(np.arange(len(records)), counts)
         words = self.tokenizer.words(texts)
         nonces = [randomness.nonce(record) for record in records]
-        # First, so that no draw of a word looks at what a form or a digit was.
+        # First, so that no draw of a word depends on the original forms and digits.
         positions = self.joiner.positions_to_redraw(words)
         if len(positions):
             text = np.searchsorted(words.ends, positions, side="right")
@@ -295,7 +295,7 @@ class Pipeline:
         return Draws(words, drawn, eps, bits)
 
     def released(self, words: Words, drawn: Ids, eps: Eps) -> Released:
-        """Return what a reader sees of drawn words: (n,), with their epsilons."""
+        """Return the view of a reader on drawn words: (n,), with public epsilons."""
         public = self.channel.public_epsilons(eps, words.texts)
         return joining.released(self.profile.tokens, words, drawn, public)
 
@@ -308,7 +308,7 @@ class Pipeline:
     def release(
         self, budget: SequentialBudget, words: Words, bits: RandomBits
     ) -> tuple[Ids, Eps]:
-        """Draw words whose epsilons look at those drawn before; return both."""
+        """Draw words and their epsilons, which depend on the words drawn before."""
 
         def draw(positions: Ints, eps: Eps) -> Ids:
             return self.draw(words.inputs[positions], eps, bits.take(positions))
@@ -323,9 +323,9 @@ class Pipeline:
         records: Ints,
         randomness: Randomness,
     ) -> Ids:
-        """Draw a word for each word, as often as the strategy says.
+        """Draw a word for each word, as often as the strategy demands.
 
-        records (n,) which record each word belongs to, non-decreasing.
+        records (n,) the record of each word, non-decreasing.
         """
         if self.profile.strategy is Strategy.RECORD:
             return draw_by_record(
@@ -382,10 +382,11 @@ class Pipeline:
             yield from zip(batch, self.privatize(batch, randomness).texts, strict=True)
 
     def randomness(self, key: RunKey) -> Randomness:
-        """Return the streams of a run with all that decides this pipeline's output.
+        """Return the random streams of a run.
 
-        Runs that draw in another way, be it that a file was edited, share no noise.
-        Raises UsageError for a key where equal texts may get different topics.
+        Any change that affects draws, such as an edited file, gives independent noise,
+        even with the same key. Raises UsageError for a key if equal texts may get
+        different topics.
         """
         if key.origin != "system" and not self.is_repeatable:
             raise UsageError(
@@ -410,10 +411,10 @@ def batches(records: Iterable[Record], size: int = 4096) -> Iterator[list[Record
 
 
 def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
-    """Make a profile ready for a lexicon.
+    """Prepare a profile for a lexicon.
 
     Turns a risk into an epsilon. Raises UsageError for settings that do not fit the
-    lexicon, or an epsilon beyond any meaning.
+    lexicon, or an epsilon too large to mean anything.
     """
     recipe = in_language(_by_readers(recipe, lexicon), lexicon)
     decoding = recipe.decoder.params.of_lexicon(lexicon)
@@ -474,11 +475,10 @@ def _digest_with_view(lexicon: Lexicon) -> str:
 def _texts_to_words(
     recipe: Profile, lexicon: Lexicon
 ) -> tuple[Tokenizer, Joiner, bool]:
-    """Return what divides texts into words and writes them, or takes texts whole.
+    """Return tokenizer and joiner, and whether equal texts have equal inputs.
 
-    Third, whether equal texts have equal words.
-
-    Raises LexiconError where the view of texts has changed since topics were made.
+    For topics, the tokenizer takes texts as a whole. Raises LexiconError if the view of
+    texts has changed since topics were made.
     """
     meta = topics.meta_of(lexicon)
     if meta is None:
@@ -498,7 +498,7 @@ def _texts_to_words(
 
 
 def _check_topics(recipe: Profile, mechanism: Mechanism, budget: AnyBudget) -> None:
-    """Raise UsageError for settings that show more of a text than its topic."""
+    """Raise UsageError for settings that reveal more of a text than its topic."""
     description = budget.description
     notion = mechanism.guarantee(description.high).notion
     words = mechanism.params.family is Family.WORDS
@@ -527,11 +527,11 @@ def _check_topics(recipe: Profile, mechanism: Mechanism, budget: AnyBudget) -> N
 
 
 def _by_readers(recipe: Profile, lexicon: Lexicon) -> Profile:
-    """Turn what readers of whole texts may find into a risk of one word."""
+    """Turn a limit on readers of whole texts into a risk of one word."""
     params = recipe.budget.params
     if not isinstance(params, uniform.Params) or params.reader_risk is None:
         return recipe
-    if params.epsilon is not None:  # the settings of a report: all is done
+    if params.epsilon is not None:  # the resolved settings of a report
         return recipe
     risk = calibrate.risk_for(recipe.settings(), lexicon, params.reader_risk)
     progress.say(f"reader-risk {params.reader_risk:.3g} is met at risk {risk:.3g}")
@@ -541,9 +541,9 @@ def _by_readers(recipe: Profile, lexicon: Lexicon) -> Profile:
 def _prepared(
     recipe: Profile, space: spaces.Space
 ) -> tuple[Profile, Mechanism, AnyBudget]:
-    """Make mechanism and budget ready, which may follow one another.
+    """Prepare mechanism and budget, either of which may depend on the other.
 
-    The profile returned says with which parameters and epsilon.
+    The profile returned has the resulting parameters and epsilon.
     """
     lexicon = space.lexicon
     params = recipe.budget.params

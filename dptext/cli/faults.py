@@ -87,7 +87,7 @@ def _code(error: BaseException) -> int:
         # What is still buffered must not fail again when Python ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
-    if registry.is_of_memory(error):
+    if registry.is_memory_error(error):
         say("out of memory; try a smaller --batch-size or --max-record-bytes")
         return 1
     if isinstance(error, OSError) and error.errno is not None:

@@ -128,7 +128,7 @@ class Recomputer:
         return Outcome(difference, outcome.gap, known_risk(wanted), wanted)
 
     def _stated(self, document: Document) -> _Stated:
-        """Return the function that builds the report of settings. Raises _EndedError."""
+        """Return the builder of the report of settings. Raises _EndedError."""
         run, words = document.run, document.words
         measured = run.key != "seed"
         if words is not None:
@@ -217,18 +217,18 @@ def known_risk(document: Document) -> float | None:
 
 def _compared(wanted: Document, actual: Document) -> Outcome:
     """Compare the parts of a report with the recomputed ones, in order."""
-    mine, theirs = _plain(wanted), _plain(actual)
+    expected, found = _plain(wanted), _plain(actual)
     other_version = actual.run.dptext != __version__
     measured: list[str] = []
     worded: list[str] = []
     for part in _PARTS:
-        for path, value in differences(mine[part], theirs[part], part):
+        for path, value in differences(expected[part], found[part], part):
             if other_version and path == "run.dptext":
                 continue
-            if other_version and _is_measured(path, mine):
+            if other_version and _is_measured(path, expected):
                 measured.append(path)
             elif other_version and path in _WORDED:
-                told = _at(mine, path), _at(theirs, path)
+                told = _at(expected, path), _at(found, path)
                 alike = _figures(told[0]) == _figures(told[1])
                 (worded if alike else measured).append(path)
             else:
