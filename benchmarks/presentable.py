@@ -400,7 +400,8 @@ def table(kind: str, texts: Sequence[str], profiles: Sequence[str], runs: int) -
         values = [found[figure] for found in columns.values()]
         if all(map(np.isnan, values)):
             continue
-        shown = [f"{v:.2f}" if "per 1,000" in figure else f"{v:.1%}" for v in values]
+        form = ".2f" if "per 1,000" in figure else ".1%"
+        shown = ["none" if np.isnan(v) else format(v, form) for v in values]
         print(f"| {figure} | {' | '.join(shown)} |", flush=True)
 
 

@@ -462,7 +462,7 @@ RULES: Mapping[Form, FormRule] = {
     ),
     Form.FILE: FormRule(
         "names and paths of files",
-        "the ending, such as .pdf",
+        "the ending (pdf, for example)",
         lambda text: text.rpartition(".")[2].lower(),
         lambda layout, draws: f"file.{layout}",
         patterns=(_FILE,),

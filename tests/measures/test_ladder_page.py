@@ -4,8 +4,8 @@ import json
 from typing import Any
 
 import dptext
-from dptext import lexicons, profile
-from dptext.measures import calibrate
+from dptext import profile
+from dptext.measures import calibrate, context_risk
 from dptext.report import answer
 from tests.outside import ROOT
 
@@ -75,14 +75,11 @@ def of_profile(
     Of written words and of what the reader finds all and rare ones; at last the share
     that classifiers keep of what they learn beyond chance.
     """
-    settings: dict[str, Any] = dict(profile.load(name).settings())
-    lexicon = lexicons.find("builtin")
     shipped = json.loads(calibrate.shipped_readers().read_text())
-    rungs = shipped["ladders"][calibrate.ladder_key(settings, lexicon)]
-    risk = settings["budget"]["risk"]
-    rung = rungs[f"{risk:g}"]
-    measured = {each["corpus"]: each for each in shipped["readers"][rung["readers"]]}
-    as_written = {each["corpus"]: each for each in shipped["written"][rung["written"]]}
+    pipeline = dptext.open_pipeline(name)
+    keys = context_risk.key_of(pipeline), context_risk.written_key(pipeline)
+    measured = {each["corpus"]: each for each in shipped["readers"][keys[0]]}
+    as_written = {each["corpus"]: each for each in shipped["written"][keys[1]]}
     written = [written_words(as_written, band) for band in _WORDS]
     columns: list[list[float]] = []
     every, rare = _WORDS
