@@ -69,7 +69,7 @@ def _template(name: str) -> Template:
 
 
 def _shown(value: Any) -> Any:
-    """Replace what cannot be shown in text; markup of the template stays as it is."""
+    """Replace characters that cannot be shown; markup of the template is unchanged."""
     return _UNSHOWN.sub("\ufffd", value) if type(value) is str else value
 
 
@@ -85,7 +85,7 @@ class Scale:
 
     @classmethod
     def fit(cls, values: Sequence[float], start: float, stop: float) -> Scale:
-        """Return a scale for finite values, from 0 to 1 where there are none."""
+        """Return a scale for finite values; from 0 to 1 without any."""
         low, high = min(values, default=0.0), max(values, default=1.0)
         if high - low <= max(_NEAR * max(abs(low), abs(high)), _LEAST):
             around = max(abs(low) * 0.5, 0.5)
@@ -106,23 +106,27 @@ class Scale:
 
 
 class Curve(NamedTuple):
-    """A line as it is drawn: number of its series, path, a note at each marker.
-
-    labels are written beside the markers, where there are any.
-    """
+    """A placed line of a chart."""
 
     name: str
+    #: Number of its series, which decides the colour.
     number: int
+    #: Points as in SVG.
     path: str
+    #: Position and note of each marker.
     marks: list[tuple[float, float, str]]
+    #: Position and text of labels beside markers.
     labels: list[tuple[float, float, str]]
 
 
 class Drawn(NamedTuple):
-    """A chart as it is drawn; ticks are positions with what is written there."""
+    """A placed chart."""
 
+    #: Position and label of each tick of the horizontal axis.
     across: list[tuple[float, str]]
+    #: The same of the vertical axis.
     up: list[tuple[float, str]]
+    #: Labels of both axes.
     labels: tuple[str, str]
     lines: list[Curve]
 

@@ -1,4 +1,4 @@
-"""What the short answer says of released vectors, beside their guarantee."""
+"""Lines of the short answer on released vectors, beside their guarantee."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NOTHING = 0.05
 
 
 def attack_lines(measures: Measures | None) -> Iterator[Line]:
-    """Say how often the original of a vector is found, and what distances keep."""
+    """Yield the success of finding originals, and the error of distances."""
     if measures is None:
         yield Line("attacker", SEEDED, {"found": None})
         return
@@ -43,7 +43,7 @@ def attack_lines(measures: Measures | None) -> Iterator[Line]:
 
 
 def use_lines(document: Document) -> Iterator[Line]:
-    """Say what vectors of whole texts are worth where noise leaves nothing of them."""
+    """Yield the accuracy of a classifier on vectors of whole texts, if measured."""
     run, loss = document.run, document.guarantee.text_loss.total
     found = worth(run.settings, run.lexicon_digest, loss)
     if found is not None:

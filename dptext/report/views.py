@@ -81,9 +81,9 @@ _READERS = {
 def report(
     document: Document, signed: str = UNSIGNED, released: RunOutputs | None = None
 ) -> Page:
-    """Return a report as a page; signed says who signed (dptext.report.signatures).
+    """Return a report as a page; signed describes its signature.
 
-    released is of the run that ends, which then says who signs.
+    released: outputs of a run that just ends; its signature counts then.
     """
     if released is not None and released.signed:
         signed = released.signed
@@ -123,7 +123,7 @@ def report(
 
 
 def _layouts(document: Document) -> tuple[str, ...]:
-    """Return what layouts of forms show under the settings of a public report."""
+    """Return sentences on layouts of forms, by the settings of a public report."""
     policy = None if answer.is_of_texts(document) else document.policy
     return () if policy is None else sentences.form_layouts(policy)
 
@@ -131,10 +131,10 @@ def _layouts(document: Document) -> tuple[str, ...]:
 def guarantee(
     promise: Statement, *, of_texts: bool = False, layouts: Sequence[str] = ()
 ) -> list[Section]:
-    """Return what is promised, what is not, and under which conditions.
+    """Return the guarantee, its limits and its conditions.
 
-    of_texts: it is about vectors or topics, each of a whole text. layouts: sentences on
-    the forms of a statement that leaves them out.
+    of_texts: for vectors or topics of whole texts; layouts: sentences on forms, for a
+    statement that leaves them out.
     """
     lines = paragraphs(
         promise.text_level, promise.translation, promise.decoding, promise.subjects
@@ -158,7 +158,7 @@ def guarantee(
 
 
 def _loss(promise: Statement, of_texts: bool) -> Iterator[Block]:
-    """Yield bounds of nats as factors; none where there is no guarantee."""
+    """Yield loss bounds as factors; none without a guarantee."""
     loss = promise.loss
     if promise.notion is Notion.NONE:
         return
@@ -193,7 +193,7 @@ def _loss(promise: Statement, of_texts: bool) -> Iterator[Block]:
 
 
 def _words(words: WordSection, known: Attackers) -> Iterator[Section]:
-    """Yield what is measured of released words, by public data alone."""
+    """Yield measures of released words, by public data alone."""
     if words.topics is not None:
         found = whole_texts.blocks(words.topics, seeded=known.seeded)
         yield Section("What attackers find", found)
@@ -214,7 +214,7 @@ def _words(words: WordSection, known: Attackers) -> Iterator[Section]:
 
 
 def attackers(known: Attackers) -> Iterator[Block]:
-    """Yield how often attackers find words: as written, by reading, from one draw."""
+    """Yield the success of attackers: words as written, by reading, from one draw."""
     missing = known.not_measured
     if known.other_language or not known.written:
         yield Paragraph(f"Words as written: {missing}.")
@@ -249,7 +249,7 @@ def attackers(known: Attackers) -> Iterator[Block]:
             "note",
         )
     if shown:
-        # Of a kind the attacker who counted other texts says more: it comes last.
+        # The attacker who counted other texts comes last and describes its kind.
         corpora = {each.kind: _corpus(each) for each in shown}
         texts = f"{known.public_texts}: {', '.join(corpora.values())}"
         yield Paragraph(f"Measured on {texts}. {AT_LEAST}", "note")
@@ -276,7 +276,7 @@ def _attacker(found: ReaderFigures) -> tuple[object, ...]:
 
 
 def _corpus(found: ReaderFigures) -> str:
-    """Say which texts were read, and how many others were counted."""
+    """Describe the texts read, and the number of other texts counted."""
     texts = []
     if found.words:
         texts.append(f"{count(found.words)} words of {found.corpus}")
@@ -310,7 +310,7 @@ def _bands(risk: Risk) -> Iterator[Table]:
 
 
 def deniability(deny: Deniability) -> Rows:
-    """Return N_w and S_w, each with what it is."""
+    """Return N_w and S_w, each with its meaning."""
     shown = {
         "N_w": (share(deny.n_w), deny.n_w_by_chance),
         "S_w": (figures.distinct(deny.s_w, deny.runs), deny.s_w_by_chance),
@@ -324,7 +324,7 @@ def deniability(deny: Deniability) -> Rows:
 def _private(
     private: Private | None, delta: float, *, topics: whole_texts.TopicFigures | None
 ) -> Iterator[Section]:
-    """Yield functions of the private texts, each marked."""
+    """Yield functions of the private texts, marked as such."""
     if private is None:
         return
     mark = (Badge(OWNER),)
@@ -388,7 +388,7 @@ def _tokens(words: WordCounts) -> Iterator[Block]:
 
 
 def _spent(spent: Mapping[str, float]) -> Figures:
-    """Return the epsilon of texts; what bounds is rounded up."""
+    """Return the epsilon of texts; bounds are rounded up."""
     names: dict[str, tuple[str, Show]] = {
         "min": ("least", short),
         "median": ("median", short),
@@ -401,7 +401,7 @@ def _spent(spent: Mapping[str, float]) -> Figures:
 
 
 def metrics(measured: Mapping[str, Mapping[str, Figure]]) -> Iterator[tuple[str, str]]:
-    """Yield each metric with what it is, and what it says about itself."""
+    """Yield each metric with its value, meaning and further figures."""
     for name, metric in measured.items():
         rows = list(metric.items()) or [("", None)]
         if rows[0] == ("share_kept", None):
@@ -422,7 +422,7 @@ def metrics(measured: Mapping[str, Mapping[str, Figure]]) -> Iterator[tuple[str,
 
 
 def _vectors(section: VectorSection) -> Section:
-    """Return what is said of released vectors, from public data alone."""
+    """Return measures of released vectors, by public data alone."""
     grid = f"steps of {section.step:.6g}" if section.step else "public points"
     rows = [
         ("Vectors", f"{section.dimensions} dimensions, {grid}"),
@@ -505,7 +505,7 @@ def _run(document: Document) -> Section:
 
 
 def _check(document: Document, signed: str) -> Section:
-    """Say how to check the file, and who signed the public report."""
+    """Describe how to check the file, and the signature of the public report."""
     output, rows = document.output, Rows()
     more: list[Block] = []
     if output is not None:

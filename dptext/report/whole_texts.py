@@ -1,7 +1,7 @@
-"""Releases of topics in reports: their figures, and the sentences that say them.
+"""Releases of topics in reports: their figures and sentences.
 
-Each text became one topic, drawn by a known law, so all figures but those of the
-private texts themselves are exact or are bounds for whole texts.
+Each text became one topic, drawn by a known law, so all figures are exact or bounds for
+whole texts, except those of the private texts themselves.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class TopicFigures:
 
 
 def written_sentence(topics: TopicFigures) -> tuple[str, JsonObject]:
-    """Say how often the nearest topic is written."""
+    """Return sentence and figures on how often the nearest topic is written."""
     if topics.together > 1:
         sentence = (
             f"{count(topics.together)} of {count(topics.topics)} topics for each text, "
@@ -95,7 +95,7 @@ def written_sentence(topics: TopicFigures) -> tuple[str, JsonObject]:
 def original_sentence(
     topics: TopicFigures, *, seeded: bool, shuffled: bool = False
 ) -> tuple[str, JsonObject]:
-    """Say how often somebody who holds originals picks the right one."""
+    """Return sentence and figures on attackers who hold originals."""
     if seeded:
         return SEEDED, {"picked": None, "picked_after": None, "picked_of_two": None}
     sentence = (
@@ -116,7 +116,7 @@ def original_sentence(
 def kept_sentence(
     topics: TopicFigures | None, changed: object
 ) -> tuple[str, JsonObject]:
-    """Say how many texts became their nearest topic; changed, the share of others."""
+    """Return the share of texts with their nearest topic; changed: that of others."""
     if topics is not None and topics.together > 1:
         return "shares of topics: dptext topics estimate", {"nearest": None}
     if not isinstance(changed, float):
@@ -126,7 +126,7 @@ def kept_sentence(
 
 
 def blocks(topics: TopicFigures, *, seeded: bool) -> tuple[Block, ...]:
-    """Return a table of what holders of originals find."""
+    """Return a table on attackers who hold originals."""
     if seeded:
         return (Paragraph(f"Holders of originals: {SEEDED}."),)
     held = f"one of {count(topics.originals)} originals"
