@@ -1,6 +1,6 @@
-"""What a command writes to: one job for each output, checked before anything is read.
+"""The outputs of a command: one job for each, checked before anything is read.
 
-Outputs are no file that the command reads, no two of one name, and none unnamed.
+An output is never a file that the command reads; all have names, and different ones.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from dptext.report.answer import RunOutputs
     from dptext.report.document import Document
 
-# Where a context holds what `check_named` returns.
+# Key of the result of `check_named` in a context.
 READ = "dptext.read"
-# Options that name files to write, in whatever command.
+# Options of any command that name files to write.
 _OUTPUTS = ("output", "report", "html", "public_report", "quarantine", "csv", "resume")
-# Options whose values are no files that are read.
+# Options with other values than files to read.
 _NO_FILES = (
     *_OUTPUTS,
     "files",
@@ -51,17 +51,17 @@ _WORD = re.compile(r"[^=\[\]{},:\s]+")
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Which files of folders are meant: by patterns of their paths in the folder."""
+    """Selects files of folders by patterns of their paths in the folder."""
 
-    #: Only files that fit one of these; all where there is none.
+    #: Only files that fit one of these; all files without any.
     include: tuple[str, ...] = ()
     #: No file that fits one of these.
     exclude: tuple[str, ...] = ()
 
     def check(self, names: Iterable[str], out_dir: str) -> None:
-        """Refuse patterns that no file fits: they are most likely misspelt.
+        """Raise UsageError for a pattern that no file fits: it is most likely misspelt.
 
-        Raises UsageError, also where no input is a folder.
+        Also if no input is a folder.
         """
         folders = list(filter(_is_folder, names))
         paths = [
@@ -84,7 +84,7 @@ class Chosen:
                     raise UsageError(f"{option} {each}: no file of {shown} fits it")
 
     def has(self, path: PurePath) -> bool:
-        """Tell whether a file is meant, by its path in its folder."""
+        """Tell whether a file is selected, by its path in its folder."""
         is_included = streams.matches(path, self.include or ("*",))
         return is_included and not streams.matches(path, self.exclude)
 
@@ -95,10 +95,10 @@ EVERY = Chosen()
 def check_named(
     params: Mapping[str, Any], configuration: Path | None
 ) -> tuple[str, ...]:
-    """Refuse an output of any command that its options or arguments name as well.
+    """Raise UsageError for an output that other options or arguments name as well.
 
-    params are these by name. Returns the files that the command reads beside its
-    inputs, as far as they are named there.
+    params: options and arguments by name. Returns the files in them that the command
+    reads beside its inputs.
     """
     reads = [] if configuration is None else [str(configuration)]
     for name, value in params.items():
@@ -113,8 +113,8 @@ def check_named(
     inputs = map(params.get, ("file", "original", "private"))
     if "" in (*files, *inputs, *writes.values()):
         raise UsageError("the name of a file is empty (a variable that is not set?)")
-    # What a run writes without --output, and --json, are on standard output, too; a
-    # plan is there, as JSON or not, unless it is a page.
+    # A run without --output writes to standard output, and so does --json; so does a
+    # plan, as JSON or not, unless it is a page.
     is_plan = bool(params.get("plan"))
     alone = "out_dir" in params and not (
         is_plan or any(params[name] for name in ("output", "out_dir", "in_place"))
@@ -145,10 +145,9 @@ def planned(
 ) -> list[Job]:
     """Return one job for each output: the job itself, or one for each input file.
 
-    read: files that the command reads beside its inputs. in_place: outputs take the
-    places of their inputs, those left out that are private. chosen says which files of
-    folders are meant. Raises UsageError where formats, names or outputs do not go
-    together.
+    read: files that the command reads beside its inputs; in_place: outputs replace
+    their inputs, except private ones; chosen: selects files of folders. Raises
+    UsageError if formats, names or outputs do not go together.
     """
     from dptext.engine import source
 
@@ -190,7 +189,7 @@ def planned(
 
 
 def _check_streams(job: Job) -> None:
-    """Refuse standard streams that are closed, and names that no report can hold."""
+    """Raise UsageError for closed standard streams, and names not valid in reports."""
     reads = any(map(streams.is_standard, job.inputs))
     for stream, used in (("stdin", reads), ("stdout", job.output is None)):
         if used and getattr(sys, stream, None) is None:
@@ -211,7 +210,7 @@ def join_released(
     jobs: Sequence[Job],
     warn: Callable[[str], None],
 ) -> tuple[Job, list[Written]]:
-    """Return the job of what was released now, and say of what was done already."""
+    """Return the job of the outputs released now, and warn of those done before."""
     if passed := len(jobs) - len(released):
         rest = ""
         if released:
@@ -224,7 +223,7 @@ def join_released(
 def released(
     jobs: Sequence[Job], reports: Reports, copied: Iterable[str], first: int = 0
 ) -> RunOutputs:
-    """Say where a run wrote, and the names of copied fields in its first records."""
+    """Return the outputs of a run; first: number of records behind copied fields."""
     from dptext.report import signatures
     from dptext.report.answer import RunOutputs
 
@@ -248,7 +247,7 @@ def released(
 
 
 def _is_private(path: Path) -> bool:
-    """Tell whether the public report beside a file is of this very file."""
+    """Tell whether the public report beside a file belongs to this file."""
     from dptext.report import document, exports
 
     try:
@@ -260,7 +259,7 @@ def _is_private(path: Path) -> bool:
 
 
 def make_folder(folder: str, jobs: Sequence[Job], reports: Reports) -> None:
-    """Make the folder of the outputs, and see that all its files can be written."""
+    """Make the folder of the outputs, and check that all files can be written."""
     from dptext.engine.run import JobOutputs
 
     try:
@@ -276,7 +275,7 @@ def make_folder(folder: str, jobs: Sequence[Job], reports: Reports) -> None:
 
 
 def internal(reports: Reports, release: Release) -> Callable[[Document], None]:
-    """Open the files of the internal report, if any, and return what writes them."""
+    """Open the files of the internal report, and return the function that writes it."""
     opened, page = (
         None if path is None else release.open(str(path)).stream
         for path in (reports.internal, reports.page)
@@ -332,7 +331,7 @@ def pair_outputs(
 def find_files(
     names: Sequence[str], format: str | None = None, chosen: Chosen = EVERY
 ) -> list[str]:
-    """Return files, with the chosen ones of a known format in the place of a folder.
+    """Return files; a folder is replaced by its selected files of a known format.
 
     Raises UsageError for a folder without any, InputError for one that cannot be read.
     """

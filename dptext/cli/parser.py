@@ -1,8 +1,7 @@
 """Commands as Typer runs them: settings, help on one screen, errors in one line.
 
-What is wrong with the arguments of a command, and whatever else goes wrong, ends in one
-line on standard error and an exit code (`dptext.cli.faults`), those commands included
-that are yet to be written.
+Invalid arguments and all other failures of any command end in one line on standard
+error and an exit code (`dptext.cli.faults`).
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ class _Fitted:
         return list(map(_fitted, super().get_params(ctx)))  # type: ignore[misc]
 
     def format_help(self, ctx: Parsed, formatter: Parsed) -> None:
-        """Show help; defaults of settings, which may be of others, are left out."""
+        """Show help, without defaults from settings, which differ between users."""
         ctx.default_map = None
         with _styled():
             super().format_help(ctx, formatter)  # type: ignore[misc]
@@ -70,7 +69,7 @@ class Command(_Fitted, TyperCommand):
         return params
 
     def parse_args(self, ctx: Parsed, args: list[str]) -> list[str]:
-        """Read the options, and set those that are not given."""
+        """Read the options, and set missing ones from settings."""
         ctx.meta[_EVERY] = "--help-all" in args
         if self.name in configuration.COMMANDS and not ctx.resilient_parsing:
             parsed = self.make_parser(ctx).parse_args(list(args))[0]
@@ -82,7 +81,7 @@ class Command(_Fitted, TyperCommand):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Parsed) -> Parsed:
-        """Run the command, none of whose outputs may be a file that it reads."""
+        """Check options and outputs together, and run the command."""
         from dptext.cli import applying, outputs
 
         set_ = ctx.meta.get(_SETTINGS, {})
@@ -178,7 +177,7 @@ def _styled() -> Iterator[None]:
 
 
 def find_configuration(ctx: Parsed) -> Configuration:
-    """Return the configuration that the options before a command choose."""
+    """Return the configuration chosen by the options before a command."""
     root = ctx.find_root().params
     if root.get("no_config"):
         return Configuration()
@@ -190,9 +189,9 @@ def find_configuration(ctx: Parsed) -> Configuration:
 def default_values(
     command: str, ctx: Parsed
 ) -> tuple[dict[str, object], dict[str, Setting]]:
-    """Return what a command takes without options, and what set it, by parameter.
+    """Return the defaults of a command, and the settings behind them, by parameter.
 
-    Raises UsageError for a setting that its option does not admit.
+    Raises UsageError for a setting that is invalid for its option.
     """
     root = ctx.find_root()
     try:
@@ -204,7 +203,7 @@ def default_values(
 
 
 def wrong(error: Parsed) -> str:
-    """Say in one line what is wrong with the arguments."""
+    """Return the message on invalid arguments, in one line."""
     option, context = getattr(error, "param", None), getattr(error, "ctx", None)
     if option is not None and context is not None:
         if setting := context.meta.get(_SETTINGS, {}).get(option.name):
@@ -220,17 +219,17 @@ def wrong(error: Parsed) -> str:
 def add(
     app: typer.Typer, command: Callable[..., None], name: str | None = None
 ) -> None:
-    """Add a command, with the options of its groups in place of the groups."""
+    """Add a command, with its groups replaced by their options."""
     # A paragraph of help is one line, as wide as the terminal.
     text = re.sub(r"(?<=\S)\n(?=\S)", " ", inspect.getdoc(command) or "")
     app.command(name or command.__name__, cls=Command, help=text)(spread(command))
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command as Typer takes it, with options in place of their groups.
+    """Return a command for Typer, with groups replaced by their options.
 
-    A group is a parameter whose type is a dataclass; its fields are the options. Of
-    others, those that Python takes by name alone are options, the rest arguments.
+    A group is a parameter with a dataclass as its type; the fields are options. Other
+    keyword-only parameters are options, too, and the rest are arguments.
     """
     parameters: list[inspect.Parameter] = []
     groups: dict[str, tuple[type, list[str]]] = {}
@@ -263,7 +262,7 @@ def _parameters(function: Callable[..., object]) -> list[inspect.Parameter]:
 
 
 def _declared(parameter: inspect.Parameter, *, option: bool) -> inspect.Parameter:
-    """Return a parameter with what Typer takes for it, unless it has that already."""
+    """Return a parameter with its declaration for Typer, unless it has one."""
     hint: Any = parameter.annotation
     kind, *marks = typing.get_args(hint) if hasattr(hint, "__metadata__") else [hint]
     if kind is typer.Context or any(isinstance(mark, ParameterInfo) for mark in marks):
@@ -275,7 +274,7 @@ def _declared(parameter: inspect.Parameter, *, option: bool) -> inspect.Paramete
 
 
 def _flag(value: object) -> bool:
-    """Read what a setting says of a flag."""
+    """Read a setting of a flag. Raises BadValue."""
     word = str(value).lower()
     if word not in (*_YES, *_NO):
         raise BadValue(f"{value}: give true or false")
