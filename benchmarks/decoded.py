@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from benchmarks import perplexity
 from benchmarks.private_rows import Words as Corpus
-from benchmarks.private_rows import learned, rows_of
+from benchmarks.private_rows import learned, read_rows
 from dptext import open_pipeline, registry
 from dptext.decoders import Decoder
 from dptext.guarantees.binomial import limits
@@ -72,7 +72,7 @@ class Written(NamedTuple):
         return self.texts, self.ids, self.of_text
 
 
-def draws_of(ready: Pipeline, texts: Sequence[str], seed: int) -> list[Draws]:
+def draw_texts(ready: Pipeline, texts: Sequence[str], seed: int) -> list[Draws]:
     """Draw the words of texts, each text a record, in batches."""
     randomness = ready.randomness(RunKey.from_seed(seed))
     records = [Record(number, (text,), None) for number, text in enumerate(texts)]
@@ -116,7 +116,7 @@ def untouched(ready: Pipeline, texts: Sequence[str]) -> Corpus:
     return list(texts), words.ids, words.texts
 
 
-def decoder_of(ready: Pipeline, spec: str) -> tuple[Decoder | None, str]:
+def open_decoder(ready: Pipeline, spec: str) -> tuple[Decoder | None, str]:
     """Make a decoder ready: NAME or NAME:KEY=VALUE,...; and its causal model's path."""
     name, _, rest = spec.partition(":")
     items = (item.partition("=")[::2] for item in rest.split(",") if item)
@@ -161,18 +161,18 @@ def perplexities(texts: list[str], measure: str, model: str) -> str:
 def corpus_figures(ready: Pipeline, corpus: str, arguments: argparse.Namespace) -> None:
     """Print a line for each decoder, and one for the originals."""
     train_from, test_from, label = (DEV if arguments.dev else CORPORA)[corpus]
-    test = rows_of(test_from[0])[test_from[1] :][: arguments.rows]
-    train = rows_of(train_from[0])[train_from[1] :][: arguments.train]
+    test = read_rows(test_from[0])[test_from[1] :][: arguments.rows]
+    train = read_rows(train_from[0])[train_from[1] :][: arguments.train]
     texts, answers = [row["text"] for row in test], [row[label] for row in test]
     lines, labels = [row["text"] for row in train], [row[label] for row in train]
-    draws, train_draws = draws_of(ready, texts, 1), draws_of(ready, lines, 2)
+    draws, train_draws = draw_texts(ready, texts, 1), draw_texts(ready, lines, 2)
     plain = untouched(ready, lines) if lines else None
     print(f"\n{corpus}: {len(texts)} texts, {len(draws_ids(draws)):,} words")
     print(f"{'':34s}{'equal, 95%':16s} equal content  cosine content  ", end="")
     print("bigrams  causal  words/s", end="")
     print("  private->private  originals->private" if lines else "")
     for spec in arguments.decoder:
-        decoder, model = decoder_of(ready, spec)
+        decoder, model = open_decoder(ready, spec)
         version = written(ready, draws, decoder)
         shares = closeness(ready, version)
         known = version.originals >= 0
@@ -211,19 +211,17 @@ def draws_ids(draws: list[Draws]) -> Ids:
 def examples(ready: Pipeline, corpus: str, arguments: argparse.Namespace) -> None:
     """Print the first rows side by side: a table of Markdown."""
     _, test_from, _ = (DEV if arguments.dev else CORPORA)[corpus]
-    rows = rows_of(test_from[0])[test_from[1] :][: arguments.examples]
+    rows = read_rows(test_from[0])[test_from[1] :][: arguments.examples]
     texts = [row["text"] for row in rows]
-    draws = draws_of(ready, texts, 1)
+    draws = draw_texts(ready, texts, 1)
     columns = [texts]
     for spec in arguments.decoder:
-        columns.append(written(ready, draws, decoder_of(ready, spec)[0]).texts)
-    specs = [spec.partition(":") for spec in arguments.decoder]
-    modes = [" rewrite" * ("mode=rewrite" in rest) for _, _, rest in specs]
-    names = [
-        "original",
-        *(n + mode for (n, _, _), mode in zip(specs, modes, strict=True)),
-    ]
-    names = ["drawn" if name == "none" else name for name in names]
+        columns.append(written(ready, draws, open_decoder(ready, spec)[0]).texts)
+    names = ["original"]
+    for spec in arguments.decoder:
+        name, _, settings = spec.partition(":")
+        name += " rewrite" if "mode=rewrite" in settings else ""
+        names.append("drawn" if name == "none" else name)
     print(f"\n### {corpus}\n\n| {' | '.join(names)} |\n|{' --- |' * len(names)}")
     for row in zip(*columns, strict=True):
         cells = (" ".join(cell.split()).replace("|", "\\|") for cell in row)

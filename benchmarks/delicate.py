@@ -24,7 +24,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from benchmarks.private_rows import rows_of
+from benchmarks.private_rows import read_rows
 from dptext import lexicons, open_pipeline
 from dptext.measures import context_risk
 from dptext.pipeline import Pipeline
@@ -83,7 +83,7 @@ def by_category(profile: str) -> None:
     for corpus in KINDS.values():
         model = counted(corpus, drawn).model(1, {}, shipped)
         attacker = SameKindReader.strongest(drawn.channel, model)
-        rows = rows_of(corpus.read)[: corpus.texts]
+        rows = read_rows(corpus.read)[: corpus.texts]
         records = [
             Record(number, (str(row["text"]),), None) for number, row in enumerate(rows)
         ]

@@ -99,10 +99,22 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     chosen = parser.parse_args()
     command = [
-        *(sys.executable, "-m", "dptext", "sanitize", "--format", "jsonl", "--quiet"),
-        *("--field", "text"),
-        *("--profile", chosen.profile, "--decode", chosen.decode, "--no-bayes-risk"),
-        *("--jobs", chosen.jobs),
+        sys.executable,
+        "-m",
+        "dptext",
+        "sanitize",
+        "--format",
+        "jsonl",
+        "--quiet",
+        "--field",
+        "text",
+        "--profile",
+        chosen.profile,
+        "--decode",
+        chosen.decode,
+        "--no-bayes-risk",
+        "--jobs",
+        chosen.jobs,
     ]
     samples = []
     print("seconds  MB read  resident MB", file=sys.stderr)

@@ -36,6 +36,7 @@ from dptext.lexicons.sources import read_lines
 _BLOCK = 10_000
 _SYLLABLES = [c + v for c in "bdfghjklmnprstvz" for v in "aeiou"]
 _TOPICS, _SUBTOPICS = 60, 4_000
+Vectors = NDArray[np.float32]
 
 
 def words(begin: int, end: int) -> list[str]:
@@ -80,9 +81,6 @@ def make_text(path: Path, size: int, dimensions: int) -> None:
             rows = zip(names, block.tolist(), strict=True)
             file.writelines(line % (name, *row) for name, row in rows)
             begin += len(block)
-
-
-Vectors = NDArray[np.float32]
 
 
 def with_float(content: bytes) -> Vectors:

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.private_rows import DATA, ROOT, rows_of
+from benchmarks.private_rows import DATA, ROOT, read_rows
 from dptext.lexicons import store
 from dptext.tokens import kinds
 from dptext.tokens.regex import MARK, kind_of, segment, split
@@ -72,7 +72,7 @@ def spearman(
 
 def pieces(corpus: str) -> Counter[str]:
     """Count the distinct word pieces of a corpus, the space in front left out."""
-    counts = Counter(piece for row in rows_of(corpus) for piece in split(row["text"]))
+    counts = Counter(piece for row in read_rows(corpus) for piece in split(row["text"]))
     words: Counter[str] = Counter()
     for piece, count in counts.items():
         if kind_of(piece) == kinds.WORD:

@@ -39,7 +39,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.private_rows import rows_of
+from benchmarks.private_rows import read_rows
 from dptext.models import language
 from dptext.tokens import kinds
 from dptext.tokens.regex import kind_of, split
@@ -93,10 +93,10 @@ def model() -> Model:
     first, second, often = [], [], []
     for line in (folder / "bigrams.txt").read_text(encoding="utf-8").splitlines():
         pair, count = line.split("\t")
-        words_of = pair.split(" ")
-        if all(word in ids for word in words_of):
-            first.append(ids[words_of[0]])
-            second.append(ids[words_of[1]])
+        parts = pair.split(" ")
+        if all(word in ids for word in parts):
+            first.append(ids[parts[0]])
+            second.append(ids[parts[1]])
             often.append(float(count))
     # Capitalised and plain pairs stand in lines of their own.
     keys, which = np.unique(
@@ -194,7 +194,7 @@ def main() -> None:
     rng = np.random.default_rng(0)
     names = list(model().ids)[:50_000]
     for corpus in ("agnews_test5600", "sst2_dev", "imdb_5k"):
-        texts = [row["text"] for row in rows_of(corpus)[:1000]]
+        texts = [row["text"] for row in read_rows(corpus)[:1000]]
         mixed, random = [], []
         for text in texts:
             words = text.split()

@@ -110,6 +110,18 @@ _TAG = re.compile(
 )
 _URL = re.compile(r"https?://[^\s<>\"]+")
 SEED = 40
+_CLOSE = "Best regards"
+# Its words, which a profile copies or replaces, and pieces without letters.
+_CLOSING = frozenset({"", *map(key_of, _CLOSE.split())})
+# What --check allows of 300 tickets under balanced: as drawn, decoded.
+LIMITS = {
+    "never, per 1,000 words": (0.0, 0.0),
+    "texts with a new news word": (0.06, 0.03),
+    "texts with a new place": (0.06, 0.05),
+    "negations lost": (0.10, 0.10),
+    "genders turned": (0.02, 0.02),
+    "origin told (chance 5%)": (0.08, 0.08),
+}
 
 
 class Ticket(NamedTuple):
@@ -290,11 +302,6 @@ def _share(counts: Counter[str], part: str, whole: str) -> float:
     return counts[part] / counts[whole] if counts[whole] else float("nan")
 
 
-_CLOSE = "Best regards"
-# Its words, which a profile copies or replaces, and pieces without letters.
-_CLOSING = frozenset({"", *map(key_of, _CLOSE.split())})
-
-
 def origins(ready: Pipeline, runs: int) -> dict[str, float]:
     """Return what drawn signatures tell of the origin of a name.
 
@@ -351,17 +358,6 @@ def origins(ready: Pipeline, runs: int) -> dict[str, float]:
         "mark of the group in its signatures": own / marks,
         "mark of the group in others": other / others,
     }
-
-
-# What --check allows of 300 tickets under balanced: as drawn, decoded.
-LIMITS = {
-    "never, per 1,000 words": (0.0, 0.0),
-    "texts with a new news word": (0.06, 0.03),
-    "texts with a new place": (0.06, 0.05),
-    "negations lost": (0.10, 0.10),
-    "genders turned": (0.02, 0.02),
-    "origin told (chance 5%)": (0.08, 0.08),
-}
 
 
 def measured(
@@ -421,9 +417,9 @@ def main() -> None:
     made = [ticket.text for ticket in tickets(arguments.tickets)]
     table(f"{len(made)} tickets", made, arguments.profile, 20)
     if arguments.reviews:
-        from benchmarks.private_rows import rows_of
+        from benchmarks.private_rows import read_rows
 
-        rows = rows_of("trustpilot_en_test")[: arguments.reviews]
+        rows = read_rows("trustpilot_en_test")[: arguments.reviews]
         texts = [row["text"] for row in rows]
         table(f"{len(texts)} reviews", texts, arguments.profile, 0)
 

@@ -30,7 +30,7 @@ Words = tuple[list[str], NDArray[Any], NDArray[Any]]
 
 
 @functools.cache
-def rows_of(file: str) -> list[dict[str, Any]]:
+def read_rows(file: str) -> list[dict[str, Any]]:
     """Read a text file of the test data, in a fixed mixed order."""
     with gzip.open(TEXTS / f"{file}.jsonl.gz", "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]

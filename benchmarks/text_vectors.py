@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks.private_rows import rows_of
+from benchmarks.private_rows import read_rows
 from dptext import cache
 from dptext.randomness import RunKey
 from dptext.types import Record
@@ -32,7 +32,10 @@ from dptext.vectors.worth import TextVectors
 
 POOLS = ("mean", "sif")
 MECHANISMS = (
-    *("discrete-gaussian", "gaussian", "laplace", "discrete-laplace"),
+    "discrete-gaussian",
+    "gaussian",
+    "laplace",
+    "discrete-laplace",
     "privunit",
 )
 # Losses between any two texts, in nats; what is found at one holds for smaller ones.
@@ -92,7 +95,7 @@ def accuracy(train: Wide, labels: list[str], test: Wide, answers: list[str]) -> 
 
 def measured(mechanisms: Sequence[str]) -> list[TextVectors]:
     """Return the figures of each pool, mechanism and loss."""
-    train, test = rows_of(_TRAINED), rows_of(_TESTED)
+    train, test = read_rows(_TRAINED), read_rows(_TESTED)
     labels = [str(row["label"]) for row in train]
     answers = [str(row["label"]) for row in test]
     texts = [str(row["text"]) for row in train], [str(row["text"]) for row in test]

@@ -28,7 +28,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from benchmarks import private_rows
-from benchmarks.private_rows import privatized, rows_of
+from benchmarks.private_rows import privatized, read_rows
 from dptext import open_pipeline, views
 from dptext.evaluation import linkage
 from dptext.evaluation import topics as making
@@ -58,11 +58,11 @@ CORPORA = (
 
 def divided(corpus: Corpus) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
     """Return texts with labels: public ones, and others to measure."""
-    rows = [(str(row["text"]), str(row["label"])) for row in rows_of(corpus.public)]
+    rows = [(str(row["text"]), str(row["label"])) for row in read_rows(corpus.public)]
     public = rows[: corpus.rows]
     others = rows[corpus.rows :]
     if corpus.measured != corpus.public:
-        found = rows_of(corpus.measured)
+        found = read_rows(corpus.measured)
         others = [(str(row["text"]), str(row["label"])) for row in found]
     seen = {text for text, _ in public}
     return public, [row for row in others if row[0] not in seen][:5000]
@@ -93,7 +93,7 @@ def kept(
     ]
     for size in document.numbers:
         lexicon = topics.as_lexicon(document, size, "")
-        near = topics.nearest_of(document, size)
+        near = topics.build_nearest(document, size)
         rows = [near.find(each) for each in vectors]
         joint = np.zeros((len(lexicon.words), len(names)))
         np.add.at(joint, (rows[0], codes[0]), 1.0)

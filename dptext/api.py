@@ -154,7 +154,7 @@ class Call:
             pipeline=self.pipeline,
             key=self.key,
             tally=self.tally,
-            measures=PublicMeasures.of(self.pipeline),
+            measures=PublicMeasures.measure(self.pipeline),
             selection=selection,
             finder=finder,
         )

@@ -421,7 +421,7 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
     recipe = replace(recipe, decoder=Part(recipe.decoder.name, decoding))
     space = spaces.prepare(lexicon, recipe.space.name, recipe.space.params)
     recipe, mechanism, budget = _prepared(recipe, space)
-    if topics.meta_of(lexicon) is not None:
+    if topics.topic_meta(lexicon) is not None:
         _check_topics(recipe, mechanism, budget)
     statement.check(mechanism, budget.description)
     mapping = None
@@ -467,7 +467,7 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
 
 def _digest_with_view(lexicon: Lexicon) -> str:
     """Return the digest of a lexicon, and of the code of another package's view."""
-    meta = topics.meta_of(lexicon)
+    meta = topics.topic_meta(lexicon)
     code = "" if meta is None else registry.code("views", str(meta["view"]["name"]))
     return digest_of_data([lexicon.digest, code]) if code else lexicon.digest
 
@@ -480,7 +480,7 @@ def _texts_to_words(
     For topics, the tokenizer takes texts as a whole. Raises LexiconError if the view of
     texts has changed since topics were made.
     """
-    meta = topics.meta_of(lexicon)
+    meta = topics.topic_meta(lexicon)
     if meta is None:
         words = Tokenizer(lexicon, recipe.tokens)
         return words, Joiner(lexicon, recipe.tokens), True

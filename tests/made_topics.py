@@ -43,7 +43,7 @@ def make(name: str = "made", *, labelled: bool = False) -> TopicFile:
 
 def save(document: TopicFile) -> Path:
     """Write a file of topics to the user's store."""
-    path = topics.path_of(document.name)
+    path = topics.topic_path(document.name)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(topics.encode(document))
     return path

@@ -13,7 +13,7 @@ import pytest
 from dptext import pipeline, profile
 from dptext.errors import UsageError
 from dptext.lexicons import store
-from dptext.lexicons.importing import Settings, language_of, make
+from dptext.lexicons.importing import Settings, detect_language, make
 from dptext.pipeline import Pipeline
 from dptext.randomness import Randomness, RunKey
 from dptext.tokens.numbers import Numbers
@@ -112,8 +112,8 @@ def test_english_is_told_by_its_words() -> None:
     english = (
         "the , . of to and in a \" 's for - that on is was said with he as it".split()
     )
-    assert language_of(english) == "en"
-    assert language_of(GERMAN + FRENCH) == "unknown"
-    assert language_of(["x"] * 300 + english) == "unknown"
+    assert detect_language(english) == "en"
+    assert detect_language(GERMAN + FRENCH) == "unknown"
+    assert detect_language(["x"] * 300 + english) == "unknown"
     with pytest.raises(UsageError, match="two or three small letters"):
         Settings(language="German")

@@ -10,7 +10,7 @@ from dptext import cache, lexicons, load_profile, open_pipeline, registry
 from dptext.guarantees.claims import MAX_MEANINGFUL_LOSS
 from dptext.lexicons import topics
 from dptext.measures import bayes_risk
-from dptext.measures.public import risk_of
+from dptext.measures.public import measure_risk
 from dptext.mechanisms import Aim, rank
 from dptext.profile import shipped
 from dptext.randomness import RunKey
@@ -31,7 +31,7 @@ def test_risks_of_shipped_profiles_are_not_computed(
         pytest.skip(f"{name} needs a model, and its risk is not measured")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     sanitizer = open_pipeline(name)
-    risk_of(sanitizer)
+    measure_risk(sanitizer)
     assert not list(tmp_path.rglob("*.numbers")), "run python -m tools.results"
     if (
         sanitizer.budget.description.kind == "word"

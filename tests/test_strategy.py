@@ -133,7 +133,7 @@ def test_each_draw_follows_the_law(strategy: str) -> None:
 
 def stated(ready: Pipeline) -> Statement:
     """Draw up the statement of a run with a key file."""
-    return statement.statement_of(
+    return statement.run_statement(
         ready.profile,
         ready.mechanism,
         ready.budget.description,

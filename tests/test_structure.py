@@ -262,13 +262,7 @@ def test_commands_print_through_their_screen() -> None:
 # names are not read without the definition. A folder that is clean is not listed.
 FOLDERS = ("dptext", "tests", "tools", "benchmarks")
 PACKED: dict[str, int] = {
-    "benchmarks/flat_memory.py": 4,
-    "benchmarks/published": 6,
-    "benchmarks/speed": 12,
-    "benchmarks/text_vectors.py": 1,
     "dptext/decoders": 8,
-    "dptext/evaluation": 4,
-    "dptext/models": 5,
     "dptext/readers": 12,
     "dptext/tokens": 10,
     "dptext/vectors": 1,
@@ -297,27 +291,15 @@ PACKED: dict[str, int] = {
     "tests/test_workflows.py": 1,
     "tests/tokens": 41,
     "tests/vectors": 4,
-    "tools/best_weights.py": 2,
-    "tools/english": 2,
-    "tools/weights.py": 3,
 }
 MULTIPLIED: dict[str, int] = {
-    "benchmarks/decoded.py": 1,
-    "dptext/evaluation": 1,
-    "dptext/guarantees": 7,
-    "dptext/lexicons": 1,
     "dptext/readers": 1,
     "tests/report": 1,
     "tests/tokens": 1,
 }
 UNNAMED: dict[str, int] = {
     "dptext/decoders": 2,
-    "dptext/evaluation": 8,
-    "dptext/guarantees": 23,
     "dptext/integrations": 1,
-    "dptext/lexicons": 7,
-    "dptext/measures": 15,
-    "dptext/models": 3,
     "dptext/readers": 4,
     "dptext/tokens": 19,
     "dptext/vectors": 3,

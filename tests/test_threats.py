@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from dptext.errors import UsageError
-from dptext.guarantees.sentences import said
+from dptext.guarantees.sentences import render
 from dptext.randomness import RunKey
 from tests.cli import running
 from tests.guarantees.test_sentences import every
@@ -48,7 +48,7 @@ def test_every_statement_says_that_time_is_not_hidden() -> None:
     """The statement says so for all settings."""
     for each in every():
         lines = [line for line in each.not_covered if "how long the run takes" in line]
-        assert lines == [said("always.records")]
+        assert lines == [render("always.records")]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such limits")

@@ -41,10 +41,12 @@ from dptext.types import JsonObject, Lexicon
 
 UTILITIES = ("closeness", "kept")
 # The last ranks of the steps; lists end at the last of them.
+# fmt: off
 EDGES = (
-    *(1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32),
-    *(40, 48, 56, 64, 80, 96),
+    1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32,
+    40, 48, 56, 64, 80, 96,
 )
+# fmt: on
 # A nat more must gain this part of the worth, or it is not spent.
 GAIN = 0.04
 _CAPS = tuple(0.25 * step for step in range(4, 97))

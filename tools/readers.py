@@ -29,12 +29,17 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from benchmarks.private_rows import privatized, rows_of
+from benchmarks.private_rows import privatized, read_rows
 from dptext import open_pipeline, profile
 from dptext.budgets import uniform
 from dptext.evaluation.classify import learn, make_classifier
 from dptext.measures import calibrate, context_risk
-from dptext.measures.context_risk import ContextAttack, InContext, Learned, Reading
+from dptext.measures.context_risk import (
+    ClassifierFigures,
+    ContextAttack,
+    InContext,
+    Reading,
+)
 from dptext.measures.independence import Units
 from dptext.models.endpoint import Server
 from dptext.pipeline import Pipeline
@@ -46,6 +51,15 @@ from dptext.readers.pairs import SameKindReader
 from dptext.readers.training import PairCounts
 
 T = TypeVar("T")
+# Without any output a guess is right for 5.3% of words.
+RISKS = ("6%", "8%", "10%", "13%", "16%", "20%", "25%", "30%")
+# The risks at which each profile is measured; () is its own.
+_SHIPPED: dict[str, tuple[str, ...]] = {"balanced": RISKS, "strict": (), "readable": ()}
+_COUNTED = 500_000
+# Words of one request to a server, requests under way, and seconds of each.
+_ASKED, _CONCURRENCY, _TIMEOUT = 40, 4, 600.0
+_LEARNED = 2000  # texts for classifiers
+_BATCH = 500
 
 
 class Corpus(NamedTuple):
@@ -65,23 +79,14 @@ KINDS = {
     ),
     "sentences": Corpus("SST-2", "sst2_dev", 872, ("sst2_train20k", "imdb_5k")),
 }
-# Without any output a guess is right for 5.3% of words.
-RISKS = ("6%", "8%", "10%", "13%", "16%", "20%", "25%", "30%")
-# The risks at which each profile is measured; () is its own.
-_SHIPPED: dict[str, tuple[str, ...]] = {"balanced": RISKS, "strict": (), "readable": ()}
-_COUNTED = 500_000
-# Words of one request to a server, requests under way, and seconds of each.
-_ASKED, _CONCURRENCY, _TIMEOUT = 40, 4, 600.0
-_LEARNED = 2000  # texts for classifiers
-_BATCH = 500
 
 
 def counted(corpus: Corpus, pipeline: Pipeline) -> PairCounts:
     """Count the pairs of half a million words, of rows that are not read."""
     # Rows of the same file that classifiers or readers see are left out, too, and what
     # nearly repeats them.
-    seen = [str(row["text"]) for row in rows_of(corpus.read)[:_LEARNED]]
-    other = [str(row["text"]) for file in corpus.counted for row in rows_of(file)]
+    seen = [str(row["text"]) for row in read_rows(corpus.read)[:_LEARNED]]
+    other = [str(row["text"]) for file in corpus.counted for row in read_rows(file)]
     units = Units()
     for text in (*seen, *other):
         units.add([text])
@@ -100,8 +105,8 @@ def attacked(
 ) -> ContextAttack:
     """Attack the texts of a kind."""
     corpus = KINDS[kind]
-    rows = rows_of(corpus.read)[: min(most, corpus.texts)]
-    return context_risk.attacked(
+    rows = read_rows(corpus.read)[: min(most, corpus.texts)]
+    return context_risk.attack_records(
         pipeline,
         readers,
         _batches([(str(row["text"]),) for row in rows], _BATCH),
@@ -169,9 +174,9 @@ def cell(kind: str, pipeline: Pipeline, undecoded: Pipeline) -> Cell:
     )
 
 
-def learned(corpus: Corpus, pipeline: Pipeline) -> Iterator[Learned]:
+def learned(corpus: Corpus, pipeline: Pipeline) -> Iterator[ClassifierFigures]:
     """Yield what classifiers make of the labels before and after."""
-    rows = [row for row in rows_of(corpus.read)[:_LEARNED] if "label" in row]
+    rows = [row for row in read_rows(corpus.read)[:_LEARNED] if "label" in row]
     if not rows:
         return
     texts = [str(row["text"]) for row in rows]
@@ -181,7 +186,9 @@ def learned(corpus: Corpus, pipeline: Pipeline) -> Iterator[Learned]:
         labels = [str(row["label"]) for row in rows]
         task = learn("label", labels, texts, private, name, make, 3)
         accuracies = (task.original, task.private, task.static)
-        yield Learned(name, task.chance, *(one.accuracy for one in accuracies))
+        yield ClassifierFigures(
+            name, task.chance, *(one.accuracy for one in accuracies)
+        )
 
 
 def _batches(texts: Sequence[T], size: int) -> Iterator[Sequence[T]]:

@@ -38,7 +38,7 @@ from dptext.guarantees import statement
 from dptext.guarantees.claims import RunTerms
 from dptext.lexicons import topics
 from dptext.measures import bayes_risk
-from dptext.measures.public import risk_of
+from dptext.measures.public import measure_risk
 from dptext.mechanisms import Family
 from dptext.mechanisms.santext import SanText
 from dptext.profile import load, shipped
@@ -133,8 +133,8 @@ def _measured(
     name: str, sanitizer: pipeline.Pipeline
 ) -> list[tuple[str, dict[str, Any]]]:
     """Measure a pipeline's risk, and the distances that its report shows."""
-    risk, note = risk_of(sanitizer)
-    statement.statement_of(
+    risk, note = measure_risk(sanitizer)
+    statement.run_statement(
         sanitizer.profile,
         sanitizer.mechanism,
         sanitizer.budget.description,

@@ -29,14 +29,14 @@ from typing import Any
 
 from benchmarks import perplexity
 from benchmarks.frontier.search import READ as KINDS_READ
-from benchmarks.frontier.search import epsilons_of, read, read_same_kind
+from benchmarks.frontier.search import find_epsilons, read, read_same_kind
 from benchmarks.frontier.setup import (
     CORPORA,
     DECODED,
     MECHANISMS,
     build,
     levels,
-    part_of,
+    read_part,
 )
 from benchmarks.private_rows import ROOT, learned, privatized, same_forms, untouched
 from dptext.evaluation.run import PairMeter
@@ -62,7 +62,7 @@ def cell(
     }
     decoder = "ngram" if name.endswith(READ) else "none"
     sanitizer = build(at["mechanism"], {"epsilon": at["epsilon"]}, decoder)
-    (texts, labels), (asked, answers) = part_of(corpus, 0), part_of(corpus, 1)
+    (texts, labels), (asked, answers) = read_part(corpus, 0), read_part(corpus, 1)
     began = time.perf_counter()
     train, test = (
         privatized(sanitizer, texts, seed, written=True),
@@ -95,7 +95,7 @@ def cell(
 def unprotected(corpus: str) -> dict[str, Any]:
     """Measure the texts as they are."""
     sanitizer = build({"name": "rank"}, {"epsilon": 8.0})
-    (train, labels), (test, answers) = part_of(corpus, 0), part_of(corpus, 1)
+    (train, labels), (test, answers) = read_part(corpus, 0), read_part(corpus, 1)
     sides = untouched(sanitizer, train), untouched(sanitizer, test)
     tfidf, means = learned(sanitizer, sides[0], labels, sides[1], answers)
     return {
@@ -131,7 +131,7 @@ def run_epsilons(arguments: argparse.Namespace) -> None:
         wanted = [level for level in levels() if key_of(name, level) not in known]
         if wanted:
             todo[name] = (name, wanted)
-    for key, epsilon_of in _spread(epsilons_of, todo, arguments.jobs):
+    for key, epsilon_of in _spread(find_epsilons, todo, arguments.jobs):
         known |= {key_of(key, level): at for level, at in epsilon_of.items()}
         EPSILONS.write_text(json.dumps(dict(sorted(known.items())), indent=1) + "\n")
         print(key, epsilon_of, flush=True)

@@ -19,7 +19,7 @@ from benchmarks.frontier.setup import (
     SAME_KIND,
     build,
 )
-from benchmarks.private_rows import rows_of
+from benchmarks.private_rows import read_rows
 from dptext.errors import DptextError
 from dptext.exponential import losses
 from dptext.measures import bayes_risk, context_risk, public
@@ -45,20 +45,18 @@ READ = {
     "reviews": ("imdb_5k", 0, 60),
     "sentences": ("sst2_dev", 0, 600),
 }
+# Of mechanisms without a closed form so many inputs are tried, and so many at once.
+_INPUTS, _AT_ONCE = 15_000, 64
 
 
 def read(sanitizer: Pipeline, rows: tuple[str, int, int]) -> tuple[float, ...]:
     """Return what a reader of pairs finds of all and of content words of rows."""
     file, begin, end = rows
-    texts = [(str(row["text"]),) for row in rows_of(file)[begin:end]]
+    texts = [(str(row["text"]),) for row in read_rows(file)[begin:end]]
     named = [r for r in context_risk.available(sanitizer) if r.name == "ngram"]
     randomness = sanitizer.randomness(RunKey.from_seed(11))
     (reading,) = context_risk.measure(sanitizer, named, [texts], randomness)
     return tuple(each.success for each in reading.classes[:2])
-
-
-# Of mechanisms without a closed form so many inputs are tried, and so many at once.
-_INPUTS, _AT_ONCE = 15_000, 64
 
 
 @cache
@@ -107,7 +105,7 @@ def read_same_kind(
 ) -> dict[str, tuple[Success, ...]]:
     """Return what the reader of the kind finds of rows of kinds, by class of word."""
     texts = {
-        kind: [str(row["text"]) for row in rows_of(file)[begin:end]]
+        kind: [str(row["text"]) for row in read_rows(file)[begin:end]]
         for kind, (file, begin, end) in rows.items()
     }
     randomness = sanitizer.randomness(RunKey.from_seed(11))
@@ -162,7 +160,7 @@ class Search:
         else:
             mechanism, epsilon = self._at_risk(float(value[:-1]) / 100)
         sanitizer = build(mechanism, {"epsilon": epsilon})
-        risk, _ = public.risk_of(sanitizer)
+        risk, _ = public.measure_risk(sanitizer)
         shown = None if risk is None else risk.success
         if kind == "loss":
             loss = float(value)
@@ -192,7 +190,7 @@ class Search:
             _claimed(sanitizer, 1.0)
         ):
             least = build(self.mechanism, {"epsilon": 0.01})
-            lowest, _ = public.risk_of(least)
+            lowest, _ = public.measure_risk(least)
             if lowest is not None and lowest.success > risk:
                 msg = f"its candidates alone give {lowest.success:.0%} of words away"
                 raise DptextError(msg)
@@ -282,7 +280,7 @@ def _claimed(sanitizer: Pipeline, epsilon: float) -> float:
     return float(promise.worst(epsilon)) if promise.notion != "none" else math.inf
 
 
-def epsilons_of(name: str, wanted: list[str]) -> dict[str, Any]:
+def find_epsilons(name: str, wanted: list[str]) -> dict[str, Any]:
     """Return the result of each level."""
     search = Search(name)
     return {level: search.at(level) for level in wanted}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from benchmarks.private_rows import rows_of
+from benchmarks.private_rows import read_rows
 from dptext import lexicons, pipeline, profile
 from dptext.pipeline import Pipeline
 
@@ -82,9 +82,9 @@ def levels() -> Iterator[str]:
         yield f"loss {loss:g}"
 
 
-def part_of(corpus: str, which: int) -> tuple[list[str], list[Any]]:
+def read_part(corpus: str, which: int) -> tuple[list[str], list[Any]]:
     """Return texts and labels for training (0) or testing (1)."""
     parts, label = CORPORA[corpus][:2], CORPORA[corpus][2]
     file, begin, end = parts[which]
-    rows = rows_of(file)[begin:end]
+    rows = read_rows(file)[begin:end]
     return [row["text"] for row in rows], [row[label] for row in rows]

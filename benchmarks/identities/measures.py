@@ -12,7 +12,7 @@ import numpy as np
 from benchmarks import perplexity
 from benchmarks.identities.corpora import Marked, chance_of_equal
 from dptext import models
-from dptext.evaluation.identities import Identities, IdentityMeter, words_of
+from dptext.evaluation.identities import Identities, IdentityMeter, folded_words
 from dptext.evaluation.rows import Pair
 from dptext.lexicons import find
 from dptext.measures.context_risk import SAME_KIND, ContextAttack
@@ -73,8 +73,8 @@ def words_unchanged(before: Sequence[str], after: Sequence[str]) -> float:
     """Return the share of words that stand in the private texts in the same order."""
     same = total = 0
     for one, two in zip(before, after, strict=True):
-        words = words_of(one)
-        same += common_length(words, words_of(two))
+        words = folded_words(one)
+        same += common_length(words, folded_words(two))
         total += len(words)
     return round(same / max(total, 1), 4)
 

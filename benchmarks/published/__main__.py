@@ -65,7 +65,11 @@ def comparative(chosen: argparse.Namespace) -> None:
                 and all(row.get(key) == value for key, value in replaced.items())
             }
             rows = part.rows(
-                *(dataset, chosen.glove, Path(cache), chosen.encoder, chosen.kinds),
+                dataset,
+                chosen.glove,
+                Path(cache),
+                chosen.encoder,
+                chosen.kinds,
                 done,
             )
             append(rows, {"part": None} if done else replaced)

@@ -24,7 +24,7 @@ from benchmarks.published.measures import (
     Row,
     accuracy,
     deniability,
-    of_texts,
+    measure_texts,
     split,
 )
 from benchmarks.published.puc import MECHANISMS
@@ -47,7 +47,7 @@ def measure(
     """Measure one mechanism at one epsilon; accuracy where learned is true."""
     row = deniability(corpus, change, epsilon)
     train = split(change(np.concatenate(corpus.train), epsilon), corpus.train)
-    row |= of_texts(corpus, words, train, model)
+    row |= measure_texts(corpus, words, train, model)
     if learned:
         test = split(change(np.concatenate(corpus.test), epsilon), corpus.test)
         row |= accuracy(corpus, words, [train, test])
@@ -110,7 +110,7 @@ def rows(
     plain = accuracy(corpus, corpus.words, before) if not done else {}
     known = np.concatenate(corpus.train)
     kept = 100.0 * float((~corpus.known[known]).mean())
-    baseline = of_texts(corpus, corpus.words, corpus.train, None)
+    baseline = measure_texts(corpus, corpus.words, corpus.train, None)
     original: Row = {
         **start,
         **plain,
@@ -135,7 +135,9 @@ def rows(
                 base = lexicons.find("builtin") if mechanism == "SynTF" else lexicon
                 change = by_dptext(corpus, profile, over, base, words)
             else:
-                published = Published(corpus, Published.of(corpus).matrix, words)
+                published = Published(
+                    corpus, Published.from_corpus(corpus).matrix, words
+                )
                 change = _fault(published, mechanism)
             for epsilon in EPSILONS:
                 if (kind, mechanism, epsilon) in done:

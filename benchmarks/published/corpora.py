@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.private_rows import DATA, rows_of
+from benchmarks.private_rows import DATA, read_rows
 from tools import vector_folder
 
 Ids = NDArray[np.int64]
@@ -78,7 +78,7 @@ def _read(name: str) -> tuple[list[list[str]], list[Any], list[list[str]], list[
     )
     parts = []
     for number, file in enumerate(files):
-        rows = rows_of(file)[: SIZES[name][1] if number else None]
+        rows = read_rows(file)[: SIZES[name][1] if number else None]
         pairs = [(cleaned(row["text"]), row["label"]) for row in rows]
         if name == "IMDb":
             pairs = [pair for pair in pairs if 40 <= len(pair[0]) <= 130]

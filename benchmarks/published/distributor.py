@@ -16,7 +16,12 @@ from benchmarks.private_rows import DATA
 from benchmarks.published import figures as published
 
 Row = dict[str, Any]
-SCORES = (*("ic", "pos_weight", "sentence_similarity_score", "word_similarity_score"),)
+SCORES = (
+    "ic",
+    "pos_weight",
+    "sentence_similarity_score",
+    "word_similarity_score",
+)
 TOTAL = 30.0
 SENTENCE = (
     "After graduating from Stanford University, John Smith moved to Munich to start "

@@ -25,6 +25,11 @@ Matrix = NDArray[np.float32]
 Wide = NDArray[np.float64]
 # Nearest words that are listed: k is at most 28 of a million times.
 LISTED = 48
+# Least and greatest distance, by hand in the authors' notebooks, 50 dimensions.
+EXTREMES = {
+    "IMDb": (0.3513605074973775, 15.329304595006077),
+    "AG News": (0.3513605074973775, 13.526640006274114),
+}
 
 
 def _points(
@@ -109,7 +114,7 @@ class Published:
     words: list[str]
 
     @classmethod
-    def of(cls, corpus: Corpus) -> Published:
+    def from_corpus(cls, corpus: Corpus) -> Published:
         """Put the row of zeros before the vectors."""
         zero = np.zeros((1, corpus.vectors.shape[1]), np.float32)
         return cls(corpus, np.vstack((zero, corpus.vectors)), list(corpus.words))
@@ -279,11 +284,6 @@ def synonyms(word: str) -> list[str]:
     return sorted({lemma.name() for each in synsets for lemma in each.lemmas()})
 
 
-# Least and greatest distance, by hand in the authors' notebooks, 50 dimensions.
-EXTREMES = {
-    "IMDb": (0.3513605074973775, 15.329304595006077),
-    "AG News": (0.3513605074973775, 13.526640006274114),
-}
 NOISE = {"CMP": cmp, "Mahalanobis": mahalanobis, "Vickrey": vickrey}
 DRAWS = {
     "Gumbel": gumbel,

@@ -15,6 +15,7 @@ from benchmarks.private_rows import DATA
 
 PUBLISHED = Path(os.environ.get("PUBLISHED", DATA.parent / "published"))
 ROW = dict[str, str]
+COMPARATIVE = ("dataset", "dimension", "mechanism", "epsilon", "metric")
 
 
 @functools.cache
@@ -32,9 +33,6 @@ def figures(table: str, *keys: str) -> dict[tuple[str, ...], float]:
         for row in rows(table)
         if row["value"]
     }
-
-
-COMPARATIVE = ("dataset", "dimension", "mechanism", "epsilon", "metric")
 
 
 def comparative() -> dict[tuple[str, ...], float]:

@@ -75,12 +75,12 @@ def deniability(corpus: Corpus, change: Change, epsilon: float) -> Row:
     }
 
 
-def texts_of(words: Sequence[str], texts: Sequence[Ids]) -> list[str]:
+def joined_texts(words: Sequence[str], texts: Sequence[Ids]) -> list[str]:
     """Write texts; a word that is not in the training texts is written as one sign."""
     return [" ".join(words[row] if row >= 0 else "?" for row in text) for text in texts]
 
 
-def of_texts(
+def measure_texts(
     corpus: Corpus, words: Sequence[str], after: list[Ids], model: Path | None
 ) -> Row:
     """Return PP, LOW by both readings, the English share and CS of training texts."""
@@ -95,9 +95,9 @@ def of_texts(
         "english": 100.0 * float(share),
     }
     if model:
-        one = encoded(model, tuple(texts_of(corpus.words, corpus.train[:ENCODED])))
+        one = encoded(model, tuple(joined_texts(corpus.words, corpus.train[:ENCODED])))
         other = encoder(model).encode(
-            texts_of(words, after[:ENCODED]), normalize_embeddings=True
+            joined_texts(words, after[:ENCODED]), normalize_embeddings=True
         )
         cosines = np.einsum("rd,rd->r", one, np.asarray(other))
         row |= {"CS": 100.0 * float(cosines.mean())}
@@ -113,7 +113,7 @@ def accuracy(corpus: Corpus, words: Sequence[str], change: list[list[Ids]]) -> R
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
 
-    train, test = (texts_of(words, texts) for texts in change)
+    train, test = (joined_texts(words, texts) for texts in change)
     features = TfidfVectorizer(min_df=2, sublinear_tf=True)
     model = LogisticRegression(C=3.0, max_iter=300)
     model.fit(features.fit_transform(train), corpus.labels[0])

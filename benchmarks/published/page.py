@@ -18,6 +18,10 @@ from benchmarks.published import figures as published
 Row = dict[str, Any]
 Rows = Sequence[Row]
 EPSILONS = ("1", "5", "10")
+METRICS = ("N_w", "S_w", "PP", "LOW", "CS")
+CORPORA = ("AG News", "IMDb")
+KINDS = ("paper", "its code", "dptext")
+SPREADS = {"N_w": "N_w_spread", "S_w": "S_w_spread", "CS": "CS_spread"}
 
 
 def table(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
@@ -41,8 +45,13 @@ def misfits(rows: Rows) -> str:
     """List the scores of Table 9 that no mechanism has by the formula."""
     body = [
         [
-            *(c.dataset, c.dimension, c.printed_for, c.epsilon, c.alpha),
-            *(f"{c.value:.2f}", f"{c.by_formula:.2f}"),
+            c.dataset,
+            c.dimension,
+            c.printed_for,
+            c.epsilon,
+            c.alpha,
+            f"{c.value:.2f}",
+            f"{c.by_formula:.2f}",
         ]
         for c in puc.cells()
         if not c.belongs_to and abs(c.value - c.by_formula) > puc.ROUNDING
@@ -80,7 +89,7 @@ def order(rows: Rows) -> str:
                 and (row["dataset"], row["dimension"]) == ("AG News", "50")
                 and (row["epsilon"], row["alpha"]) == (epsilon, "0.5")
             ]
-            ours = puc.of_tables("AG News", "50", name, epsilon)["0.5"]
+            ours = puc.published_scores("AG News", "50", name, epsilon)["0.5"]
             line += [f"{value:.2f}", f"{ours:.2f}"]
         body.append(line)
     head = [f"{source}, {e}" for e in EPSILONS for source in ("printed", "by formula")]
@@ -95,13 +104,9 @@ PUC: dict[str, Callable[[Rows], str]] = {
 }
 
 
-METRICS = ("N_w", "S_w", "PP", "LOW", "CS")
-CORPORA = ("AG News", "IMDb")
-KINDS = ("paper", "its code", "dptext")
-SPREADS = {"N_w": "N_w_spread", "S_w": "S_w_spread", "CS": "CS_spread"}
-
-
-def of(rows: Rows, dataset: str, kind: str) -> dict[tuple[str, str], Row]:
+def rows_by_mechanism(
+    rows: Rows, dataset: str, kind: str
+) -> dict[tuple[str, str], Row]:
     """Return the measured rows of a corpus by mechanism and epsilon."""
     return {
         (row["mechanism"], f"{row['epsilon']:g}"): row
@@ -136,7 +141,7 @@ def side_by_side(dataset: str) -> Callable[[Rows], str]:
     """Make Table 6 or 7: published, as the authors' code does, dptext."""
 
     def tables(rows: Rows) -> str:
-        kinds = [of(rows, dataset, kind) for kind in ("fault", "dptext")]
+        kinds = [rows_by_mechanism(rows, dataset, kind) for kind in ("fault", "dptext")]
         if not any(kinds):
             return f"{dataset}: not measured."
         figures = published.comparative()
@@ -165,7 +170,7 @@ def differences(rows: Rows) -> str:
         for name in puc.MECHANISMS:
             line = [dataset, name]
             for kind in ("fault", "dptext"):
-                mine = of(rows, dataset, kind)
+                mine = rows_by_mechanism(rows, dataset, kind)
                 for metric in METRICS:
                     gaps = [
                         abs(
@@ -203,7 +208,7 @@ def english(rows: Rows) -> str:
             ]
             + [""] * 6
         )
-        kinds = [of(rows, dataset, kind) for kind in ("fault", "dptext")]
+        kinds = [rows_by_mechanism(rows, dataset, kind) for kind in ("fault", "dptext")]
         for name in puc.MECHANISMS:
             line = [dataset, name]
             for e in EPSILONS:
@@ -241,7 +246,7 @@ def scores(rows: Rows) -> str:
             published_value = ""
             if row["mechanism"] in puc.MECHANISMS:
                 key = dataset, "50", row["mechanism"], f"{row['epsilon']:g}"
-                published_value = f"{puc.of_tables(*key)['0.5']:.1f}"
+                published_value = f"{puc.published_scores(*key)['0.5']:.1f}"
             body.append(
                 [
                     dataset,
@@ -291,10 +296,12 @@ def tries(name: str) -> Callable[[Rows], str]:
 def low(rows: Rows) -> str:
     """Give LOW by both readings, as the authors' code perturbs AG News."""
     figures = published.comparative()
-    mine = of(rows, "AG News", "fault")
+    mine = rows_by_mechanism(rows, "AG News", "fault")
     body = [
         [
-            *(name, epsilon, f"{figures['AG News', '50', name, epsilon, 'LOW']:g}"),
+            name,
+            epsilon,
+            f"{figures['AG News', '50', name, epsilon, 'LOW']:g}",
             f"{mine[name, epsilon]['LOW']:.1f}",
             f"{mine[name, epsilon]['present']:.1f}",
         ]
@@ -310,7 +317,7 @@ def plus(rows: Rows) -> str:
     figures = published.comparative()
     body = []
     for dataset in CORPORA:
-        mine = of(rows, dataset, "fault")
+        mine = rows_by_mechanism(rows, dataset, "fault")
         for metric in METRICS:
             line = [dataset, metric]
             for epsilon in EPSILONS:
@@ -354,7 +361,7 @@ def thresholds(rows: Rows) -> str:
     return table(("space", "epsilon above", "tested epsilons that are"), body)
 
 
-def _of(rows: Rows, part: str) -> list[Row]:
+def _select(rows: Rows, part: str) -> list[Row]:
     return [row for row in rows if row["part"] == part]
 
 
@@ -365,7 +372,7 @@ def lipschitz(rows: Rows) -> str:
         for row in published.rows("sensitivity-thesis-table5.2")
     }
     body = []
-    for row in _of(rows, "thesis"):
+    for row in _select(rows, "thesis"):
         if "lipschitz" in row:
             mine = printed[row["space"]]
             body.append(
@@ -389,7 +396,7 @@ def lipschitz(rows: Rows) -> str:
 def spaces(rows: Rows) -> str:
     """Give how often words are written as themselves, per space and mapping."""
     body = []
-    for row in _of(rows, "thesis"):
+    for row in _select(rows, "thesis"):
         if "N_w" in row:
             shares = [f"{row['N_w'][f'{e:g}']:.1f}" for e in thesis.EPSILONS]
             body.append([row["vectors"], row["space"], row["mapping"], *shares])
@@ -407,7 +414,7 @@ def custext_kept(rows: Rows) -> str:
         if row["dataset"] == "SST-2"
     }
     body = []
-    for row in _of(rows, "custext"):
+    for row in _select(rows, "custext"):
         for stop, key in (("0", "kept"), ("1", "kept_stop")):
             for number, e in enumerate(("1", "5", "10") if key in row else ()):
                 values = [printed[stop, s, e] for s in ("token", "record", "dataset")]
@@ -432,7 +439,7 @@ def custext_sets(rows: Rows) -> str:
         for row in published.rows("custext-table3.4")
     }
     body = []
-    for row in _of(rows, "custext"):
+    for row in _select(rows, "custext"):
         if "mapping" in row:
             key = row["mapping"], str(row["k"])
             body.append(
@@ -444,7 +451,7 @@ def custext_sets(rows: Rows) -> str:
                     f"{row['accuracy']:.2f}",
                 ]
             )
-    plain = [row for row in _of(rows, "custext") if row.get("k") == 0]
+    plain = [row for row in _select(rows, "custext") if row.get("k") == 0]
     body += [["originals", "", "", "", "91.63", f"{r['accuracy']:.2f}"] for r in plain]
     head = ("mapping", "K", "alone, paper", "alone", "accuracy, paper (BERT)")
     return table((*head, "accuracy (TF-IDF)"), body)
@@ -454,7 +461,7 @@ def sentence(rows: Rows) -> str:
     """Make Table 5.1 of the epsilon-distributor thesis again, and by `linguistic`."""
     printed = published.rows("distributor-table5.1")
     body = []
-    for mine, row in zip(_of(rows, "distributor"), printed, strict=False):
+    for mine, row in zip(_select(rows, "distributor"), printed, strict=False):
         line = [mine["token"], row["ic"], f"{mine['thesis ic']:.2f}"]
         line += [row["pos_weight"], f"{mine['pos']:g}"]
         for name in ("sentence", "word"):

@@ -14,8 +14,17 @@ from benchmarks.published import figures as published
 
 # The published tables have one or two decimals: what follows from rounded inputs.
 ROUNDING = 0.06
-MECHANISMS = (*("SynTF", "CMP", "Mahalanobis", "SanText", "Gumbel", "Vickrey", "TEM"),)
+MECHANISMS = (
+    "SynTF",
+    "CMP",
+    "Mahalanobis",
+    "SanText",
+    "Gumbel",
+    "Vickrey",
+    "TEM",
+)
 PARTS = ("N_w", "S_w", "PP", "CS", "LOW")
+ROWS = dict[str, float]
 
 
 def privacy(parts: Mapping[str, float]) -> float:
@@ -44,7 +53,9 @@ class Cell(NamedTuple):
     belongs_to: tuple[str, ...]
 
 
-def of_tables(dataset: str, dimension: str, mechanism: str, epsilon: str) -> ROWS:
+def published_scores(
+    dataset: str, dimension: str, mechanism: str, epsilon: str
+) -> ROWS:
     """Return PUC of one setting by alpha, from Tables 3, 6 and 7."""
     figures = published.comparative()
     key = (dataset, dimension, mechanism, epsilon)
@@ -56,9 +67,6 @@ def of_tables(dataset: str, dimension: str, mechanism: str, epsilon: str) -> ROW
     }
 
 
-ROWS = dict[str, float]
-
-
 def cells() -> list[Cell]:
     """Compare every printed score with the formula's."""
     table = []
@@ -66,7 +74,7 @@ def cells() -> list[Cell]:
         where = row["dataset"], row["dimension"], row["epsilon"]
         value, alpha = float(row["value"]), row["alpha"]
         scores = {
-            name: of_tables(where[0], where[1], name, where[2])[alpha]
+            name: published_scores(where[0], where[1], name, where[2])[alpha]
             for name in MECHANISMS
         }
         label = row["mechanism_as_printed"]

@@ -55,11 +55,11 @@ def rows(dataset: str, glove: Path, model: Path | None) -> Iterator[Row]:
             for texts in (corpus.train, corpus.test):
                 # A word that no training text has is one that no lexicon has.
                 plain = [
-                    t.replace("?", UNKNOWN) for t in measures.texts_of(words, texts)
+                    t.replace("?", UNKNOWN) for t in measures.joined_texts(words, texts)
                 ]
                 written = privatized(sanitizer, plain, 1, written=True)[1]
                 parts.append(measures.split(back[written], texts))
-            row |= measures.of_texts(corpus, words, parts[0], model)
+            row |= measures.measure_texts(corpus, words, parts[0], model)
             row |= measures.accuracy(corpus, words, parts)
             row = {key: round(value, 3) for key, value in row.items()}
             decoded = ", decoded" if decoder == "ngram" else ""

@@ -19,6 +19,14 @@ from benchmarks.published.faults import Published, distances, synonyms
 
 Row = dict[str, Any]
 EPSILONS = (1.0, 5.0, 10.0)
+# SynTF: score of a synonym inside the corpus; whether one outside keeps the word.
+SYNONYMS = {
+    "score: TF-IDF of the word (its code)": ("word", False),
+    "the same; outside the corpus: the word stays": ("word", True),
+    "score: TF-IDF of the synonym": ("synonym", False),
+    "score: 1": ("one", False),
+    "score: 1; outside the corpus: the word stays": ("one", True),
+}
 
 
 @dataclass(frozen=True)
@@ -54,7 +62,7 @@ TRIES = {
 def rows(dataset: str, glove: Path) -> Iterator[Row]:
     """Yield N_w and PP of each variant at each epsilon."""
     corpus = corpora.corpus(dataset, glove)
-    matrix = Published.of(corpus).matrix
+    matrix = Published.from_corpus(corpus).matrix
     listed = np.flatnonzero(corpus.known)
     tokens = np.concatenate(corpus.train)
     words, counts = np.unique(tokens[corpus.known[tokens]], return_counts=True)
@@ -82,16 +90,6 @@ def rows(dataset: str, glove: Path) -> Iterator[Row]:
                 "N_w": round(100 * same[0], 2),
                 "PP": round(100 * (1.0 - kept), 2),
             }
-
-
-# SynTF: score of a synonym inside the corpus; whether one outside keeps the word.
-SYNONYMS = {
-    "score: TF-IDF of the word (its code)": ("word", False),
-    "the same; outside the corpus: the word stays": ("word", True),
-    "score: TF-IDF of the synonym": ("synonym", False),
-    "score: 1": ("one", False),
-    "score: 1; outside the corpus: the word stays": ("one", True),
-}
 
 
 def _synonyms(corpus: Corpus, uniform: Ids, tokens: Ids) -> Iterator[Row]:

@@ -56,7 +56,7 @@ from benchmarks.speed.measure import (
 )
 from benchmarks.speed.peers import RELEASES
 from benchmarks.speed.peers import measure as measure_peers
-from benchmarks.speed.texts import lexicon_of
+from benchmarks.speed.texts import open_lexicon
 from dptext import __version__, registry
 from dptext.types import Lexicon
 
@@ -99,7 +99,7 @@ class Run:
     def open(self, vocabulary: str) -> tuple[Lexicon, Product]:
         """Return a vocabulary and its product, opened once."""
         if vocabulary not in self.lexicons:
-            lexicon = lexicon_of(vocabulary)
+            lexicon = open_lexicon(vocabulary)
             bound = Product(lexicon)
             self.lexicons[vocabulary] = lexicon, bound
             first = f"{vocabulary:12} {'matrix product':20} {'':22}"
@@ -147,7 +147,7 @@ def line(row: dict[str, Any]) -> str:
     )
 
 
-def rows_of(
+def measure_rows(
     run: Run, table: str, settings: list[Setting], by: Effort
 ) -> Iterator[dict[str, Any]]:
     """Yield the cells of settings that differ in one thing, or why there are none."""
@@ -180,16 +180,23 @@ def measure(run: Run, chosen: argparse.Namespace, folder: Path) -> None:
     for vocabulary in chosen.vocabularies:
         run.open(vocabulary)
         for names in product(chosen.mechanisms, chosen.lengths, chosen.jobs):
-            for row in rows_of(run, "mechanisms", [Setting(vocabulary, *names)], by):
+            for row in measure_rows(
+                run, "mechanisms", [Setting(vocabulary, *names)], by
+            ):
                 run.add("cells", row)
         run.lexicons.pop(vocabulary)
     if chosen.growth:
         measure_growth(run, chosen.growth_mechanisms, by)
     for vocabulary in chosen.peer_vocabularies if chosen.peers else ():
-        lexicon = lexicon_of(vocabulary)
+        lexicon = open_lexicon(vocabulary)
         for row in measure_peers(
-            *(chosen.peers, folder, vocabulary, lexicon),
-            *(chosen.epsilon, chosen.peer_seconds, chosen.peer_names),
+            chosen.peers,
+            folder,
+            vocabulary,
+            lexicon,
+            chosen.epsilon,
+            chosen.peer_seconds,
+            chosen.peer_names,
         ):
             run.add("peers", row)
 
@@ -209,7 +216,7 @@ def measure_growth(run: Run, mechanisms: Sequence[str], by: Effort) -> None:
                 for vocabulary, length, job in product(vocabularies, lengths, jobs)
             ]
             effort = longer if table == "jobs" else by
-            for row in rows_of(run, table, settings, effort):
+            for row in measure_rows(run, table, settings, effort):
                 run.add("cells", row)
 
 

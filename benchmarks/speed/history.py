@@ -27,7 +27,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.speed.measure import ONE_THREAD, Product, machine, measured
-from benchmarks.speed.texts import dptext, lexicon_of, texts, write
+from benchmarks.speed.texts import dptext, open_lexicon, texts, write
 from dptext import __version__
 from dptext.readers import kernel
 
@@ -43,7 +43,7 @@ def rows() -> list[dict[str, Any]]:
 
 def measure(folder: Path, words: int) -> dict[str, Any]:
     """Measure all three once."""
-    lexicon = lexicon_of("builtin")
+    lexicon = open_lexicon("builtin")
     product = Product(lexicon)
     limits = [product.measure()]
 

@@ -164,18 +164,22 @@ def sanitized(
     source = read(by.texts) if by.texts else texts(lexicon, of.length)
     written = write(path, source, count)
     command = dptext(
-        *(
-            "sanitize",
-            str(path),
-            "--field",
-            "text",
-            "--lexicon",
-            of.vocabulary,
-            "--decode",
-            "none",
-        ),
-        *("--mechanism", of.mechanism, "--epsilon", str(by.epsilon), "--quiet"),
-        *("--no-bayes-risk", "--jobs", str(of.jobs)),
+        "sanitize",
+        str(path),
+        "--field",
+        "text",
+        "--lexicon",
+        of.vocabulary,
+        "--decode",
+        "none",
+        "--mechanism",
+        of.mechanism,
+        "--epsilon",
+        str(by.epsilon),
+        "--quiet",
+        "--no-bayes-risk",
+        "--jobs",
+        str(of.jobs),
     )
     return measured(command, by.longest), written
 

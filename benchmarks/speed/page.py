@@ -22,6 +22,13 @@ DOCS = ROOT / "docs"
 RUNS = DOCS / "results" / "speed.json"
 Runs = Sequence[dict[str, Any]]
 Row = dict[str, Any]
+TITLES = {
+    "mechanisms": "mechanisms",
+    "words": "growth with words",
+    "dimensions": "with dimensions",
+    "length": "with length",
+    "jobs": "with jobs",
+}
 
 
 def page(runs: Runs) -> str:
@@ -58,7 +65,12 @@ def headings(runs: Runs) -> list[str]:
             ]
         )
     columns = (
-        *("date", "tables", "dptext", "machine", "Python, numpy", "took"),
+        "date",
+        "tables",
+        "dptext",
+        "machine",
+        "Python, numpy",
+        "took",
         "other work",
     )
     return table(columns, rows)
@@ -75,8 +87,12 @@ def mechanisms(runs: Runs) -> list[str]:
             here = [row for row in cells if row["vocabulary"] == vocabulary]
             rows += [measured(row) for row in here if "rate" in row]
     columns = (
-        *("mechanism", "words in the run", "words/s and core", "of the limit"),
-        *("start-up, s", "peak, MB"),
+        "mechanism",
+        "words in the run",
+        "words/s and core",
+        "of the limit",
+        "start-up, s",
+        "peak, MB",
     )
     return table(columns, rows)
 
@@ -97,7 +113,7 @@ def refusals(runs: Runs) -> list[str]:
 
 def latest(runs: Runs) -> list[list[Row]]:
     """Return for each run its rows of mechanisms that no later run has again."""
-    rows = [rows_of([run], "mechanisms") for run in runs]
+    rows = [select_rows([run], "mechanisms") for run in runs]
     last = {
         (row["vocabulary"], row["mechanism"]): number
         for number, of_run in enumerate(rows)
@@ -113,8 +129,12 @@ def measured(row: Row) -> list[str]:
     """Return the line of one mechanism."""
     ratio = f"{row['ratio']:.2f}" if row["ratio"] < 10 else f"{row['ratio']:,.0f}"
     return [
-        *(f"`{row['mechanism']}`", f"{row['words']:,}", figure(row["rate"]), ratio),
-        *(f"{row['start_up']:.1f}", f"{row['peak']:,.0f}"),
+        f"`{row['mechanism']}`",
+        f"{row['words']:,}",
+        figure(row["rate"]),
+        ratio,
+        f"{row['start_up']:.1f}",
+        f"{row['peak']:,.0f}",
     ]
 
 
@@ -122,7 +142,7 @@ def growth(name: str, show: Callable[[Row], str], key: str) -> Callable[[Runs], 
     """Return what makes a table with a column for each size of what grows."""
 
     def lines(runs: Runs) -> list[str]:
-        rows = [row for row in rows_of(runs, name) if "rate" in row]
+        rows = [row for row in select_rows(runs, name) if "rate" in row]
         sizes = list(dict.fromkeys(row[key] for row in rows))
         body = [
             [f"`{mechanism}`", *(cells.get(size, "") for size in sizes)]
@@ -160,8 +180,15 @@ def peers(runs: Runs) -> list[str]:
             ours = rates.get((row["vocabulary"], row["counterpart"]))
             rows.append([*beside(row, ours)])
     columns = (
-        *("vocabulary", "peer", "mechanism", "words in the run", "words/s and core"),
-        *("start-up, s", "peak, MB", "dptext, words/s and core", "times"),
+        "vocabulary",
+        "peer",
+        "mechanism",
+        "words in the run",
+        "words/s and core",
+        "start-up, s",
+        "peak, MB",
+        "dptext, words/s and core",
+        "times",
     )
     return table(columns, rows)
 
@@ -179,7 +206,7 @@ def beside(row: Row, ours: float | None) -> Iterator[str]:
     yield figure(ours / row["rate"]) if ours and "rate" in row else ""
 
 
-def rows_of(runs: Runs, name: str) -> list[Row]:
+def select_rows(runs: Runs, name: str) -> list[Row]:
     """Return the rows of one table over all runs."""
     return [row for run in runs for row in run["cells"] if row["table"] == name]
 
@@ -200,13 +227,6 @@ def shown(value: str | int) -> str:
     return f"{int(size):,}" + (f" x {dimensions}" if times else "")
 
 
-TITLES = {
-    "mechanisms": "mechanisms",
-    "words": "growth with words",
-    "dimensions": "with dimensions",
-    "length": "with length",
-    "jobs": "with jobs",
-}
 TABLES: dict[str, Callable[[Runs], list[str]]] = {
     "runs": headings,
     "mechanisms": mechanisms,

@@ -23,7 +23,7 @@ def dptext(*arguments: str) -> tuple[str, ...]:
     return (sys.executable, "-m", "dptext", *arguments)
 
 
-def lexicon_of(vocabulary: str) -> Lexicon:
+def open_lexicon(vocabulary: str) -> Lexicon:
     """Open a vocabulary; one that is not there yet is generated and imported."""
     if vocabulary == "builtin":
         return lexicons.find(vocabulary)

@@ -45,7 +45,7 @@ def command(
     from dptext import lexicons, progress
     from dptext import profile as profiles
     from dptext.evaluation import views
-    from dptext.evaluation.readers import PublicText, calibrated
+    from dptext.evaluation.readers import PublicText, calibrate_by_reader
     from dptext.measures.context_risk import AT_LEAST, SAME_KIND
     from dptext.report import calibration
     from dptext.report.blocks import Paragraph
@@ -77,7 +77,7 @@ def command(
     if public is not None:
         name = reader or SAME_KIND
         with progress.step(f"looking for the epsilon at which {name} reaches the risk"):
-            epsilon, reading = calibrated(
+            epsilon, reading = calibrate_by_reader(
                 recipe=recipe, lexicon=opened, target=target, reader=name, public=public
             )
         data |= {"text": public.name, "text_sha256": public.digest}

@@ -99,7 +99,7 @@ def command(
     configured = _configured(context, policy, index)
     asked = options.parse_settings(set_)
     terms = policies.parse(asked, "--set")
-    accepted = policies.of(configured.policy, configured.shown)
+    accepted = policies.from_section(configured.policy, configured.shown)
     accepted = replace(accepted, **{key: getattr(terms, key) for key in asked})
     keys = verifying_keys(verify_key, accepted, configured, index)
     results: list[Verdict] = []

@@ -188,7 +188,7 @@ def command(
         )
     known = results[0].public_text
     if known is not None and known.repeated:
-        faults.say(views.repeated(known))
+        faults.say(views.repeated_share(known))
     page = views.comparison(table, texts.texts)
     beside = csv, views.as_csv(table)
     data = {"audience": OWNER, "texts": len(texts.texts), "rows": table}

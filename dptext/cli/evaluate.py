@@ -75,7 +75,7 @@ def command(
             if is_report
             else api.open_pipeline(profile, over)
         )
-    if writer is None or topics.meta_of(writer.lexicon) is not None:
+    if writer is None or topics.topic_meta(writer.lexicon) is not None:
         # Texts are read by words, also where whole ones became topics.
         named = "builtin" if writer else str(over.get("lexicon", "builtin"))
         words = lexicons.find(named)
@@ -105,7 +105,7 @@ def command(
             identities=meter,
         )
     if result.public_text is not None and result.public_text.repeated:
-        faults.say(views.repeated(result.public_text))
+        faults.say(views.repeated_share(result.public_text))
     for line in identity_views.identity_records(meter) if meter else ():
         faults.say(line)
     data = {

@@ -93,7 +93,7 @@ def import_(
     from dptext.lexicons import store
     from dptext.lexicons.importing import AsBuiltIn, Settings, licences, make
 
-    folder = store.folder_of(name)
+    folder = store.lexicon_folder(name)
     settings = Settings(
         format=format,
         max_words=max_words,
@@ -127,7 +127,7 @@ def ngrams(
     Example: dptext lexicon ngrams news.jsonl --name news
     """
     from dptext import lexicons, progress
-    from dptext.evaluation.rows import texts_of
+    from dptext.evaluation.rows import read_texts
     from dptext.readers import ngrams as models
     from dptext.readers.training import PairCounts
 
@@ -135,7 +135,7 @@ def ngrams(
     words = lexicons.find(lexicon, warn=faults.say)
     counts = PairCounts(words)
     with progress.step("counting pairs of words"):
-        for batch in texts_of(files, tuple(field or ("text",)), format):
+        for batch in read_texts(files, tuple(field or ("text",)), format):
             counts.add(batch)
     meta = {
         "source": ", ".join(Path(file).name for file in files),
@@ -184,7 +184,7 @@ def adapt(
             "--language needs --from-text: a lexicon has a language already"
         )
     base = None if from_text else lexicons.find(lexicon, warn=faults.say)
-    texts = [PublicText.of(file, field, format) for file in files]
+    texts = [PublicText.from_file(file, field, format) for file in files]
     language = language or "unknown"
     with shares():
         result = adapting.make(

@@ -25,5 +25,5 @@ def inspection(
     from dptext.report.contents import StopAtIdentifying
 
     configured = parser.find_configuration(context)
-    accepted = policy.of(configured.policy, configured.shown)
+    accepted = policy.from_section(configured.policy, configured.shown)
     return StopAtIdentifying(accepted.identifying, subject)

@@ -55,7 +55,7 @@ def build(
     from dptext.evaluation import topics
     from dptext.evaluation.rows import records
     from dptext.lexicons import store
-    from dptext.lexicons.topics import PublicSource, encode, path_of
+    from dptext.lexicons.topics import PublicSource, encode, topic_path
     from dptext.settings import digest_of_path
     from dptext.types import Selection
 
@@ -85,7 +85,7 @@ def build(
         view = {"name": "sentence", "model": model}
     public = topics.PublicTexts(texts, labels if named else None, tuple(sources))
     document = topics.build(name, public, numbers, view)
-    path = path_of(name)
+    path = topic_path(name)
     path.parent.mkdir(parents=True, exist_ok=True)
     screen.write_file(path, encode(document))
     faults.say("the texts must be public: words of them show in outputs")

@@ -23,7 +23,7 @@ from msgspec import Meta
 from dptext import decoders, progress
 from dptext.decoders import _characters, ngram, none
 from dptext.errors import UsageError
-from dptext.models.endpoint import Question, Server, host_of, schema_of
+from dptext.models.endpoint import Question, Server, host_and_port, object_schema
 from dptext.models.server_use import ServerUse
 from dptext.readers import ngrams
 from dptext.readers.channel import Channel
@@ -83,7 +83,9 @@ class Params(decoders.Params):
     @property
     def third_party(self) -> ThirdParty:
         """Return to whom draws go. Raises UsageError for an address that is none."""
-        return ThirdParty(host_of(self.url, URL), self.model, self.mode == "rewrite")
+        return ThirdParty(
+            host_and_port(self.url, URL), self.model, self.mode == "rewrite"
+        )
 
     def server(self) -> Server:
         """Check the settings; nothing is sent. Raises UsageError and MissingExtra."""
@@ -256,7 +258,7 @@ def _spans(text: str, most: int) -> Iterator[tuple[int, int]]:
 
 def _question(text: str, lines: list[str], delicate: frozenset[str]) -> Question[str]:
     asked = "\n".join((f"Text: {text}", "", "Options:", *lines))
-    messages, schema = (("system", _ASK), ("user", asked)), schema_of({"text": []})
+    messages, schema = (("system", _ASK), ("user", asked)), object_schema({"text": []})
     options = "\n".join(line.partition(": ")[2] for line in lines)
     drawn = count_words(text, delicate) + count_words(options, delicate)
 

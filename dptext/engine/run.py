@@ -556,7 +556,7 @@ class Run:
     def measures(self) -> PublicMeasures:
         """Return the measures on public data, computed once for all outputs."""
         if self._measures is None:
-            self._measures = PublicMeasures.of(self.pipeline, self._bayes_risk)
+            self._measures = PublicMeasures.measure(self.pipeline, self._bayes_risk)
         return self._measures
 
     def report(self, job: Job, written: Sequence[Written]) -> Document:

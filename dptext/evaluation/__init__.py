@@ -1,4 +1,4 @@
-"""How good is a private text: what it keeps, and what it gives away.
+"""Measures of private texts: utility, and success of attacks.
 
 All of it is computed from private text and is for the owner of the text only. Figures
 about the mechanism alone are in dptext.measures.

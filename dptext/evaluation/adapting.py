@@ -1,4 +1,4 @@
-"""Make a lexicon of public text of one kind, and measure by halves what it gives.
+"""Make a lexicon of public text of one kind, and measure its gain by halves.
 
 One half of the records is read by the pairs of the other; records that recur are in the
 same half (dptext.measures.independence). The lexicon itself is of all of them, so that
@@ -20,7 +20,7 @@ from pathlib import Path
 from dptext import pipeline, profile, progress
 from dptext.engine.tally import Tally
 from dptext.errors import UsageError
-from dptext.evaluation.readers import Halves, PublicText, counted, sample
+from dptext.evaluation.readers import Halves, PublicText, count_texts, sample
 from dptext.lexicons import from_text, importing, store
 from dptext.lexicons.from_text import Texts, count_words, vectors_from_text
 from dptext.measures import calibrate, context_risk
@@ -45,7 +45,7 @@ _ANY_EPSILON = 10.0  # where the mechanism does not matter
 
 
 @dataclass(frozen=True, slots=True)
-class Decoded:
+class DecodingFigures:
     """Share of words that differ from the original, and share of meaning kept."""
 
     changed: float
@@ -53,29 +53,32 @@ class Decoded:
 
 
 @dataclass(frozen=True, slots=True)
-class Adapted:
-    """What a lexicon of public text gives, on the half of the text that is held out.
+class AdaptationFigures:
+    """The gain from a lexicon of public text, on the half of the text that is held out.
 
-    counted, words whose pairs were counted. unknown_before and unknown_after are shares
-    of words that the base and the lexicon of the other half lack. At this risk, 20% or
-    the smallest larger one that is measured and in reach:
-    drawn, what drawn words keep; shipped and adapted, what they keep once decoded by
-    the pairs that ship (null: none for this language) and by those of the other half;
-    reading, what a reader with these finds.
+    Distortions and readings are measured at `risk`.
     """
 
     name: str
     digest: str
     words: int
     new_words: int
+    #: Words whose pairs were counted.
     counted: int
     pairs: int
+    #: Share of words that the base lexicon lacks.
     unknown_before: float | None
+    #: Share of words that the lexicon of the other half lacks.
     unknown_after: float
+    #: 20%, or the smallest larger risk that is measured and in reach.
     risk: float
-    drawn: Decoded
-    shipped: Decoded | None
-    adapted: Decoded
+    #: Distortion of the drawn words, before decoding.
+    drawn: DecodingFigures
+    #: Distortion after decoding by the pairs that ship; null: none for this language.
+    shipped: DecodingFigures | None
+    #: Distortion after decoding by the pairs of the other half.
+    adapted: DecodingFigures
+    #: Successes of a reader with the pairs of the other half.
     reading: Reading
 
 
@@ -86,7 +89,7 @@ def make(
     base: Lexicon | None,
     language: str,
     least: int,
-) -> Adapted:
+) -> AdaptationFigures:
     """Make lexicon and pairs of public text, measure them and store them by a name.
 
     base is the lexicon to adapt; without one words and vectors are of the texts alone.
@@ -100,7 +103,7 @@ def make(
 
     corpus = ", ".join(file.name for file in files)
     source = {"adapted": corpus, "adapted_sha256": [file.digest for file in files]}
-    folder, pairs_folder = store.folder_of(name), ngrams.folder_of(name)
+    folder, pairs_folder = store.lexicon_folder(name), ngrams.folder_of(name)
     progress.share("words and vectors", 0.0)
     halves = Halves(records)
     first = partial(halves.texts, 0)
@@ -111,12 +114,14 @@ def make(
             "that recur, in full or nearly, count as one"
         )
     if base is not None:
-        lexicon = from_text.adapt(base, name, texts, least, source)
+        lexicon = from_text.adapt(base, name, texts=texts, least=least, source=source)
     else:
         raw = vectors_from_text(texts, least)
         settings = importing.Settings(language=language)
         about = {**source, "licence": "that of the texts", from_text.PAIRS: name}
-        lexicon = importing.from_vectors(raw, name, settings, about, corpus)
+        lexicon = importing.from_vectors(
+            raw, name, settings=settings, source=about, location=corpus
+        )
     lexicon = replace(lexicon, digest=store.digest_in_memory(lexicon))
     progress.share("pairs of words", 0.0)
     plain = {"risk": None, "epsilon": _ANY_EPSILON}
@@ -124,7 +129,7 @@ def make(
     ready = pipeline.build(profile.load("balanced", over), lexicon)
     general = ngrams.shipped(ready.channel)
     about_pairs = {"source": corpus, "licence": "not stated", "lexicon": name}
-    every = counted(lexicon, texts, math.inf)
+    every = count_texts(lexicon, texts, math.inf)
     pairs = every.model(1, {**about_pairs, "counted": every.words}, general)
     # The lexicon names its pairs by digest: neither is replaced without the other.
     meta = {**lexicon.meta, ngrams.PAIRS_DIGEST: ngrams.digest_of(pairs)}
@@ -132,7 +137,7 @@ def make(
     lexicon = replace(lexicon, digest=store.digest_in_memory(lexicon))
     pipelines = _pipelines(lexicon)
     shown = _SHOWN if _SHOWN in pipelines else min(pipelines)
-    other = counted(lexicon, first)
+    other = count_texts(lexicon, first)
     other_pairs = other.model(1, {}, general)
     in_context, written = {}, {}
     for number, (risk, ready) in enumerate(pipelines.items()):
@@ -141,7 +146,7 @@ def make(
         readers = [*context_risk.available(ready)[:1], same_kind]
         digest = general.digest if general is not None else ""
         one = InContext(corpus, digest, (), PUBLIC_TEXT)
-        readings = _attacked(ready, readers, read).result()
+        readings = _attack(ready, readers, read).result()
         in_context[risk] = replace(one, readings=readings, counted=other.words)
         written[risk] = {
             decoder: replace(one, readings=(reading,))
@@ -151,7 +156,7 @@ def make(
         raise UsageError("the texts have no words of the lexicon to be measured on")
     progress.share("what decoding gains", 0.0)
     before, after = _unknown(base, first, read, least)
-    result = Adapted(
+    result = AdaptationFigures(
         name=lexicon.name,
         digest=lexicon.digest,
         words=len(lexicon.words),
@@ -162,8 +167,10 @@ def make(
         unknown_after=after,
         risk=shown,
         drawn=_kept(pipelines[shown], read),
-        shipped=None if general is None else _decoded(lexicon, shown, general, read),
-        adapted=_decoded(lexicon, shown, other_pairs, read),
+        shipped=None
+        if general is None
+        else _measure_decoded(lexicon, shown, general, read),
+        adapted=_measure_decoded(lexicon, shown, other_pairs, read),
         reading=in_context[shown].readings[-1],
     )
     settings_of = profile.load("balanced", {"budget": {"risk": shown}}).settings()
@@ -211,10 +218,10 @@ def _ready(lexicon: Lexicon, risk: float, **decoder: object) -> Pipeline:
     return pipeline.build(profile.load("balanced", over), lexicon)
 
 
-def _decoded(
+def _measure_decoded(
     lexicon: Lexicon, risk: float, pairs: Ngrams, read: Sequence[tuple[str, ...]]
-) -> Decoded:
-    """Return what texts keep once they are decoded by pairs of words."""
+) -> DecodingFigures:
+    """Return the distortion of texts that are decoded by pairs of words."""
     with tempfile.TemporaryDirectory() as folder:
         ngrams.save(pairs, Path(folder))
         return _kept(_ready(lexicon, risk, name="ngram", model=folder), read)
@@ -230,30 +237,28 @@ def _written(
         # Last the decoder of the profile.
         for decoder in ({"name": "none"}, {"name": "ngram", "model": folder}):
             ready = _ready(lexicon, risk, **decoder)
-            reading = _attacked(ready, (), read).written()
+            reading = _attack(ready, (), read).written()
             if reading is not None:
                 found[decoder["name"]] = reading
     return found
 
 
-def _attacked(
+def _attack(
     ready: Pipeline, readers: Sequence[Reader], read: Sequence[tuple[str, ...]]
 ) -> ContextAttack:
     randomness = ready.randomness(RunKey.from_seed(0))
-    return context_risk.attacked(ready, readers, [read], randomness)
+    return context_risk.attack_records(ready, readers, [read], randomness)
 
 
-def _kept(ready: Pipeline, read: Sequence[tuple[str, ...]]) -> Decoded:
-    tally, randomness = (
-        Tally.begin(ready.lexicon),
-        ready.randomness(RunKey.from_seed(0)),
-    )
+def _kept(ready: Pipeline, read: Sequence[tuple[str, ...]]) -> DecodingFigures:
+    tally = Tally.begin(ready.lexicon)
+    randomness = ready.randomness(RunKey.from_seed(0))
     records = (Record(n, texts, None) for n, texts in enumerate(read))
     for batch in pipeline.batches(records):
         tally.count(ready.privatize(batch, randomness))
     figures = tally.meters.results(tally.counted)
     changed, meaning = figures["PP"]["share_changed"], figures["CS"]["share_kept"]
-    return Decoded(float(changed or 0.0), float(meaning or 0.0))
+    return DecodingFigures(float(changed or 0.0), float(meaning or 0.0))
 
 
 def _unknown(

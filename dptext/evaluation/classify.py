@@ -1,7 +1,7 @@
 """Classifiers on private texts: utility, and attacks on an attribute.
 
 A classifier is named as --classifier takes it. Splits are stratified and the same for
-original and private texts; MEANINGS says what is trained and tested on what.
+original and private texts; MEANINGS explains the scores.
 """
 
 from __future__ import annotations
@@ -26,6 +26,19 @@ from dptext.types import Floats, Ints, Lexicon
 
 Labels = NDArray[np.int64]
 _NAMES = ("tfidf", "vectors")
+_TEST = 0.25
+_LEAST = 8  # texts of the rarest label
+MEANINGS = {
+    "original": "trained and tested on originals, before anything was released",
+    "private": (
+        "trained and tested on private texts: a user of the released file, or an "
+        "attacker who has released texts of known value and adapts"
+    ),
+    "static": (
+        "trained on originals, tested on private texts: a user or an attacker with "
+        "original texts of the same kind and known value, who does not adapt"
+    ),
+}
 
 
 class Classifier(Protocol):
@@ -152,7 +165,7 @@ Make = Callable[[], Classifier]
 
 
 def check_classifier(name: str) -> None:
-    """Raise UsageError for a name that is none of a classifier."""
+    """Raise UsageError for the name of an unknown classifier."""
     if name not in _NAMES and not (Path(name) / "config.json").is_file():
         raise UsageError(
             f"--classifier {name}: give {', '.join(_NAMES)} or the folder of a model"
@@ -160,27 +173,12 @@ def check_classifier(name: str) -> None:
 
 
 def make_classifier(name: str, lexicon: Lexicon) -> Make:
-    """Return what makes a classifier: tfidf, vectors, or the folder of a model."""
+    """Return a factory of classifiers: tfidf, vectors, or the folder of a model."""
     if name == "tfidf":
         return Linear
     if name == "vectors":
         return lambda: Linear(lexicon)
     return lambda: FineTuned(name)
-
-
-_TEST = 0.25
-_LEAST = 8  # texts of the rarest label
-MEANINGS = {
-    "original": "trained and tested on originals, before anything was released",
-    "private": (
-        "trained and tested on private texts: a user of the released file, or an "
-        "attacker who has released texts of known value and adapts"
-    ),
-    "static": (
-        "trained on originals, tested on private texts: a user or an attacker with "
-        "original texts of the same kind and known value, who does not adapt"
-    ),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,9 +245,17 @@ def learn(
         guesses = (each.predict([texts[row] for row in test]) for each, texts in tested)
         scores.append([_scores(labels[test], guess) for guess in guesses])
     original, private, static = map(_mean, np.array(scores).swapaxes(0, 1))
-    sizes = known, len(classes), splits
-    chance = max(counts.values()) / known
-    return LabelTask(field, name, *sizes, chance, original, private, static)
+    return LabelTask(
+        field=field,
+        classifier=name,
+        texts=known,
+        classes=len(classes),
+        splits=splits,
+        chance=max(counts.values()) / known,
+        original=original,
+        private=private,
+        static=static,
+    )
 
 
 def _split(labels: Labels, seed: int) -> tuple[Ints, Ints]:

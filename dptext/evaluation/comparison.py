@@ -46,15 +46,14 @@ _PRELOADED = ("dptext.measures.calibrate", "dptext.measures.bayes_risk")
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One mechanism at one level with one lexicon; over is laid over the profile.
-
-    Where a reader on a server attacks, its decoder names the server and writes nothing.
-    """
+    """One mechanism at one level with one lexicon."""
 
     mechanism: str
     level: str
     lexicon: str
     profile: str
+    #: Settings laid over the profile. Where a reader on a server attacks, the decoder
+    #: in them names the server and writes nothing.
     over: dict[str, object]
 
 
@@ -72,13 +71,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class CellRow:
-    """The figures of a cell; reason says why there is nothing else.
-
-    worst_loss in nats, null without bound; risk the upper limit of the Bayes risk;
-    seconds to privatize the sample on one core, words_per_second with that; megabytes
-    the peak memory of the process after that; examples the first texts as they came
-    out.
-    """
+    """The figures of a cell."""
 
     mechanism: str
     level: str
@@ -86,13 +79,20 @@ class CellRow:
     dimensions: int | None = None
     epsilon: float | None = None
     notion: str | None = None
+    #: In nats, null without bound.
     worst_loss: float | None = None
+    #: Upper limit of the Bayes risk.
     risk: float | None = None
     result: Result | None = None
+    #: Time to privatize the sample on one core.
     seconds: float | None = None
+    #: Speed in that time.
     words_per_second: float | None = None
+    #: Peak memory of the process after that.
     megabytes: float | None = None
+    #: The first private texts.
     examples: tuple[str, ...] = ()
+    #: Why there are no figures.
     reason: str = ""
 
 
@@ -109,7 +109,7 @@ def run(
     resume is a file of finished rows: those in it are not computed again, and new ones
     are added. Raises UsageError for another file, OSError where none can be written.
     """
-    known = {} if resume is None else _finished(resume)
+    known = {} if resume is None else _read_finished(resume)
     keyed = [(key_of(cell, sample, settings), cell) for cell in cells]
     yield from ((cell, known[key]) for key, cell in keyed if key in known)
     waiting = [each for each in keyed if each[0] not in known]
@@ -126,8 +126,8 @@ def run(
             for answer in connection.wait(list(under_way)):
                 assert isinstance(answer, connection.Connection)
                 key, cell = under_way.pop(answer)
-                row = _received(answer, cell)
-                # One that failed is to be tried again.
+                row = _receive(answer, cell)
+                # A failed cell is computed again.
                 if resume is not None and not row.reason:
                     with resume.open("ab") as file:
                         file.write(msgspec.json.encode((key, row)) + b"\n")
@@ -135,15 +135,15 @@ def run(
 
 
 def key_of(cell: Cell, sample: Sample, settings: EvaluationSettings) -> str:
-    """Return what decides a row: the cell, the texts, and what is measured."""
+    """Return a digest of everything that decides a row: cell, texts and settings."""
     decisive = msgspec.to_builtins((cell, settings, sample.digest()))
     # In ASCII: names of files may be no UTF-8.
     data = json.dumps(decisive, sort_keys=True)
     return hashlib.sha256(data.encode("ascii")).hexdigest()
 
 
-def _finished(path: Path) -> dict[str, CellRow]:
-    """Read the rows of an earlier run by their keys; make the file if there is none."""
+def _read_finished(path: Path) -> dict[str, CellRow]:
+    """Read the rows of an earlier run by their keys; make the file if it is missing."""
     streams.check_file(path, "--resume")
     with path.open("ab"):
         pass
@@ -163,7 +163,7 @@ def _finished(path: Path) -> dict[str, CellRow]:
 def _process(
     cell: Cell, sample: Sample, settings: EvaluationSettings
 ) -> Iterator[connection.Connection]:
-    """Compute a cell in a process of its own, which ends with the block."""
+    """Run a process for one cell, which ends with the block."""
     answer, theirs = multiprocessing.Pipe(duplex=False)
     about = dict(os.environ), progress.enabled(), cell, sample, settings
     process = _context().Process(target=_answer, args=(theirs, *about))
@@ -178,8 +178,8 @@ def _process(
         answer.close()
 
 
-def _received(answer: connection.Connection, cell: Cell) -> CellRow:
-    """Return what a process has computed."""
+def _receive(answer: connection.Connection, cell: Cell) -> CellRow:
+    """Return the row that a process has computed."""
     try:
         row: CellRow | Exception = answer.recv()
     except EOFError:
@@ -191,7 +191,7 @@ def _received(answer: connection.Connection, cell: Cell) -> CellRow:
 
 @cache
 def _context() -> ForkServerContext:
-    """Return how processes start: from one that has loaded what each of them needs."""
+    """Return the start method: fork a process that has loaded the common modules."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["numpy", __name__, *_PRELOADED])
     return context
@@ -205,7 +205,7 @@ def _answer(
     sample: Sample,
     settings: EvaluationSettings,
 ) -> None:
-    """Compute a cell in a process of its own."""
+    """Compute a cell in a separate process."""
     # The server of processes keeps the environment in which it was started.
     os.environ.clear()
     os.environ.update(environment)
@@ -223,15 +223,15 @@ def _missing(cell: Cell, reason: str) -> CellRow:
 
 
 def compute(cell: Cell, sample: Sample, settings: EvaluationSettings) -> CellRow:
-    """Compute a cell; what cannot be run is a row with the reason."""
+    """Compute a cell; one that cannot be run gives a row with the reason."""
     try:
         with describe_failure():  # which loses its traceback between processes
-            return _computed(cell, sample, settings)
+            return _evaluate_cell(cell, sample, settings)
     except DptextError as error:
         return _missing(cell, str(error))
 
 
-def _computed(cell: Cell, sample: Sample, settings: EvaluationSettings) -> CellRow:
+def _evaluate_cell(cell: Cell, sample: Sample, settings: EvaluationSettings) -> CellRow:
     recipe = profile.load(cell.profile, cell.over)
     lexicon = lexicons.find(cell.lexicon)
     written = recipe
@@ -250,7 +250,7 @@ def _computed(cell: Cell, sample: Sample, settings: EvaluationSettings) -> CellR
     unit = 1 if sys.platform == "darwin" else 1024
     megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
     statement = build.promised(ready)
-    risk, _ = public.risk_of(ready)
+    risk, _ = public.measure_risk(ready)
     texts = [record.texts for record in records]
     if not ready.channel.mechanism.has_log_probs:  # nothing to read by
         settings = replace(settings, public_text=None, reader=None)

@@ -53,7 +53,7 @@ _ASCII_WORD = re.compile("[a-z0-9]+")
 _UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 
 
-def words_of(text: str) -> list[str]:
+def folded_words(text: str) -> list[str]:
     """Return the words of a text in the spelling in which they are compared."""
     if text.isascii():
         return _ASCII_WORD.findall(text.lower())
@@ -67,7 +67,7 @@ def common_words(lexicon: Lexicon, count: int = COMMON) -> frozenset[str]:
     known = (lexicon.words[row] for row in frequent)
     stop_words = language_data.stop_words(lexicon.language)
     return frozenset(
-        word for text in (*known, *sorted(stop_words)) for word in words_of(text)
+        word for text in (*known, *sorted(stop_words)) for word in folded_words(text)
     )
 
 
@@ -164,7 +164,7 @@ class Identities:
         bound: defaultdict[str, set[int]] = defaultdict(set)
         everywhere, unsearchable = set(), 0
         for value, record in given:
-            words = words_of(value)
+            words = folded_words(value)
             if not words:
                 unsearchable += bool(value.strip())
                 continue
@@ -218,7 +218,7 @@ class Standing:
     high: float
     """Limits of the share over the draws, given these texts (95%, exact binomial)."""
     by_chance: float | None
-    """The share in private texts of other records; null where there are none."""
+    """The share in private texts of other records; null without other records."""
     by_chance_low: float | None = None
     by_chance_high: float | None = None
     """Limits of it (95%, binomial with the effective number of comparisons)."""
@@ -251,7 +251,7 @@ class IdentitiesFound:
 
 @dataclass(slots=True)
 class _Chance:
-    """Add up what is found by chance, weighted by how often a value occurs."""
+    """Add up the expected chance findings, weighted by frequency of the value."""
 
     expected: float = 0.0
     variance: float = 0.0
@@ -360,7 +360,7 @@ class IdentityMeter:
         found: set[int] = set()
         words: set[str] = set()
         for text in texts:
-            inside = words_of(text)
+            inside = folded_words(text)
             found |= self.values.whole(inside)
             words |= self._telling.intersection(inside)
         return found, words
@@ -375,7 +375,7 @@ class IdentityMeter:
         )
 
     def result(self) -> IdentitiesFound:
-        """Return what was found so far."""
+        """Return the findings so far."""
         counts = self._counts
         total = counts["occurrences"]
         return IdentitiesFound(
@@ -410,7 +410,7 @@ class _Batch:
         whole: tuple[set[int], set[int]],
         words: tuple[set[str], set[str]],
     ) -> None:
-        """Add a record that holds values: what stands in it before and after."""
+        """Add a record that holds values, by its words before and after."""
         bit = 1 << self.size
         self.size += 1
         self.holding |= bit

@@ -25,7 +25,9 @@ def identities_section(found: IdentitiesFound) -> Section:
     """Return how many values of a file stand in the private texts."""
     rows = [
         (
-            *(name, standing.count, standing.share),
+            name,
+            standing.count,
+            standing.share,
             between(standing.low, standing.high),
             _chance(standing),
         )

@@ -54,7 +54,7 @@ _KNOWS = {
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Linked:
+class LinkageFigures:
     """How often one attacker picks the right row, or the right original of a row."""
 
     #: layout, law (of the draws), or cosine (of the private file).
@@ -73,8 +73,10 @@ class Linked:
     of_two: Share
 
 
-def linkage(pairs: Sequence[Pair], writer: Pipeline | None) -> tuple[Linked, ...]:
-    """Measure attackers on the first records; writer is what wrote them, if known."""
+def linkage(
+    pairs: Sequence[Pair], writer: Pipeline | None
+) -> tuple[LinkageFigures, ...]:
+    """Measure attackers on the first records; writer is their pipeline, if known."""
     pairs = pairs[:MOST]
     if len(pairs) < 2:
         return ()
@@ -93,7 +95,7 @@ class _KnownWords:
 
     def __init__(self, writer: Pipeline | None) -> None:
         lexicon = None if writer is None else writer.lexicon
-        if lexicon is None or topics.meta_of(lexicon) is not None:
+        if lexicon is None or topics.topic_meta(lexicon) is not None:
             lexicon = lexicons.find(store.BUILTIN)
         self._lexicon = lexicon
         self._tokenizer = Tokenizer(lexicon, Policy(punctuation="drop"))
@@ -123,14 +125,16 @@ def _by_law(
     pairs: Sequence[Pair],
     known: Sequence[tuple[list[str], ...]],
     writer: Pipeline | None,
-) -> Iterator[Linked]:
+) -> Iterator[LinkageFigures]:
     """Yield attackers who know the settings; few where these have no exact law."""
     if writer is None:
         return
     rows = _drawn(pairs, writer)
     count = len(pairs)
     sizes = np.bincount(rows.layouts)[rows.layouts].astype(np.float64)
-    yield _linked("layout", "all", 1.0 / sizes, (sizes + 1.0) / 2.0, count)
+    yield _figures(
+        "layout", "all", first=1.0 / sizes, rank=(sizes + 1.0) / 2.0, count=count
+    )
     exact = (
         writer.mechanism.has_log_probs
         and writer.budget.description.kind is BudgetKind.WORD
@@ -143,12 +147,12 @@ def _by_law(
     for members, scores in _by_layout(rows, writer, epsilon):
         # The owner of originals asks of each row which one it is of.
         first[members], rank[members] = _places(scores, np.arange(len(members)))
-    yield _linked("law", "all", first, rank, count)
+    yield _figures("law", "all", first=first, rank=rank, count=count)
     for number, name in enumerate(("ten", "rarest")):
         weights = _of_some_words(
             rows, writer, epsilon, [each[number] for each in known]
         )
-        yield _linked("law", name, *_places(weights, np.arange(count)), count)
+        yield _figures("law", name, *_places(weights, np.arange(count)), count)
 
 
 def _drawn(pairs: Sequence[Pair], writer: Pipeline) -> _Rows:
@@ -222,7 +226,7 @@ def _of_some_words(
     outputs /= outputs.sum()
     lengths = np.maximum(np.bincount(rows.records, minlength=count), 1)
     attackers: dict[int, list[int]] = defaultdict(list)
-    if topics.meta_of(writer.lexicon) is None:
+    if topics.topic_meta(writer.lexicon) is None:
         for attacker, words in enumerate(known):
             for row in writer.tokenizer.words([" ".join(words)]).ids.tolist():
                 attackers[row].append(attacker)
@@ -242,7 +246,7 @@ def _by_cosine(
     before: Sequence[str],
     after: Sequence[str],
     known: Sequence[tuple[list[str], ...]],
-) -> Iterator[Linked]:
+) -> Iterator[LinkageFigures]:
     """Yield a layman who compares words by TF-IDF; nobody where no text has a word."""
     extraction = package("sklearn.feature_extraction.text", "--linkage", "evaluate")
     vectorizer = extraction.TfidfVectorizer(sublinear_tf=True)
@@ -259,7 +263,7 @@ def _by_cosine(
     for name, texts in held.items():
         scores = (vectorizer.transform(texts) @ rows.T).toarray()
         places = _places(scores, np.arange(len(before)))
-        yield _linked("cosine", name, *places, len(before))
+        yield _figures("cosine", name, *places, len(before))
 
 
 def _places(scores: Wide | Scores, right: Ints) -> tuple[Wide, Wide]:
@@ -277,13 +281,15 @@ def _places(scores: Wide | Scores, right: Ints) -> tuple[Wide, Wide]:
     return (better == 0) / np.maximum(equal, 1), better + (equal + 1.0) / 2.0
 
 
-def _linked(attack: str, name: str, first: Wide, rank: Wide, count: int) -> Linked:
+def _figures(
+    attack: str, name: str, first: Wide, rank: Wide, count: int
+) -> LinkageFigures:
     """Sum up; ties vary less than draws, so that the limits hold with them, too."""
     total = float(first.sum())
     alpha = 1.0 - _CONFIDENCE
     low, _ = binomial.limits(int(np.floor(total + 1e-9)), count, alpha)
     _, high = binomial.limits(min(int(np.ceil(total - 1e-9)), count), count, alpha)
-    return Linked(
+    return LinkageFigures(
         attack=attack,
         knows=_KNOWS[name],
         records=count,

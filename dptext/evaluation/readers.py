@@ -43,6 +43,12 @@ from dptext.types import Lexicon, Selection
 # Words of a public text whose pairs are counted, and that are read, about.
 _COUNTED, _READ = 2_000_000, 50_000
 _CHARACTERS = 6  # of a word, with its space
+# The texts of records, read anew at each call, in batches.
+Records = Callable[[], Iterable[Sequence[tuple[str, ...]]]]
+# No smaller epsilon is tried; how far a larger one than the first is sought.
+_LEAST, _GROWTH, _LARGEST = 0.05, 1.2, 2.4
+# The search ends where its limits are so near each other.
+_NEAR = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +64,7 @@ class PublicText:
     format: str | None = None
 
     @classmethod
-    def of(
+    def from_file(
         cls, path: str, fields: Sequence[str] | None, format: str | None = None
     ) -> PublicText:
         """Take a file; of fields, `text` where none is named.
@@ -76,7 +82,7 @@ class PublicText:
     @classmethod
     def named(cls, path: str | None, fields: Sequence[str] | None) -> PublicText | None:
         """Take the file of an option, None where it is not given."""
-        return None if path is None else cls.of(path, fields)
+        return None if path is None else cls.from_file(path, fields)
 
     @property
     def name(self) -> str:
@@ -101,10 +107,10 @@ class PublicText:
         selection = Selection(fields=self.fields, missing="pass")
         rows = records(self.path, selection, (), self.format)
         each = (text for row in rows for text in (*row.texts, one_text(row.texts)))
-        return frozenset(hash_of(text) for text in each if text.strip())
+        return frozenset(text_hash(text) for text in each if text.strip())
 
     def recurring(self) -> Recurring:
-        """Return what finds its texts, and records, among others, nearly equal ones."""
+        """Return a detector of its texts and records, or nearly equal ones."""
         found = Recurring()
         for texts in chain.from_iterable(self.records()):
             found.add(texts)
@@ -119,14 +125,10 @@ class PublicText:
         )
 
 
-def hash_of(text: str) -> int:
+def text_hash(text: str) -> int:
     """Return the hash of a text, whatever its capitals and spaces."""
     same = " ".join(text.split()).casefold().encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(same, digest_size=8).digest(), "little")
-
-
-# The texts of records, read anew at each call, in batches.
-Records = Callable[[], Iterable[Sequence[tuple[str, ...]]]]
 
 
 class Halves:
@@ -169,7 +171,7 @@ def sample(records: Records, words: int = _READ) -> list[tuple[str, ...]]:
     return chosen
 
 
-def counted(lexicon: Lexicon, texts: Texts, most: float = _COUNTED) -> PairCounts:
+def count_texts(lexicon: Lexicon, texts: Texts, most: float = _COUNTED) -> PairCounts:
     """Count the pairs of texts, of about so many words at most."""
     counts = PairCounts(lexicon)
     for batch in texts():
@@ -179,7 +181,9 @@ def counted(lexicon: Lexicon, texts: Texts, most: float = _COUNTED) -> PairCount
     return counts
 
 
-def pairs_of(ready: Pipeline, public: PublicText, texts: Texts) -> tuple[Ngrams, int]:
+def count_pairs(
+    ready: Pipeline, public: PublicText, texts: Texts
+) -> tuple[Ngrams, int]:
     """Count texts of a public file: their pairs beside those that ship, and words.
 
     Raises InputError without any words, UsageError.
@@ -190,7 +194,7 @@ def pairs_of(ready: Pipeline, public: PublicText, texts: Texts) -> tuple[Ngrams,
             "distribution of a word, which a reader needs; leave the option out, or "
             "take a mechanism that has one, such as rank"
         )
-    counts = counted(ready.lexicon, texts)
+    counts = count_texts(ready.lexicon, texts)
     if not counts.words:
         raise public.none()
     return counts.model(1, {}, ngrams.shipped(ready.channel)), counts.words
@@ -213,18 +217,24 @@ def read_by_halves(pipeline: Pipeline, public: PublicText) -> ByHalves:
     About 50,000 words are read, drawn with a fixed seed.
     """
     halves = Halves(public.records)
-    model, words = pairs_of(pipeline, public, partial(halves.texts, 0))
+    model, words = count_pairs(pipeline, public, partial(halves.texts, 0))
     reader = SameKindReader.strongest(pipeline.channel, model)
     records = sample(partial(halves.records, 1))
-    attack = _attacked(pipeline, reader, public, records)
-    readers = InContext(public.name, "", attack.result(), PUBLIC_TEXT, words)
+    attack = _attack(pipeline, reader, public, records)
+    readers = InContext(
+        corpus=public.name,
+        model="",
+        readings=attack.result(),
+        kind=PUBLIC_TEXT,
+        counted=words,
+    )
     written = attack.written()
     if written is None:
         return ByHalves(readers, None)
     return ByHalves(readers, InContext(public.name, "", (written,), PUBLIC_TEXT))
 
 
-def _attacked(
+def _attack(
     ready: Pipeline,
     reader: Reader,
     public: PublicText,
@@ -233,13 +243,13 @@ def _attacked(
     """Let a reader attack records. Raises InputError where they have no words."""
     # Public texts: a fixed seed, so that a search can be repeated.
     randomness = ready.randomness(RunKey.from_seed(0))
-    attack = context_risk.attacked(ready, [reader], [records], randomness)
+    attack = context_risk.attack_records(ready, [reader], [records], randomness)
     if not attack.result():
         raise public.none()
     return attack
 
 
-def calibrated(
+def calibrate_by_reader(
     recipe: Profile, lexicon: Lexicon, target: float, reader: str, public: PublicText
 ) -> tuple[float, Reading]:
     """Return the epsilon at which a reader finds target of a public text.
@@ -254,7 +264,7 @@ def calibrated(
     ready = pipeline.build(recipe, lexicon)
     if reader == SAME_KIND:
         halves = Halves(public.records)
-        model, _ = pairs_of(ready, public, partial(halves.texts, 0))
+        model, _ = count_pairs(ready, public, partial(halves.texts, 0))
         chosen = sample(partial(halves.records, 1))
     else:
         model, chosen = None, sample(public.records)
@@ -264,7 +274,7 @@ def calibrated(
         ready = pipeline.build(replace(recipe, budget=budget), lexicon)
         one = model and SameKindReader.strongest(ready.channel, model)
         attacker = one or context_risk.named(ready, reader)
-        (reading,) = _attacked(ready, attacker, public, chosen).result()
+        (reading,) = _attack(ready, attacker, public, chosen).result()
         progress.say(
             f"epsilon {epsilon:.4g}: {reader} finds {reading.success:.1%} of words "
             f"(95% interval: up to {reading.high:.1%})"
@@ -272,12 +282,6 @@ def calibrated(
         return reading
 
     return search_by_reader(read, target, ready.budget.description.high)
-
-
-# No smaller epsilon is tried; how far a larger one than the first is sought.
-_LEAST, _GROWTH, _LARGEST = 0.05, 1.2, 2.4
-# The search ends where its limits are so near each other.
-_NEAR = 0.01
 
 
 def search_by_reader(

@@ -58,7 +58,7 @@ def read(path: Path, fields: Sequence[str] = ()) -> ReleasedTopics:
         raise UsageError(f"{path}: not the file that its report describes")
     law = _law(report, path)
     lexicon = lexicons.by_digest(report.run.lexicon_digest)
-    if lexicon is None or topics.meta_of(lexicon) is None:
+    if lexicon is None or topics.topic_meta(lexicon) is None:
         raise UsageError(
             f"{path}: its topics {report.run.lexicon} are not installed here; put "
             f"their file in {topics.folder()}"

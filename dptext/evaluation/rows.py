@@ -91,7 +91,7 @@ def _value(path: str, name: str, item: Record | Verbatim | Fault) -> str | None:
     return item.identity
 
 
-def texts_of(
+def read_texts(
     paths: Sequence[str], fields: tuple[str, ...], format: str | None, size: int = 2048
 ) -> Iterator[list[str]]:
     """Read the texts of files, about size of them at a time."""

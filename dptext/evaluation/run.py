@@ -1,4 +1,4 @@
-"""Evaluate pairs of texts: what is kept, what a classifier gains, what attacks find."""
+"""Evaluate pairs of texts: distortion, accuracy of classifiers, success of attacks."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from dptext.errors import UsageError
 from dptext.evaluation import OWNER, classify
 from dptext.evaluation.classify import LabelTask
 from dptext.evaluation.identities import IdentitiesFound, IdentityMeter
-from dptext.evaluation.linkage import MOST, Linked, linkage
-from dptext.evaluation.readers import PublicText, hash_of, pairs_of
+from dptext.evaluation.linkage import MOST, LinkageFigures, linkage
+from dptext.evaluation.readers import PublicText, count_pairs, text_hash
 from dptext.evaluation.rows import Pair, one_text
 from dptext.lexicons import topics
 from dptext.measures import context_risk
 from dptext.measures.context_risk import ContextAttack, Reading
 from dptext.measures.independence import Recurring
-from dptext.measures.public import Deniability, deniability_of, risk_of
+from dptext.measures.public import Deniability, measure_deniability, measure_risk
 from dptext.metrics import AllMetrics, Batch, Figure
 from dptext.metrics.similarity import ENCODER, Similarities
 from dptext.models import language
@@ -42,17 +42,32 @@ COMPOSITE = (
     "accuracy on originals, at most 1; privacy: the mean of PP and 1 - LOW; a measure "
     "of dptext's own, not the PUC of arXiv:2404.03324"
 )
+_WORDS = (kinds.WORD, kinds.STOP_WORD, kinds.COMMON, kinds.UNKNOWN)
+_DEFAULT = Policy()
+# What loads the model of the masked-word attack, for its errors.
+_MASKED = "--masked-model", "the masked-word attack", language.MASKED
+_MASKED_ASSUMES = (
+    "sees the released text and has a masked language model; does not know the "
+    "mechanism, ignores the released word itself"
+)
+_TOGETHER = 32
+_WINDOW = 64  # pieces on both sides together
+_TOKENS = 256
+_GUESSES = 5
+# A word that a masked language model guesses from the released text around it: the
+# pieces of that text, its position among them, and the original in lower case. It is
+# assumed that words are replaced one by one; the model does not know the mechanism, and
+# does not look at the released word: a lower limit of the success from context.
+HiddenWord = tuple[Sequence[str], int, str]
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationSettings:
-    """What to evaluate besides the texts; labels and attributes are field names.
+    """The figures to compute for a pair of files."""
 
-    readers, whether those that send nothing attack; reader, the name of one more;
-    public_text, public texts of the same kind, whose pairs of words one more knows.
-    """
-
+    #: Names of fields to learn, for utility.
     labels: tuple[str, ...] = ()
+    #: Names of fields to learn, for attacks.
     attributes: tuple[str, ...] = ()
     classifier: str = "tfidf"
     splits: int = 3
@@ -60,10 +75,13 @@ class EvaluationSettings:
     encoder: str | None = None
     masked_model: str | None = None
     bayes: bool = True
+    #: Whether the readers attack that send nothing.
     readers: bool = True
+    #: Name of one more reader, which may send released text.
     reader: str | None = None
+    #: Public texts of the same kind; one more reader knows their pairs of words.
     public_text: PublicText | None = None
-    #: Whether to measure who recognises the row of a text.
+    #: Whether to measure linkage attacks.
     linkage: bool = False
 
     def check(self) -> None:
@@ -78,21 +96,15 @@ class EvaluationSettings:
             language.need(self.masked_model, *_MASKED)
 
 
-_WORDS = (kinds.WORD, kinds.STOP_WORD, kinds.COMMON, kinds.UNKNOWN)
-_DEFAULT = Policy()
-
-
 @dataclass(frozen=True, slots=True)
-class Aligned:
-    """A batch of texts before and after, with all of their words.
-
-    rows_before and rows_after (m,) pair the words that the policy replaces, of texts
-    with equally many words.
-    """
+class AlignedBatch:
+    """A batch of texts before and after, with all of their words."""
 
     before: Words
     after: Words
+    #: Words that the policy replaces, of texts with equally many words: (m,).
     rows_before: Ints
+    #: Their partners, in the same order: (m,).
     rows_after: Ints
 
     @property
@@ -102,29 +114,35 @@ class Aligned:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class PairFigures:
     """Figures of pairs of texts.
 
-    compared counts the texts with equally many words before and after; of these are
-    metrics, the figures of each metric by its heading, as in the report of a run.
-    perturbed is PP, low LOW, words how many words these are of. similarity is the mean
-    cosine of CS by encoder: that of metrics, or by a sentence encoder over all texts;
-    unrelated, that of an original and the private text of another row; meaning, the
-    share of the way from there to equal texts. known is the share of words that the
-    lexicon holds, before and after. null: no word, or one text where two are needed.
+    null: no word, or one text where two are needed.
     """
 
     texts: int
+    #: Texts with equally many words before and after.
     compared: int
+    #: Number of words that perturbed and low are computed from.
     words: int
+    #: PP.
     perturbed: float | None
+    #: LOW.
     low: float | None
+    #: Mean cosine of CS: that of metrics, or by a sentence encoder over all texts.
     similarity: float | None
+    #: Name of the encoder of CS.
     encoder: str
+    #: Share of words that the lexicon holds, before.
     known_before: float | None
+    #: Share of words that the lexicon holds, after.
     known: float | None
+    #: Mean cosine of an original and the private text of another row.
     unrelated: float | None = None
+    #: Share of the way from `unrelated` to equal texts.
     meaning: float | None = None
+    #: Figures of each metric of the compared texts by its heading, as in the report of
+    #: a run.
     metrics: dict[str, dict[str, Figure]] = field(default_factory=dict)
 
 
@@ -157,7 +175,7 @@ class PairMeter:
         self._encoder = encoder
         self._similarities: Similarities | None = None
 
-    def add(self, before: Sequence[str], after: Sequence[str]) -> Aligned:
+    def add(self, before: Sequence[str], after: Sequence[str]) -> AlignedBatch:
         """Take a batch in and return its words in pairs."""
         one, two = self._tokenizer.words(before), self._tokenizer.words(after)
         kind = one.flags[one.positions] & np.uint8(kinds.KIND)
@@ -168,7 +186,7 @@ class PairMeter:
         use = self._replaced[kind[rows]]
         rows, rows_after = rows[use], np.flatnonzero(same[two.texts])[use]
         self._find_numbers(two, rows_after)
-        aligned = Aligned(one, two, rows, rows_after)
+        aligned = AlignedBatch(one, two, rows, rows_after)
         pieces = np.array([*two.pieces, ""], dtype=object)
         paired = one.positions[rows], one.texts[rows], one.ids[rows]
         batch = Batch(
@@ -208,7 +226,7 @@ class PairMeter:
                 if len(piece.ids) == 1:
                     after.ids[row] = piece.ids[0]
 
-    def result(self) -> Kept:
+    def result(self) -> PairFigures:
         """Return the figures so far."""
         metrics = self._metrics.results(self._counted)
         near = metrics["CS"]
@@ -216,7 +234,7 @@ class PairMeter:
             near = dict(self._similarities.figures()) if self._similarities else {}
         counts = self._known.tolist()
         before, after = (held / words if words else None for words, held in counts)
-        return Kept(
+        return PairFigures(
             texts=self._texts,
             compared=self._compared,
             words=self._words,
@@ -239,57 +257,55 @@ def _number(figure: Figure) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """success is the share of words guessed right; assumes, what the attacker has.
-
-    predicted, the success that the Bayes risk foretells.
-    """
+    """An attack on single words."""
 
     name: str
+    #: Share of words guessed right.
     success: float
     words: int
+    #: The attacker's knowledge.
     assumes: str
+    #: Success that the Bayes risk foretells.
     predicted: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class PublicTextUse:
-    """What a reader counted of a public text, and how much of it is private text.
-
-    counted, words whose pairs the reader knows; of all private texts those that recur
-    in the public text, nearly at least, are repeated: no reader reads these.
-    """
+    """A public text as a reader counted it, and its overlap with private text."""
 
     file: str
     sha256: str
+    #: Words whose pairs the reader knows.
     counted: int
+    #: All private texts.
     texts: int
+    #: Those that recur in the public text, or nearly: no reader reads these.
     repeated: int
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """All figures; meanings says what the scores of a task stand for.
-
-    trade_off is accuracy gained or lost on the first label plus what the adaptive
-    attack on the first attribute has lost; composite weighs utility and privacy, by
-    alpha.
-    """
+    """All figures of an evaluation."""
 
     audience: str
-    kept: Kept
+    kept: PairFigures
     deniability: Deniability | None
     utility: tuple[LabelTask, ...]
     attribute_attacks: tuple[LabelTask, ...]
     word_attacks: tuple[Attack, ...]
     in_context: tuple[Reading, ...]
-    masked_word: Guessed | None = None
+    masked_word: MaskedWordFigures | None = None
+    #: Accuracy gained or lost on the first label, plus accuracy lost by the adaptive
+    #: attack on the first attribute.
     trade_off: float | None = None
+    #: Utility and privacy weighed, by alpha.
     composite: dict[str, float] = field(default_factory=dict)
     composite_formula: str = COMPOSITE
+    #: The data that each score of a task was trained and tested on.
     meanings: dict[str, str] = field(default_factory=lambda: dict(classify.MEANINGS))
     public_text: PublicTextUse | None = None
     #: Who recognises the row of a text, where that was asked for.
-    linkage: tuple[Linked, ...] = ()
+    linkage: tuple[LinkageFigures, ...] = ()
     identities: IdentitiesFound | None = None
 
 
@@ -300,7 +316,7 @@ def evaluate(
     writer: Pipeline | None = None,
     identities: IdentityMeter | None = None,
 ) -> Result:
-    """Evaluate a private version of texts; writer is what wrote it, if that is known.
+    """Evaluate a private version of texts; writer is its pipeline, if known.
 
     identities looks for values that must not stand in the private texts. Texts are
     held in memory only for labels, attributes and the masked-word attack, and the first
@@ -318,13 +334,13 @@ def evaluate(
             values = [pair.values[number] for pair in pairs]
             tasks.append(classify.learn(name, values, before, after, *how))
     released_by = writer
-    if writer is not None and topics.meta_of(writer.lexicon) is not None:
+    if writer is not None and topics.topic_meta(writer.lexicon) is not None:
         writer = None  # no word of an output stands for one of an original
     policy = writer.profile.tokens if writer else Policy()
     meter = PairMeter(lexicon, settings.encoder, policy)
     word_attacks = _WordAttacks(writer if settings.bayes else None)
     readers = _Readers(settings, writer) if writer else None
-    hidden: list[Hidden] = []
+    hidden: list[HiddenWord] = []
     held: list[Pair] = []
     left = iter(pairs)
     while batch := list(islice(left, _BATCH)):
@@ -343,11 +359,11 @@ def evaluate(
             readers.add([pair.before for pair in batch])
     kept, model = meter.result(), settings.masked_model
     utility, attributes = tasks[: len(settings.labels)], tasks[len(settings.labels) :]
-    trade_off, composite = _weighed(utility, attributes, kept, settings.alphas)
+    trade_off, composite = _weigh(utility, attributes, kept, settings.alphas)
     return Result(
         audience=OWNER,
         kept=kept,
-        deniability=deniability_of(writer) if writer else None,
+        deniability=measure_deniability(writer) if writer else None,
         utility=tuple(utility),
         attribute_attacks=tuple(attributes),
         word_attacks=word_attacks.results(),
@@ -355,16 +371,16 @@ def evaluate(
         masked_word=None if model is None else guess_masked(model, hidden),
         trade_off=trade_off,
         composite=composite,
-        public_text=readers.known() if readers else None,
+        public_text=readers.public_text_use() if readers else None,
         linkage=linkage(held, released_by),
         identities=identities.result() if identities else None,
     )
 
 
-def _weighed(
+def _weigh(
     utility: Sequence[LabelTask],
     attributes: Sequence[LabelTask],
-    kept: Kept,
+    kept: PairFigures,
     alphas: Sequence[float],
 ) -> tuple[float | None, dict[str, float]]:
     """Return the trade-off, and the composite by alpha; None and empty without both."""
@@ -408,7 +424,7 @@ class _WordAttacks:
             self._guesses: Ids = np.full(len(channel.prior), -1, np.int32)
             self._guesses[: len(rows)] = rows
 
-    def add(self, aligned: Aligned) -> None:
+    def add(self, aligned: AlignedBatch) -> None:
         """Take in a batch."""
         pairs = np.stack(aligned.ids)
         before, after = pairs[:, (pairs >= 0).all(axis=0)]
@@ -424,10 +440,18 @@ class _WordAttacks:
             return ()
         attacks = [Attack("nearest guess", self._same / words, words, _NEAREST)]
         if self._writer is not None:
-            risk, _ = risk_of(self._writer)
+            risk, _ = measure_risk(self._writer)
             predicted = risk.success if risk else None
             right, assumes = self._right / words, UnigramReader.assumes
-            attacks.append(Attack("Bayes", right, words, assumes, predicted))
+            attacks.append(
+                Attack(
+                    name="Bayes",
+                    success=right,
+                    words=words,
+                    assumes=assumes,
+                    predicted=predicted,
+                )
+            )
         return tuple(attacks)
 
 
@@ -446,7 +470,7 @@ class _Readers:
         self._occurring: frozenset[int] = frozenset()
         self._recurring = Recurring()
         if self._public is not None:
-            model, self._counted = pairs_of(writer, self._public, self._public.texts)
+            model, self._counted = count_pairs(writer, self._public, self._public.texts)
             readers.append(SameKindReader.strongest(writer.channel, model))
             self._occurring = self._public.hashes()
             self._recurring = self._public.recurring()
@@ -465,7 +489,7 @@ class _Readers:
                 unknown = tuple(
                     text
                     for text, known in zip(texts, recurs, strict=True)
-                    if not known and hash_of(text) not in self._occurring
+                    if not known and text_hash(text) not in self._occurring
                 )
             self._texts += len(texts)
             self._repeated += len(texts) - len(unknown)
@@ -474,53 +498,35 @@ class _Readers:
         self.attack.add(batch, self._randomness)
 
     def readings(self) -> tuple[Reading, ...]:
-        """Return what attackers find, the one first who takes words as written."""
+        """Return the success of attackers; first, that of taking words as written."""
         written = self.attack.written()
         found = self.attack.result()
         return found if written is None else (written, *found)
 
-    def known(self) -> PublicTextUse | None:
-        """Return what one of them knows, if there is a public text."""
+    def public_text_use(self) -> PublicTextUse | None:
+        """Return the use of the public text, if there is one."""
         if self._public is None:
             return None
         counts = self._counted, self._texts, self._repeated
         return PublicTextUse(self._public.name, self._public.digest, *counts)
 
 
-# What loads the model of the masked-word attack, for its errors.
-_MASKED = "--masked-model", "the masked-word attack", language.MASKED
-_MASKED_ASSUMES = (
-    "sees the released text and has a masked language model; does not know the "
-    "mechanism, ignores the released word itself"
-)
-_TOGETHER = 32
-_WINDOW = 64  # pieces on both sides together
-_TOKENS = 256
-_GUESSES = 5
-
-# A word that a masked language model guesses from the released text around it: the
-# pieces of that text, its position among them, and the original in lower case. It is
-# assumed that words are replaced one by one; the model does not know the mechanism, and
-# does not look at the released word: a lower limit of what context gives away.
-Hidden = tuple[Sequence[str], int, str]
-
-
 @dataclass(frozen=True, slots=True)
-class Guessed:
-    """Shares of words that the model's first guess, or one of its first five, hits.
-
-    words are those asked for; a word that is several tokens to the model counts as
-    missed.
-    """
+class MaskedWordFigures:
+    """Success of a masked language model in guessing the originals of words."""
 
     model: str
+    #: Share of words that its first guess hits.
     first: float
+    #: Share of words that one of its first five guesses hits.
     first_five: float
+    #: Words that were asked for. A word of several tokens of the model counts as
+    #: missed.
     words: int
     assumes: str = _MASKED_ASSUMES
 
 
-def hidden_words(aligned: Aligned) -> list[Hidden]:
+def hidden_words(aligned: AlignedBatch) -> list[HiddenWord]:
     """Return the words to guess."""
     before, after = aligned.before, aligned.after
     starts = [0, *after.ends.tolist()]
@@ -534,8 +540,8 @@ def hidden_words(aligned: Aligned) -> list[Hidden]:
 
 
 def guess_masked(
-    folder: str, words: Sequence[Hidden], most: int = 2000
-) -> Guessed | None:
+    folder: str, words: Sequence[HiddenWord], most: int = 2000
+) -> MaskedWordFigures | None:
     """Attack at most `most` words, evenly chosen; None where there is no word.
 
     folder is that of a local Hugging Face model; nothing is fetched. Raises UsageError
@@ -549,7 +555,7 @@ def guess_masked(
     model = language.load_network(folder, setting, device, head)
     chosen = np.linspace(0, len(words) - 1, min(most, len(words))).astype(int)
     asked = [
-        (_masked(tokenizer.mask_token, pieces, position), word)
+        (_masked_text(tokenizer.mask_token, pieces, position), word)
         for pieces, position, word in (words[n] for n in np.unique(chosen))
     ]
     if not asked:
@@ -570,10 +576,12 @@ def guess_masked(
             guesses = [tokenizer.decode([t]).strip().lower() for t in tokens if shown]
             first += guesses[:1] == [word]
             five += word in guesses
-    return Guessed(Path(folder).name, first / len(asked), five / len(asked), len(asked))
+    return MaskedWordFigures(
+        Path(folder).name, first / len(asked), five / len(asked), len(asked)
+    )
 
 
-def _masked(mask: str, pieces: Sequence[str], position: int) -> str:
+def _masked_text(mask: str, pieces: Sequence[str], position: int) -> str:
     begin = max(0, min(position - _WINDOW // 2, len(pieces) - _WINDOW))
     shown = list(pieces[begin : begin + _WINDOW])
     # A piece holds the space in front of it.

@@ -75,12 +75,16 @@ def build(
             lexicon, [public.texts[row] for row in train], rows[train], size
         )
         made[str(size)] = TopicsOfSize(
-            centres=tuple(tuple(_rounded(row)) for row in centres),
+            centres=tuple(tuple(_round(row)) for row in centres),
             words=words,
             counts=tuple(int(count) for count in np.maximum(counts, 1)),
             labels=labels,
             halves=_halves(view, near, [public.texts[row] for row in held]),
-            kept=tuple(_kept(public, rows, train, held, size, original)),
+            kept=tuple(
+                _kept(
+                    public, rows, train=train, held=held, size=size, original=original
+                )
+            ),
         )
     return TopicFile(
         format=topics.FORMAT,
@@ -187,11 +191,11 @@ def _classes(
         weights = np.vstack((-weights, weights))
         constants = np.concatenate((-constants, constants))
     accuracy = float(model.score(vectors[held], labels[held].astype(str)))
-    rows = tuple(tuple(_rounded(row)) for row in weights)
-    return Classes(tuple(names), rows, tuple(_rounded(constants))), accuracy
+    rows = tuple(tuple(_round(row)) for row in weights)
+    return Classes(tuple(names), rows, tuple(_round(constants))), accuracy
 
 
-def _rounded(row: Vectors) -> list[float]:
+def _round(row: Vectors) -> list[float]:
     """Return numbers with six digits after the point, which keep the file small."""
     numbers: list[float] = np.round(row, _DIGITS).tolist()
     return numbers

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import msgspec
 
 from dptext.evaluation import OWNER
-from dptext.evaluation.adapting import Adapted
+from dptext.evaluation.adapting import AdaptationFigures
 from dptext.evaluation.classify import LabelTask
 from dptext.evaluation.comparison import CellRow
 from dptext.evaluation.identity_views import identities_section
-from dptext.evaluation.linkage import Linked
+from dptext.evaluation.linkage import LinkageFigures
 from dptext.evaluation.run import PublicTextUse, Result
 from dptext.measures.context_risk import (
     ALL,
@@ -53,10 +53,40 @@ from dptext.report.views import deniability, metrics
 ENDPOINT = EndpointReader.name
 KEPT = ("N_w", "S_w", "PP", "CS", "LOW")
 _LONGEST = 300  # characters of an example
+_ATTACKS = {
+    "layout": "layout alone",
+    "law": "law of the draws",
+    "cosine": "TF-IDF, private file",
+}
+_FIGURES, _CHANCE = "All figures", "What chance gives"
+_LEARNED, _COST = "Utility and attack", "Guarantee and cost"
+_DENIABILITY, _METRICS = "result.deniability", "result.kept.metrics"
+_S_W = Column("S_w", figures.distinct)
+# Those that a person looks at first.
+_FIRST = ("epsilon", "risk", "n_w", "s_w", "pp", "meaning", "low")
+_ACCURACY = (
+    "Utility, attack: accuracy of a classifier of the first label, of the first "
+    "attribute, trained and tested on private texts; on originals: trained and tested "
+    "on the texts as they were; by chance: the share of the most frequent value."
+)
+# What charts show upwards and across, by the keys of a row.
+_UP = {
+    "utility": ("Utility", Axis("accuracy on private texts", figures.percent)),
+    "attack": (
+        "Attack on the attribute",
+        Axis("accuracy of the attack", figures.percent),
+    ),
+    "meaning": ("Meaning", Axis("CS, share of meaning kept", figures.percent)),
+    "n_w / s_w": ("Deniability", Axis("N_w / S_w", short)),
+}
+_ACROSS = {
+    "risk": Axis("risk (best guess of a word)", figures.percent),
+    "worst_loss": Axis("worst loss of a word, nats", short),
+}
 
 
 def evaluation(result: Result) -> Page:
-    """Return what a private file keeps and gives away as a page."""
+    """Show the evaluation of a private file as a page."""
     kept = result.kept
     note = (
         "PP, LOW and CS by the lexicon cover texts with as many words after as before: "
@@ -74,7 +104,9 @@ def evaluation(result: Result) -> Page:
         sections.insert(0, identities_section(result.identities))
     attacks = [
         (
-            *(each.name, each.success, each.words),
+            each.name,
+            each.success,
+            each.words,
             each.assumes
             if each.predicted is None
             else f"{each.assumes}; the Bayes risk's figure is {share(each.predicted)}",
@@ -100,19 +132,7 @@ def evaluation(result: Result) -> Page:
     if result.linkage:
         sections.append(_linkage(result.linkage))
     if result.composite or result.trade_off is not None:
-        weighed = [
-            (f"composite, alpha {a}", score(v)) for a, v in result.composite.items()
-        ]
-        if result.trade_off is not None:
-            weighed.append(("trade-off", figures.points(result.trade_off)))
-        about = f"Composite: {result.composite_formula}." * bool(result.composite)
-        if result.trade_off is not None:
-            about += (
-                " Trade-off: the change in accuracy on the first label plus what the "
-                "attack on the first attribute has lost."
-            )
-        blocks = Figures(weighed), Paragraph(about.strip(), "note")
-        sections.append(Section("Utility and privacy together", blocks))
+        sections.append(_together(result))
     return Page(
         "A private file compared with its original",
         sections,
@@ -121,15 +141,24 @@ def evaluation(result: Result) -> Page:
     )
 
 
-_ATTACKS = {
-    "layout": "layout alone",
-    "law": "law of the draws",
-    "cosine": "TF-IDF, private file",
-}
+def _together(result: Result) -> Section:
+    """Show the figures that weigh utility against privacy."""
+    weighed = [(f"composite, alpha {a}", score(v)) for a, v in result.composite.items()]
+    about = []
+    if result.composite:
+        about.append(f"Composite: {result.composite_formula}.")
+    if result.trade_off is not None:
+        weighed.append(("trade-off", figures.points(result.trade_off)))
+        about.append(
+            "Trade-off: the change in accuracy on the first label plus what the "
+            "attack on the first attribute has lost."
+        )
+    blocks = Figures(weighed), Paragraph(" ".join(about), "note")
+    return Section("Utility and privacy together", blocks)
 
 
-def _linkage(linked: Sequence[Linked]) -> Section:
-    """Return who recognises the row of a text."""
+def _linkage(linked: Sequence[LinkageFigures]) -> Section:
+    """Show the success of linkage attacks."""
     rows = [
         (
             each.knows,
@@ -160,7 +189,7 @@ def _linkage(linked: Sequence[Linked]) -> Section:
 
 
 def _kept(result: Result) -> Iterator[tuple[str | Code, Cell]]:
-    """Yield what texts keep, then what the mechanism does."""
+    """Yield the figures of texts, then those of the mechanism."""
     kept = result.kept
     meaning = {
         "share_kept": kept.meaning,
@@ -188,9 +217,13 @@ def _tasks(title: str, tasks: Sequence[LabelTask]) -> Iterator[Section]:
         ],
         [
             (
-                *(task.field, task.chance),
-                *map(str, (task.original, task.private, task.static)),
-                *(task.original.macro_f1, task.private.macro_f1),
+                task.field,
+                task.chance,
+                str(task.original),
+                str(task.private),
+                str(task.static),
+                task.original.macro_f1,
+                task.private.macro_f1,
             )
             for task in tasks
         ],
@@ -212,7 +245,7 @@ def _readers(readings: Sequence[Reading], known: PublicTextUse | None) -> Sectio
 
 
 def _readers_note(known: PublicTextUse | None) -> str:
-    """Say what readers see, and what the one of the kind has counted."""
+    """Explain the knowledge of readers, with the counts of the same-kind reader."""
     note = (
         "Attackers see whole texts, drawn anew from the originals with the same "
         "settings. They find at least this much."
@@ -222,11 +255,11 @@ def _readers_note(known: PublicTextUse | None) -> str:
             f" {SAME_KIND} counted the pairs of {count(known.counted)} words of "
             f"{known.file}."
         )
-        note += f" {repeated(known)}." if known.repeated else ""
+        note += f" {repeated_share(known)}." if known.repeated else ""
     return note
 
 
-def repeated(known: PublicTextUse) -> str:
+def repeated_share(known: PublicTextUse) -> str:
     """Say how many private texts recur in a public one, a private figure."""
     verb = "recurs" if known.repeated == 1 else "recur"
     return (
@@ -237,7 +270,7 @@ def repeated(known: PublicTextUse) -> str:
 
 
 def readers_table(reading: Reading) -> Table:
-    """Return what an attacker finds, by class of word."""
+    """Show the success of an attacker by class of word."""
     named = f"words guessed by {reading.reader}"
     if reading.reader == AS_WRITTEN:
         named = "words unchanged as written"
@@ -255,8 +288,8 @@ def readers_table(reading: Reading) -> Table:
     )
 
 
-def adapted(result: Adapted) -> Page:
-    """Return what a lexicon of public text gives, measured by halves, as a page."""
+def adapted(result: AdaptationFigures) -> Page:
+    """Show the gain of a lexicon of public text, measured by halves, as a page."""
     before = ""
     if result.unknown_before is not None:
         before = f" ({share(result.unknown_before)} before)"
@@ -290,10 +323,6 @@ def adapted(result: Adapted) -> Page:
     )
 
 
-_FIGURES, _CHANCE = "All figures", "What chance gives"
-_LEARNED, _COST = "Utility and attack", "Guarantee and cost"
-
-
 class Figure(NamedTuple):
     """A figure of a row: its name in the CSV, its path in the row.
 
@@ -307,7 +336,7 @@ class Figure(NamedTuple):
 
 
 def _of_reader(name: str, reader: str, title: str) -> Iterator[Figure]:
-    """Yield what a reader finds, by class of word."""
+    """Yield the success of a reader by class of word."""
     path = f"result.in_context.{reader}.classes"
     column = Column(title, share, full=1.0)
     yield Figure(name, f"{path}.{ALL}.success", _FIGURES, column)
@@ -332,8 +361,6 @@ def _bar(name: str) -> Column:
     return Column(name, share, full=1.0)
 
 
-_DENIABILITY, _METRICS = "result.deniability", "result.kept.metrics"
-_S_W = Column("S_w", figures.distinct)
 _CSV = (
     Figure("mechanism", "mechanism"),
     Figure("level", "level"),
@@ -365,31 +392,10 @@ _CSV = (
     Figure("megabytes", "megabytes", _COST, Column("peak memory, MB", count)),
     Figure("reason", "reason"),
 )
-# Those that a person looks at first.
-_FIRST = ("epsilon", "risk", "n_w", "s_w", "pp", "meaning", "low")
-_ACCURACY = (
-    "Utility, attack: accuracy of a classifier of the first label, of the first "
-    "attribute, trained and tested on private texts; on originals: trained and tested "
-    "on the texts as they were; by chance: the share of the most frequent value."
-)
-# What charts show upwards and across, by the keys of a row.
-_UP = {
-    "utility": ("Utility", Axis("accuracy on private texts", figures.percent)),
-    "attack": (
-        "Attack on the attribute",
-        Axis("accuracy of the attack", figures.percent),
-    ),
-    "meaning": ("Meaning", Axis("CS, share of meaning kept", figures.percent)),
-    "n_w / s_w": ("Deniability", Axis("N_w / S_w", short)),
-}
-_ACROSS = {
-    "risk": Axis("risk (best guess of a word)", figures.percent),
-    "worst_loss": Axis("worst loss of a word, nats", short),
-}
 
 
 def flat(row: CellRow) -> dict[str, Any]:
-    """Return a value for each column of the CSV, and what only people read."""
+    """Return a value for each column of the CSV, and figures for the page alone."""
     nested = msgspec.to_builtins(row)
     values = {each.name: _at(nested, each.path) for each in _CSV}
     values["name"] = row.mechanism
@@ -400,14 +406,14 @@ def flat(row: CellRow) -> dict[str, Any]:
 
 
 def _shown(figure: Figure, values: dict[str, Any]) -> Any:
-    """Return what a cell shows: accuracies with their standard deviation."""
+    """Return accuracies with their standard deviation as text."""
     value = values[figure.name]
     sd = f"{figure.name}_sd"
     return value if value is None or sd not in values else accuracy(value, values[sd])
 
 
 def _at(value: Any, path: str) -> Any:
-    """Return what stands at a path; of a list by number or name, null if absent."""
+    """Return the value at a path, in a list by number or name; None if absent."""
     for step in path.split("."):
         if isinstance(value, list | tuple):
             value = {str(n): item for n, item in enumerate(value)} | {
@@ -482,7 +488,7 @@ def _table(title: str, values: Sequence[dict[str, Any]], *notes: str) -> Section
 def _whole_text_readers(
     rows: Sequence[CellRow], values: Sequence[dict[str, Any]]
 ) -> Iterator[Section]:
-    """Yield what readers of whole texts found under each mechanism, if any did."""
+    """Yield the success of readers of whole texts by mechanism, if any was measured."""
     results = [row.result for row in rows if row.result]
     names = ("mechanism", "level", "reader")
     readings = [

@@ -1,1 +1,1 @@
-"""Guarantees: what a run promises, in fields and in sentences. Never sees text."""
+"""Guarantees of runs, in fields and in sentences. Never sees text."""

@@ -40,6 +40,14 @@ from dptext.types import (
 MAX_MEANINGFUL_LOSS = 30.0
 # Beyond this many nats a bound does not protect a text as a whole.
 MAX_MEANINGFUL_TEXT_LOSS = 10.0
+Nats = Annotated[float, Meta(ge=0)]
+# Above MAX_MEANINGFUL_LOSS, a loss that finite random bits may exceed by more than this
+# is not claimed at all.
+_MAX_SLACK = 0.01
+# Steps of a bound, in nats: factors of 2.72 and of 22,027. They are the tiers of
+# Ponomareva et al. 2023, "How to DP-fy ML" (arXiv:2303.00654), which means them for all
+# data of a person.
+STRONG, MODERATE = 1.0, MAX_MEANINGFUL_TEXT_LOSS
 
 
 def number(value: float) -> str:
@@ -88,21 +96,22 @@ class SubjectLimit:
 
 @dataclass(frozen=True, slots=True)
 class RunTerms:
-    """What a run is like besides its settings.
+    """Properties of a run besides its settings."""
 
-    key is "system", "key-file" or "seed"; lexicon_is_custom, whether the user brought
-    the lexicon, and adapted, the public text that it was made of, "" where of none;
-    identified, whether records are named by an id field; fields, the names of the text
-    fields, None where the whole input is text; finder, what chose the spans of texts
-    that are private, "" where texts are; subjects, what a ledger limits.
-    """
-
+    #: "system", "key-file" or "seed".
     key: str = "system"
+    #: Whether the user brought the lexicon.
     lexicon_is_custom: bool = False
+    #: The public text that the lexicon was made of, "" if none.
     adapted: str = ""
+    #: Whether records are named by an id field.
     identified: bool = False
+    #: Names of the text fields, None where the whole input is text.
     fields: tuple[str, ...] | None = None
+    #: The component that chose the private spans of texts, "" where texts are private
+    #: as a whole.
     finder: str = ""
+    #: The limit of a ledger.
     subjects: SubjectLimit | None = None
     #: Fields that the output leaves out.
     dropped: tuple[str, ...] = ()
@@ -131,40 +140,38 @@ class TopicTerms:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """All that a statement depends on, besides the mechanism's own guarantee.
-
-    distances over V in the guarantee's metric are the nearest, the median and the
-    largest; numerical_slack, nats that finite random bits may add (None: not bounded,
-    noise in floating point); translation, what epsilon counts in the lexicon's own
-    distance, "" where that is the metric; decoder writes the words, by a model of the
-    user's own where brings_model, and third_party is sent what is released to do so.
-    """
+    """Everything that a statement depends on, besides the mechanism's own guarantee."""
 
     run: RunTerms
     budget: BudgetDescription
     strategy: Strategy
     policy: Policy
+    #: Nearest, median and largest distance over V, in the guarantee's metric.
     distances: tuple[float, float, float]
+    #: Nats that finite random bits may add. None: not bounded (noise in floating
+    #: point).
     numerical_slack: float | None
+    #: The meaning of epsilon in the lexicon's own distance, "" where that is the
+    #: metric.
     translation: str = ""
+    #: Name of the component that writes the words.
     decoder: str = "none"
+    #: Whether it does so by a model of the user's own.
     brings_model: bool = False
+    #: The server that is sent the drawn words for it.
     third_party: ThirdParty | None = None
     #: Where whole texts become topics; None where words are replaced.
     topics: TopicTerms | None = None
 
     @property
     def kind(self) -> BudgetKind:
-        """Return from what the epsilon of a word follows."""
+        """Return the kind of budget."""
         return self.budget.kind
 
     @property
     def epsilon(self) -> float:
         """Return the largest epsilon, of a word or of a whole text."""
         return self.budget.high
-
-
-Nats = Annotated[float, Meta(ge=0)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,49 +221,42 @@ class NoClaim(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OneChange:
-    """What a text loses at most where one word differs and epsilons move with it.
+    """A bound on the loss of a text if one word differs and epsilons move with it."""
 
-    The word itself loses changed, each other word moved (nats; inf: not bounded). From
-    first to last, numbers of replaced words, that is less than any other bound; 0 and 0
-    where it never is.
-    """
-
+    #: Loss of the word itself, in nats.
     changed: float
+    #: Loss of each other word, in nats; inf: not bounded.
     moved: float
+    #: From this number of replaced words on the bound is less than any other; 0: never.
     first: int = 0
+    #: Up to this number of replaced words; 0: never.
     last: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What is promised, in figures.
-
-    worst bounds the loss of what the level names: a word, or a whole text of any length
-    (inf: no bound; where nothing is claimed, the loss that is allowed for a word). loss
-    bounds that of one word that is changed; equal_parts says that this is for a text of
-    one word, and an n-th part of it or less for one of n words. one_change, where a
-    change of one word may count for all words.
-    """
+    """A promise in figures."""
 
     notion: Notion
     metric: Metric
     epsilon: float
     level: Level
+    #: Bound on the loss of the unit of `level`: a word, or a whole text of any length.
+    #: inf: no bound. Where nothing is claimed, the loss that is allowed for a word.
     worst: float
+    #: Bound on the loss of one changed word.
     loss: Loss
     text_loss: TextLoss = TextLoss()
+    #: Whether `loss` holds for a text of one word, and an n-th part of it or less for
+    #: one of n words.
     equal_parts: bool = False
+    #: Given where a change of one word may count for all words.
     one_change: OneChange | None = None
     no_claim: NoClaim | None = None
 
 
-# Above MAX_MEANINGFUL_LOSS, a loss that finite random bits may exceed by more than this
-# is not claimed at all.
-_MAX_SLACK = 0.01
-
-
 def claim(promise: Guarantee, terms: Terms) -> Claim:
-    """Return what holds of a mechanism under a budget."""
+    """Return the claim for a mechanism under a budget."""
     allowed = _allowed(promise, terms)
     why = _no_claim(promise, terms, allowed)
     if why is not None:
@@ -278,14 +278,14 @@ def claim(promise: Guarantee, terms: Terms) -> Claim:
 
 
 def _allowed(promise: Guarantee, terms: Terms) -> float:
-    """Return what a word may lose: drawn exactly it must be, whatever texts lose."""
+    """Return the loss allowed for one word, up to which draws must be exact."""
     spent = terms.budget
     high = spent.high if spent.total is None else min(spent.high, spent.total)
     return spent.first + promise.worst(high)
 
 
-def picked_of(epsilon: float, originals: int, topics: TopicTerms | None) -> float:
-    """Return how often somebody who holds originals picks the right one, at most.
+def picked_share(epsilon: float, originals: int, topics: TopicTerms | None) -> float:
+    """Return the largest chance of picking the right original among several.
 
     On average over equally likely originals that agree in all copied fields, their
     order unknown, of which one was released with whole-text epsilon (nats).
@@ -484,12 +484,6 @@ _CLAIMS: dict[BudgetKind, Callable[[Guarantee, Terms], Claim]] = {
 }
 
 
-# Steps of a bound, in nats: factors of 2.72 and of 22,027. They are the tiers of
-# Ponomareva et al. 2023, "How to DP-fy ML" (arXiv:2303.00654), which means them for all
-# data of a person.
-STRONG, MODERATE = 1.0, MAX_MEANINGFUL_TEXT_LOSS
-
-
 class Strength(StrEnum):
     """What a bound is worth."""
 
@@ -552,7 +546,7 @@ class Unprotected(StrEnum):
 
 
 def unprotected(policy: Policy, strategy: Strategy) -> tuple[Unprotected, ...]:
-    """Return what the output shows of the text."""
+    """Return the parts of the text that the output shows."""
     shown = {
         Unprotected.PUNCTUATION: policy.punctuation != "drop",
         Unprotected.COMMON_WORDS: policy.common > 0,

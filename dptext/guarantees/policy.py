@@ -36,6 +36,13 @@ from dptext.errors import UsageError
 from dptext.guarantees.claims import Unprotected
 from dptext.settings import convert, share
 
+Accepted = Literal["LDP", "metric-DP", "eps-delta"]
+Limit = Annotated[float, Meta(ge=0)]
+# Classes of token that a policy allows unless it says otherwise.
+_USUALLY_ALLOWED = (Unprotected.PUNCTUATION, Unprotected.FORMS)
+_SHARES = ("max_risk", "max_written")
+_LIMITS = ("max_epsilon", "max_loss", "max_delta", *_SHARES)
+
 
 class Unverified(StrEnum):
     """Why a report may not be recomputed here.
@@ -53,19 +60,11 @@ class Unverified(StrEnum):
     CONTENT = "content"
 
 
-Accepted = Literal["LDP", "metric-DP", "eps-delta"]
-Limit = Annotated[float, Meta(ge=0)]
-
-
 @dataclass(frozen=True, slots=True)
 class Identified:
     """Columns that may be unchanged though they look as if they identify people."""
 
     identifying: Annotated[tuple[str, ...], Meta(min_length=1)]
-
-
-# Classes of token that a policy allows unless it says otherwise.
-_USUALLY_ALLOWED = (Unprotected.PUNCTUATION, Unprotected.FORMS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +96,8 @@ class ExportPolicy:
         return tuple(name for each in allowed for name in each.identifying)
 
 
-_SHARES = ("max_risk", "max_written")
-_LIMITS = ("max_epsilon", "max_loss", "max_delta", *_SHARES)
-
-
-def of(section: Mapping[str, object] | None, location: str) -> ExportPolicy:
-    """Return the policy of a section `check`, the default one where there is none."""
+def from_section(section: Mapping[str, object] | None, location: str) -> ExportPolicy:
+    """Return the policy of a section `check`, the default one without a section."""
     return ExportPolicy() if section is None else parse(section, f"{location}: check")
 
 
@@ -126,7 +121,7 @@ def parse(
 
 
 def _allowed(items: list[object], location: str) -> list[object]:
-    """Return what is allowed, a plain name of a column as a list of one.
+    """Return the allowed classes, a plain name of a column as a list of one.
 
     Columns alone say nothing of classes of token: the default ones stay allowed.
     Raises UsageError for other keys.

@@ -26,7 +26,7 @@ from dptext.guarantees.claims import (
     first_beyond,
     number,
     picked_after,
-    picked_of,
+    picked_share,
     too_long,
 )
 from dptext.tokens.forms import RULES
@@ -47,10 +47,13 @@ _BLANKS = {
     "marks": ", ".join(names(marks=True)),
     "symbols": ", ".join(names(marks=False)),
 }
+# Number of originals among which an attacker looks for the right one.
+ORIGINALS = 1000
+_COPIED_FORMS = (Form.FIXED, Form.MARKUP)
 
 
-def said(name: str, /, **parts: str) -> str:
-    """Return a template by its dotted name, its blanks filled."""
+def render(name: str, /, **parts: str) -> str:
+    """Return a template by its dotted name, with its blanks filled."""
     template: Any = TEMPLATES
     for key in name.split("."):
         template = template[key]
@@ -65,10 +68,10 @@ def series(parts: tuple[str, ...]) -> str:
 
 
 def say(claim: Claim, promise: Guarantee, terms: Terms) -> tuple[str, str]:
-    """Return the sentence of a claim, and what holds for whole texts."""
+    """Return the sentence of a claim, and the one for whole texts."""
     if claim.no_claim is not None:
         why = {"reason": promise.reason, "worst": above(claim.worst)}
-        return said(f"no_claim.{claim.no_claim}", **why), said("text.none")
+        return render(f"no_claim.{claim.no_claim}", **why), render("text.none")
     if terms.topics is not None:
         return _of_topics(claim, terms.topics)
     in_context = promise.context and terms.kind is not BudgetKind.FREE
@@ -79,47 +82,43 @@ def say(claim: Claim, promise: Guarantee, terms: Terms) -> tuple[str, str]:
         "adjacency": series(adjacency(terms)),
         "words": series(covered(terms.policy)),
     }
-    text = said(_template("text", claim, terms), **parts) + _how_long(claim, terms)
+    text = render(_template("text", claim, terms), **parts) + _how_long(claim, terms)
     if origin in TEMPLATES["origin"]:
-        text += said(f"origin.{origin}", **parts)
+        text += render(f"origin.{origin}", **parts)
     text += _recognised(claim)
     used = "".join(f" {line}" for line in terms.budget.used)
-    return said(_template("sentence", claim, terms), **parts), text + used
-
-
-# Originals among which somebody who holds them looks for the right one.
-ORIGINALS = 1000
+    return render(_template("sentence", claim, terms), **parts), text + used
 
 
 def _of_topics(claim: Claim, topics: TopicTerms) -> tuple[str, str]:
-    """Return the sentence for texts that become topics, and what its figures mean."""
+    """Return the sentence for texts that become topics, and one on its figures."""
     epsilon = claim.epsilon
     kind = "" if topics.together == 1 else "_sets"
     together = f"{topics.together:,}"
-    sentence = said(
+    sentence = render(
         f"topics.sentence{kind}",
         together=together,
         epsilon=number(epsilon),
         factor=factor(epsilon),
         size=f"{topics.size:,}",
     )
-    text = said(
+    text = render(
         f"topics.text{kind}",
         together=together,
         epsilon=number(epsilon),
         nearest=nearest_percent(topics.nearest),
-        large=said("phrase.large") if epsilon > MAX_MEANINGFUL_TEXT_LOSS else "",
+        large=render("phrase.large") if epsilon > MAX_MEANINGFUL_TEXT_LOSS else "",
     )
-    known = said(
+    known = render(
         "topics.recognised",
-        average=percent(picked_of(epsilon, ORIGINALS, topics)),
+        average=percent(picked_share(epsilon, ORIGINALS, topics)),
         **recognition(epsilon),
     )
     return sentence, f"{text} {known}"
 
 
 def recognition(epsilon: float) -> dict[str, str]:
-    """Return how often somebody who holds originals picks the right one, at most.
+    """Bound the chance of picking the right one among several originals.
 
     After any single output, with a whole-text epsilon in nats.
     """
@@ -137,7 +136,7 @@ def _recognised(claim: Claim) -> str:
         return ""
     if claim.notion not in (Notion.LDP, Notion.METRIC):
         return ""
-    return " " + said("phrase.recognised", **recognition(total))
+    return " " + render("phrase.recognised", **recognition(total))
 
 
 def nearest_percent(value: float) -> str:
@@ -171,14 +170,14 @@ def _template(table: str, claim: Claim, terms: Terms) -> str:
 
 
 def _parts(claim: Claim, promise: Guarantee, terms: Terms) -> dict[str, str]:
-    """Return all that may stand in a template, as it is written."""
+    """Return the values of all placeholders of templates, as text."""
     spent = terms.budget
     total, each = claim.text_loss.total or 0.0, claim.text_loss.each or 0.0
     epsilon = number(claim.epsilon)
     cut, most_likely = "", ""
     if promise.cut_by_epsilon:
-        cut = said("phrase.cut", nats=above(each))
-        most_likely = said("phrase.most_likely", nats=above(promise.max_loss))
+        cut = render("phrase.cut", nats=above(each))
+        most_likely = render("phrase.most_likely", nats=above(promise.max_loss))
     return {
         "at_any": measured(promise),
         "at_epsilon": measured(promise, epsilon),
@@ -192,19 +191,21 @@ def _parts(claim: Claim, promise: Guarantee, terms: Terms) -> dict[str, str]:
         "factors": _factors(claim.loss),
         "first": number(spent.first),
         "high": number(spent.high),
-        "large": said("phrase.large") * (total > MAX_MEANINGFUL_TEXT_LOSS),
+        "large": render("phrase.large") if total > MAX_MEANINGFUL_TEXT_LOSS else "",
         "lesser": _lesser(claim),
         "low": number(spent.low),
         "most_likely": most_likely,
         "mu": above(promise.mu),
-        "of_n": " of n replaced words" * (terms.kind is BudgetKind.FREE),
+        "of_n": " of n replaced words" if terms.kind is BudgetKind.FREE else "",
         "one_change": _one_change(claim),
         "share": _share(promise, terms),
         "short": _short(claim),
         "total": above(total),
         "total_factor": factor(total),
         "uncut": uncut(promise.metric),
-        "weak": said("phrase.weak") * (claim.loss.nearest > MAX_MEANINGFUL_LOSS),
+        "weak": render("phrase.weak")
+        if claim.loss.nearest > MAX_MEANINGFUL_LOSS
+        else "",
     }
 
 
@@ -212,7 +213,7 @@ def uncut(metric: Metric) -> str:
     """Name a metric without a cut that follows from epsilon."""
     if metric.cut is None:
         return metric.name
-    return said("phrase.uncut", cut=number(metric.cut), name=metric.name)
+    return render("phrase.uncut", cut=number(metric.cut), name=metric.name)
 
 
 def measured(promise: Guarantee, epsilon: str = "epsilon") -> str:
@@ -220,7 +221,7 @@ def measured(promise: Guarantee, epsilon: str = "epsilon") -> str:
     if not promise.cut_by_epsilon:
         return uncut(promise.metric)
     most, name = number(promise.max_loss), promise.metric.name
-    return said("phrase.measured", max_loss=most, epsilon=epsilon, name=name)
+    return render("phrase.measured", max_loss=most, epsilon=epsilon, name=name)
 
 
 def distance(claim: Claim, promise: Guarantee, terms: Terms) -> str:
@@ -228,7 +229,7 @@ def distance(claim: Claim, promise: Guarantee, terms: Terms) -> str:
     if claim.metric.between_classes:
         extra = above(claim.metric.between_classes)
         within = measured(promise, number(claim.epsilon))
-        return said("phrase.between_classes", measured=within, extra=extra)
+        return render("phrase.between_classes", measured=within, extra=extra)
     past = terms.kind is BudgetKind.PAST and claim.no_claim is None
     if past or claim.metric != promise.metric:
         return uncut(claim.metric)
@@ -236,27 +237,27 @@ def distance(claim: Claim, promise: Guarantee, terms: Terms) -> str:
 
 
 def decoding(terms: Terms, nothing: bool) -> str:
-    """Say what follows from decoding; "" where the drawn words are written."""
+    """Describe the effect of decoding; "" where the drawn words are written."""
     if terms.decoder == "none":
         return ""
-    changes = "" if nothing else said("decoding.changes_nothing")
+    changes = "" if nothing else render("decoding.changes_nothing")
     party = terms.third_party
     if party is None:
-        return said("decoding.by", decoder=terms.decoder, said=changes)
+        return render("decoding.by", decoder=terms.decoder, said=changes)
     how = "rewritten_by" if party.rewrites else "chosen_by"
-    return said(f"decoding.{how}", host=party.host, model=party.model, said=changes)
+    return render(f"decoding.{how}", host=party.host, model=party.model, said=changes)
 
 
 def _factors(loss: Loss) -> str:
-    """Say what a metric's factor is for near and for far words."""
-    near = said(
+    """Explain the factor of a metric for near and for far words."""
+    near = render(
         "phrase.factors",
         nearest=factor(loss.nearest),
         median=factor(loss.median),
         farthest=factor(loss.farthest),
     )
     beyond = loss.nearest <= MAX_MEANINGFUL_LOSS < loss.farthest
-    return near + said("phrase.beyond") * beyond
+    return near + render("phrase.beyond") * beyond
 
 
 def _lesser(claim: Claim) -> str:
@@ -265,7 +266,7 @@ def _lesser(claim: Claim) -> str:
     if each is None:
         return ""
     nats = number(each) if claim.notion is Notion.LDP else f"{above(each)} nats"
-    return said("phrase.lesser", nats=nats)
+    return render("phrase.lesser", nats=nats)
 
 
 def _short(claim: Claim) -> str:
@@ -273,7 +274,7 @@ def _short(claim: Claim) -> str:
     total, each = claim.text_loss.total or 0.0, claim.text_loss.each
     if min(total, total if each is None else each) <= MAX_MEANINGFUL_LOSS:
         return ""
-    return said("phrase.short", count=f"{math.ceil(total / MAX_MEANINGFUL_LOSS)}")
+    return render("phrase.short", count=f"{math.ceil(total / MAX_MEANINGFUL_LOSS)}")
 
 
 def _how_long(claim: Claim, terms: Terms) -> str:
@@ -282,56 +283,56 @@ def _how_long(claim: Claim, terms: Terms) -> str:
     if claim.level is Level.WORDS:
         if (lengths := too_long(claim)) is None:
             return ""
-        return said("phrase.longer", text=f"{lengths[0]}", word=f"{lengths[1]}")
+        return render("phrase.longer", text=f"{lengths[0]}", word=f"{lengths[1]}")
     if claim.level is Level.TEXT or each is None or each > MAX_MEANINGFUL_LOSS:
         return ""
     count = first_beyond(each, MAX_MEANINGFUL_TEXT_LOSS)
     which = "in a single word" if count == 1 else f"in {count} words or more"
     named = TEMPLATES["strategy"][terms.strategy]["named"]
-    return said("phrase.how_long", named=named, which=which)
+    return render("phrase.how_long", named=named, which=which)
 
 
 def _one_change(claim: Claim) -> str:
-    """Say what one changed word costs, where less is known of it than of the text."""
+    """Describe the loss by one changed word, where it is bounded less than the text."""
     one = claim.one_change
     if one is None or not one.first:
-        return said("phrase.all_change")
+        return render("phrase.all_change")
     which = f"for n = {one.first} to {one.last:g}"
     if math.isinf(one.last) or one.first == one.last:
         which = f"for n = {one.first}" + " and more" * math.isinf(one.last)
     changed, moved = number(one.changed), number(one.moved)
-    return said("phrase.one_change", changed=changed, moved=moved, which=which)
+    return render("phrase.one_change", changed=changed, moved=moved, which=which)
 
 
 def _share(promise: Guarantee, terms: Terms) -> str:
-    """Say what the epsilons of a text sum to at most, where all of it may choose."""
+    """Bound the sum of the epsilons of a text, where all of it may choose."""
     spent, left = terms.budget, promise.varying_epsilon
     if spent.total is not None:
-        most = said("phrase.share_of_total", total=number(spent.total))
+        most = render("phrase.share_of_total", total=number(spent.total))
         if left is None or left.total == 1.0:
             return most
-        return most + said("phrase.times_total", times=above(left.total))
+        return most + render("phrase.times_total", times=above(left.total))
     if spent.rate is not None:
-        return said("phrase.share_of_rate", rate=number(spent.rate))
+        return render("phrase.share_of_rate", rate=number(spent.rate))
     return ""
 
 
 def adjacency(terms: Terms) -> tuple[str, ...]:
-    """Return what two texts must have in common to be compared."""
+    """Return the properties that two texts must share to be compared."""
     policy, strategy = terms.policy, TEMPLATES["strategy"][terms.strategy]
-    parts = [said("in_common.words")]
+    parts = [render("in_common.words")]
     if "pattern" in strategy:
         parts.append(strategy["pattern"])
     if policy.common:
-        parts.append(said("in_common.common"))
+        parts.append(render("in_common.common"))
     parts += _by_setting("in_common", policy)
-    parts += [said(f"in_common.{n}_list") for n in _LISTS if getattr(policy, n)]
+    parts += [render(f"in_common.{n}_list") for n in _LISTS if getattr(policy, n)]
     if policy.classes:
-        parts.append(said("in_common.classes", named=_classes(policy)))
+        parts.append(render("in_common.classes", named=_classes(policy)))
     if policy.forms:
-        parts.append(said("in_common.forms"))
+        parts.append(render("in_common.forms"))
     if terms.run.finder:
-        parts.append(said("in_common.spans", finder=terms.run.finder))
+        parts.append(render("in_common.spans", finder=terms.run.finder))
     return tuple(parts)
 
 
@@ -344,24 +345,24 @@ def covered(policy: Policy) -> tuple[str, ...]:
         names += ["unknown", "identifiers"]
     if policy.number == "perturb":
         names.append("number")
-    parts = [said(f"covered.{name}") for name in names]
+    parts = [render(f"covered.{name}") for name in names]
     if policy.listed or policy.classes:
-        parts[-1] += said("covered.but_listed")
+        parts[-1] += render("covered.but_listed")
     return tuple(parts)
 
 
 def shown(policy: Policy) -> tuple[str, ...]:
     """Return one sentence for each thing that the output shows of the text."""
-    lines = [said("shown.tokens"), *_by_setting("shown", policy)]
+    lines = [render("shown.tokens"), *_by_setting("shown", policy)]
     if policy.common:
-        articles = said("shown.articles") * (policy.agreement != "none")
+        articles = render("shown.articles") if policy.agreement != "none" else ""
         count = f"{policy.common:,}"
-        lines.insert(0, said("shown.common", count=count, articles=articles))
+        lines.insert(0, render("shown.common", count=count, articles=articles))
     for name in _LISTS:
         if listed := getattr(policy, name):
-            lines.append(said(f"shown.{name}_list", size=_size(listed)))
+            lines.append(render(f"shown.{name}_list", size=_size(listed)))
     if policy.classes:
-        lines.append(said("shown.classes", named=_classes(policy)))
+        lines.append(render("shown.classes", named=_classes(policy)))
     return (*lines, *_shown_of_forms(policy))
 
 
@@ -375,42 +376,39 @@ def _short_name(form: Form) -> str:
     return RULES[form].named.partition(" (")[0]
 
 
-_COPIED_FORMS = (Form.FIXED, Form.MARKUP)
-
-
 def _new_forms(policy: Policy) -> list[Form]:
     """Return the forms of which pieces are made new."""
     return [form for form in _in_order(policy) if form not in _COPIED_FORMS]
 
 
 def _shown_of_forms(policy: Policy) -> Iterator[str]:
-    """Yield what the output shows of pieces that are known by their form."""
+    """Yield the parts that the output shows of pieces known by their form."""
     if new := _new_forms(policy):
-        yield said("shown.forms", named=series(tuple(map(_short_name, new))))
+        yield render("shown.forms", named=series(tuple(map(_short_name, new))))
     for form in _COPIED_FORMS:
         if form in policy.forms:
             key = str(form)
             if form is Form.MARKUP and policy.punctuation == "drop":
                 key = "markup_dropped"
-            yield said(f"shown.{key}", Named=_capital(_short_name(form)))
+            yield render(f"shown.{key}", Named=_capital(_short_name(form)))
 
 
 def form_layouts(policy: Policy) -> tuple[str, ...]:
-    """Say which pieces have the forms of a policy, and what their layouts show."""
+    """Describe the forms of a policy, and the information in their layouts."""
     new = _new_forms(policy)
     lines = [
-        said("shown.layout", named=RULES[form].named, layout=layout)
+        render("shown.layout", named=RULES[form].named, layout=layout)
         for form in new
         if (layout := RULES[form].said)
     ]
     if bare := tuple(RULES[form].named for form in new if not RULES[form].said):
-        lines.append(said("shown.no_layout", named=series(bare)))
+        lines.append(render("shown.no_layout", named=series(bare)))
     if Form.FIXED in policy.forms:
-        lines.append(said("shown.fixed", Named=_capital(RULES[Form.FIXED].named)))
+        lines.append(render("shown.fixed", Named=_capital(RULES[Form.FIXED].named)))
     if Form.MARKUP in policy.forms and policy.punctuation != "drop":
         markup = RULES[Form.MARKUP]
         named, layout = _capital(markup.named), markup.said
-        lines.append(said("shown.markup_layout", Named=named, layout=layout))
+        lines.append(render("shown.markup_layout", Named=named, layout=layout))
     return tuple(lines)
 
 
@@ -419,47 +417,48 @@ def _capital(text: str) -> str:
 
 
 def original_row(total: float | None) -> str:
-    """Say whether a person who has an original text finds its row.
+    """State whether an attacker with an original text finds its row.
 
     total is the loss of a text as a whole: where that is not protected, nearly every
     row was found under the shipped profiles (THREATS.md).
     """
     protected = total is not None and total <= MAX_MEANINGFUL_TEXT_LOSS
-    return said("always.original_of_protected" if protected else "always.original")
+    return render("always.original_of_protected" if protected else "always.original")
 
 
 def uncovered(notion: Notion, terms: Terms) -> Iterator[str]:
-    """Yield what no setting covers, apart from `original_row`."""
+    """Yield the gaps of every setting, apart from `original_row`."""
     if terms.run.finder:
-        yield said("always.span", finder=terms.run.finder)
-        yield said("always.finder", finder=terms.run.finder)
+        yield render("always.span", finder=terms.run.finder)
+        yield render("always.finder", finder=terms.run.finder)
     if terms.run.fields is not None:
         others = (*terms.run.fields, *terms.run.dropped, *terms.run.pseudonyms)
-        yield said("always.copied", named=_named(others))
+        yield render("always.copied", named=_named(others))
         if terms.run.dropped:
-            yield said("always.dropped", named=_named(terms.run.dropped))
+            yield render("always.dropped", named=_named(terms.run.dropped))
         if terms.run.pseudonyms:
-            yield said("always.pseudonyms", named=_named(terms.run.pseudonyms))
+            yield render("always.pseudonyms", named=_named(terms.run.pseudonyms))
     if terms.topics is not None:
         yield from _uncovered_by_topics(terms)
         return
-    yield said("always.person")
+    yield render("always.person")
     policy, ways = terms.policy, TEMPLATES["written"]
     # Classes of token that count as one word, and ways to write one replacement.
     names = [n for n in ("unknown", "number") if getattr(policy, n) == "perturb"]
-    same = [said(f"equal.{name}") for name in (*names, "names")]
-    shared = said("equal.classes", classes=", and all ".join(same))
-    keys = ["decoder"] * (terms.decoder != "none")
-    keys += [f"case {policy.case}", f"agreement {policy.agreement}", "number"]
+    same = [render(f"equal.{name}") for name in (*names, "names")]
+    shared = render("equal.classes", classes=", and all ".join(same))
+    keys = [f"case {policy.case}", f"agreement {policy.agreement}", "number"]
+    if terms.decoder != "none":
+        keys.insert(0, "decoder")
     named = series(tuple(ways[key] for key in keys if key in ways))
-    written = said("written.ways", ways=named)
-    yield said(f"strategy.{terms.strategy}.repeated", shared=shared, written=written)
+    written = render("written.ways", ways=named)
+    yield render(f"strategy.{terms.strategy}.repeated", shared=shared, written=written)
     if terms.strategy is Strategy.DATA_SET:
         of_key = terms.run.key == "key-file"
-        yield said("always.data_set_of_key" if of_key else "always.data_set")
-    yield said(f"always.records{_order(terms)}")
+        yield render("always.data_set_of_key" if of_key else "always.data_set")
+    yield render(f"always.records{_order(terms)}")
     if notion is Notion.METRIC:
-        yield said("always.far")
+        yield render("always.far")
 
 
 def _order(terms: Terms) -> str:
@@ -468,13 +467,13 @@ def _order(terms: Terms) -> str:
 
 
 def _uncovered_by_topics(terms: Terms) -> Iterator[str]:
-    """Yield what the release of topics does not cover."""
+    """Yield the gaps of a release of topics."""
     assert terms.topics is not None
-    yield said("topics.person")
-    yield said("topics.disclosed", factor=factor(terms.epsilon))
+    yield render("topics.person")
+    yield render("topics.disclosed", factor=factor(terms.epsilon))
     for name in ("words", "missing"):
-        yield said(f"topics.{name}")
-    yield said(f"always.topic_records{_order(terms)}")
+        yield render(f"topics.{name}")
+    yield render(f"always.topic_records{_order(terms)}")
 
 
 def _named(fields: tuple[str, ...]) -> str:
@@ -483,25 +482,28 @@ def _named(fields: tuple[str, ...]) -> str:
 
 def _by_setting(table: str, policy: Policy) -> Iterator[str]:
     """Yield the sentences that a table has for the values of a policy's settings."""
-    articles = said("shown.articles") if policy.agreement != "none" else ""
-    formed = said("shown.but_formed") if policy.forms else ""
+    articles = render("shown.articles") if policy.agreement != "none" else ""
+    formed = render("shown.but_formed") if policy.forms else ""
     for setting, by_value in TEMPLATES[table].items():
         value = getattr(policy, setting, None)
         if isinstance(by_value, Mapping) and value in by_value:
             name = f"{table}.{setting}.{value}"
-            yield said(name, articles=articles, but_formed=formed)
+            yield render(name, articles=articles, but_formed=formed)
 
 
 def _classes(policy: Policy) -> str:
     """Name the classes whose words are drawn afresh."""
-    return series(tuple(said(f"class.{each}") for each in policy.classes))
+    return series(tuple(render(f"class.{each}") for each in policy.classes))
 
 
 def _size(listed: Listed) -> str:
-    """Say how long a list is; what it holds is in the settings and its files."""
+    """Return the length of a list; its content is in the settings and its files."""
     lines = [line for text in listed.contents for line in text.split("\n")]
     count = len(listed.words) + sum(1 for line in lines if line.strip())
-    words = f"{count} word{'s' * (count != 1)} or phrase{'s' * (count != 1)}"
-    patterns = f"{len(listed.patterns)} pattern{'s' * (len(listed.patterns) != 1)}"
-    parts = [words] * bool(count) + [patterns] * bool(listed.patterns)
+    parts = []
+    if count:
+        parts.append("1 word or phrase" if count == 1 else f"{count} words or phrases")
+    if listed.patterns:
+        patterns = len(listed.patterns)
+        parts.append("1 pattern" if patterns == 1 else f"{patterns} patterns")
     return f" ({' and '.join(parts)})" if parts else ""

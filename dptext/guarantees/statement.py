@@ -1,6 +1,6 @@
 """The statement of a run: its fields and conditions, as they follow from settings.
 
-Every sentence is written to be true by itself; what is not covered stands beside it.
+Every sentence is written to be true by itself; gaps are stated beside it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from msgspec import Meta
 from dptext.errors import UsageError
 from dptext.guarantees import claims, sentences
 from dptext.guarantees.claims import Nats, RunTerms, Terms, TextLoss, number
-from dptext.guarantees.sentences import said
+from dptext.guarantees.sentences import render
 from dptext.lexicons import topics
 from dptext.mechanisms import Mechanism, SetMechanism
 from dptext.profile import Profile
@@ -29,6 +29,14 @@ from dptext.types import (
     Notion,
     Strategy,
 )
+
+# Words of a text that is longer than any: a share of a total is never smaller.
+MAX_WORDS_PER_TEXT = 1e9
+# What stands for the numerical slack of noise in floating point, in nats.
+_FLOATING = 1e-8
+# The largest share of a promise that its numerical slack may be.
+_LARGEST_SHARE = 0.1
+_SHARED = (BudgetKind.TEXT, BudgetKind.PAST, BudgetKind.FREE)
 
 
 def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
@@ -47,73 +55,119 @@ def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
         "ledger": run.subjects is not None,
     }
     source = run.adapted if terms.topics is None else terms.topics.source
-    rests = [said(f"condition.{on}", source=source) for on in used if used[on]]
+    rests = [render(f"condition.{on}", source=source) for on in used if used[on]]
     position = "with the same id" if run.identified else "in the same place"
     if run.key != "key-file":
-        key = said("condition.fresh_key")
+        key = render("condition.fresh_key")
     elif terms.strategy is Strategy.DATA_SET:
-        key = said("condition.key_file_of_data_set")
+        key = render("condition.key_file_of_data_set")
     elif sent:
-        key = said("condition.key_file_for_third_party", named=position)
+        key = render("condition.key_file_for_third_party", named=position)
     else:
-        key = said("condition.key_file", named=position)
-    exact = said("condition.floating_point")
+        key = render("condition.key_file", named=position)
+    exact = render("condition.floating_point")
     each = "word" if terms.topics is None else "text"
     if terms.numerical_slack is not None:
         nats = claims.above(max(terms.numerical_slack, 1e-12), 2)
-        exact = said("condition.finite_bits", nats=nats, each=each)
-    settings = said(f"condition.{'lists' if terms.policy.listed else 'settings'}")
+        exact = render("condition.finite_bits", nats=nats, each=each)
+    settings = render(f"condition.{'lists' if terms.policy.listed else 'settings'}")
     return (key, settings, *rests, exact, *promise.gaps)
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What a run promises; delta is 0 but for notion "eps-delta".
+    """The guarantee of a run.
 
-    epsilon is per word at level "word", of a whole text at level "text", and at level
-    "words" the n replaced words of a text lose n times epsilon, whatever changes.
-    metric is what epsilon counts, distance the same in words. worst_loss bounds the
-    loss of one word at level "word", and of a whole text of any length at level "text".
-    loss bounds that of one word that is changed, at level "words" for each replaced
-    word of the text; with equal_parts it is for a text of one replaced word, and less
-    in one of n. text_loss bounds a change of all words. strength says what these bounds
-    are worth. unprotected names what the settings do not protect. numerical_slack is
-    the nats that finite random bits may add. strategy "record" or "data-set": equal
-    words are drawn once. translation says what epsilon counts in the lexicon's own
-    distance where the metric is another. decoder names what writes the words, "none"
-    where the drawn ones are written; decoding says in words what that means;
-    subjects says what a ledger limits.
+    At strategy "record" or "data-set" equal words are drawn once.
     """
 
     notion: Notion
     level: Level
-    epsilon: Nats
-    loss: claims.Loss
-    strength: claims.Strengths
+    epsilon: Annotated[
+        Nats,
+        Meta(
+            description=(
+                'Per word at level "word", of a whole text at level "text". At '
+                'level "words" the n replaced words of a text lose n times epsilon, '
+                "whatever changes."
+            )
+        ),
+    ]
+    loss: Annotated[
+        claims.Loss,
+        Meta(
+            description=(
+                'Bound on the loss of one changed word, at level "words" for each '
+                "replaced word of the text. With equal_parts it is for a text of "
+                "one replaced word, and less in one of n."
+            )
+        ),
+    ]
+    strength: Annotated[claims.Strengths, Meta(description="Meaning of these bounds.")]
     strategy: Strategy
-    unprotected: tuple[claims.Unprotected, ...]
-    numerical_slack: Nats | None
+    unprotected: Annotated[
+        tuple[claims.Unprotected, ...],
+        Meta(description="Classes of token that the settings do not protect."),
+    ]
+    numerical_slack: Annotated[
+        Nats | None,
+        Meta(description="Nats that finite random bits may add; null: not bounded."),
+    ]
     sentence: str
     text_level: str
     not_covered: tuple[str, ...]
     conditions: tuple[str, ...] = ()
-    metric: Metric = ONE
-    distance: str = ONE.name
+    metric: Annotated[
+        Metric, Meta(description="The distance that epsilon multiplies.")
+    ] = ONE
+    distance: Annotated[str, Meta(description="The same in words.")] = ONE.name
     unit: str = "nats"
-    delta: Annotated[float, Meta(ge=0, le=1)] = 0.0
-    worst_loss: Nats | None = None
-    text_loss: TextLoss = field(default_factory=TextLoss)
+    delta: Annotated[
+        float, Meta(ge=0, le=1, description='0 except for notion "eps-delta".')
+    ] = 0.0
+    worst_loss: Annotated[
+        Nats | None,
+        Meta(
+            description=(
+                'Bound on the loss of one word at level "word", and of a whole text '
+                'of any length at level "text".'
+            )
+        ),
+    ] = None
+    text_loss: Annotated[
+        TextLoss,
+        Meta(description="Bound on the loss of a text when all of its words change."),
+    ] = field(default_factory=TextLoss)
     equal_parts: bool = False
-    translation: str = ""
-    decoder: str = "none"
-    decoding: str = ""
+    translation: Annotated[
+        str,
+        Meta(
+            description=(
+                "Meaning of epsilon in the lexicon's own distance, where the metric "
+                "is another."
+            )
+        ),
+    ] = ""
+    decoder: Annotated[
+        str,
+        Meta(
+            description=(
+                'Name of the component that writes the words, "none" where the '
+                "drawn ones are written."
+            )
+        ),
+    ] = "none"
+    decoding: Annotated[str, Meta(description="The effect of decoding, in words.")] = ""
     adjacency: tuple[str, ...] = ()
     covered: tuple[str, ...] = ()
     source: str = ""
-    subjects: str = ""
+    subjects: Annotated[str, Meta(description="The limits of a ledger.")] = ""
     #: What the layout of each declared form shows; a public report leaves it out, since
     #: it follows from the settings.
-    form_layouts: tuple[str, ...] = ()
+    form_layouts: Annotated[
+        tuple[str, ...],
+        Meta(description="What the layout of each declared form shows."),
+    ] = ()
 
 
 def build(promise: Guarantee, terms: Terms) -> Statement:
@@ -123,13 +177,13 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
     subjects, limit = "", terms.run.subjects
     if limit is not None and not nothing:
         delta = limit.delta
-        subjects = said(
+        is_large = limit.nats > claims.MAX_MEANINGFUL_TEXT_LOSS
+        subjects = render(
             "subjects.limit",
             field=limit.field,
             nats=number(limit.nats),
-            delta=said("subjects.delta", delta=number(delta)) if delta else "",
-            large=said("subjects.large")
-            * (limit.nats > claims.MAX_MEANINGFUL_TEXT_LOSS),
+            delta=render("subjects.delta", delta=number(delta)) if delta else "",
+            large=render("subjects.large") if is_large else "",
         )
     sentence, text_level = sentences.say(claim, promise, terms)
     return Statement(
@@ -158,7 +212,7 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
         conditions=() if nothing else conditions(promise, terms),
         not_covered=(
             *(() if terms.topics else sentences.shown(terms.policy)),
-            said(f"topics.original{'_shuffled' if terms.run.shuffled else ''}")
+            render(f"topics.original{'_shuffled' if terms.run.shuffled else ''}")
             if terms.topics
             else sentences.original_row(claim.text_loss.total),
             *sentences.uncovered(promise.notion if nothing else claim.notion, terms),
@@ -167,15 +221,6 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
         subjects=subjects,
         form_layouts=() if terms.topics else sentences.form_layouts(terms.policy),
     )
-
-
-# Words of a text that is longer than any: a share of a total is never smaller.
-MAX_WORDS_PER_TEXT = 1e9
-# What stands for the numerical slack of noise in floating point, in nats.
-_FLOATING = 1e-8
-# The largest share of a promise that its numerical slack may be.
-_LARGEST_SHARE = 0.1
-_SHARED = (BudgetKind.TEXT, BudgetKind.PAST, BudgetKind.FREE)
 
 
 def check(mechanism: Mechanism, budget: BudgetDescription) -> None:
@@ -220,7 +265,7 @@ def _range(budget: BudgetDescription) -> tuple[float, float]:
     return budget.low or budget.high / MAX_WORDS_PER_TEXT, budget.high
 
 
-def statement_of(
+def run_statement(
     recipe: Profile, mechanism: Mechanism, budget: BudgetDescription, run: RunTerms
 ) -> Statement:
     """Return the statement of a run; recipe and budget have their epsilon."""
@@ -242,16 +287,16 @@ def statement_of(
             decoder=recipe.decoder.name,
             brings_model=recipe.decoder.params.brings_model,
             third_party=recipe.decoder.params.third_party,
-            topics=topics_of(mechanism, budget),
+            topics=topic_terms(mechanism, budget),
         ),
     )
 
 
-def topics_of(
+def topic_terms(
     mechanism: Mechanism, budget: BudgetDescription
 ) -> claims.TopicTerms | None:
     """Return the topics that take the place of texts; None where words do."""
-    meta = topics.meta_of(mechanism.space.lexicon)
+    meta = topics.topic_meta(mechanism.space.lexicon)
     if meta is None:
         return None
     size = int(meta["size"])

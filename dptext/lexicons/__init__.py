@@ -74,7 +74,9 @@ def adapted_from(lexicon: Lexicon) -> str:
     if not source:
         return ""
     digests = [str(each)[:12] for each in lexicon.meta.get("adapted_sha256", ())]
-    return f"the text {source}" + f" (sha256 {', '.join(digests)})" * bool(digests)
+    if not digests:
+        return f"the text {source}"
+    return f"the text {source} (sha256 {', '.join(digests)})"
 
 
 def builtin_digest() -> str:

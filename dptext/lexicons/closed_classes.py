@@ -18,7 +18,7 @@ from dptext.tokens.language_data import closed_classes
 from dptext.tokens.regex import key_of, keys_of
 from dptext.types import Lexicon, Mask
 
-# Lists of the file that say how words are read, not what is written.
+# Lists of the file that affect reading, not writing.
 _READING = ("peoples",)
 # The nouns that unknown words become are other words' replacements, too.
 _OPEN = ("unknown",)
@@ -29,8 +29,8 @@ def written_as_drawn(lexicon: Lexicon) -> Mask:
     return _rows(lexicon.words, language_of_lists(lexicon), _READING)
 
 
-def sealed(lexicon: Lexicon) -> Mask:
-    """Tell which words stand in orders of their own class alone: (V,)."""
+def sealed_words(lexicon: Lexicon) -> Mask:
+    """Tell which words occur only in orders of the same class: (V,)."""
     return _rows(lexicon.words, language_of_lists(lexicon), (*_READING, *_OPEN))
 
 

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from dptext.errors import InputError
 from dptext.lexicons import closed_classes
-from dptext.lexicons.orders import inherited, measure, orders_of_others, unit
+from dptext.lexicons.orders import inherit, measure, orders_of_others, unit
 from dptext.lexicons.sources import RawVectors
 from dptext.tokens import kinds, names, numbers
 from dptext.tokens.regex import is_elision, key_of, keys_of, kind_of, segment, split
@@ -45,25 +45,29 @@ _CONTEXTS, _DIMENSIONS, _SMOOTHED = 2000, 100, 0.75
 _AT_ONCE = 2048
 # Numbers that wait before they are counted.
 _WAITING = 2**22
-# So many different words behind "l'" make it a word of its own.
+# So many different words behind "l'" make it a separate word.
 _ELIDED = 20
 _LONGEST = 40  # characters of a word
 # Words that teach the map of contexts: seen so often, and of each so many times.
 _TAUGHT, _ENOUGH, _RIDGE = 10, 1000, 1e-3
+# The last row of a band of frequent words (dptext.measures.sampled_risk).
+_BANDS = 1000
+PAIRS = "pairs"  # the key of meta that names the n-gram model of a lexicon
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusCounts:
-    """Counted pieces of a text: known (V,) by row, new words as they are written.
+    """Counts of the pieces of a text."""
 
-    index holds the row of each word by its key, new ones from V on; numbers counts
-    numbers; of_piece, the rows of a piece, -1 what is no word of either.
-    """
-
+    #: Count of each row of the lexicon: (V,).
     known: Floats
+    #: Counts of new words, in the spelling of the text.
     new: Mapping[str, float]
+    #: The row of each word by its key; new words have rows from V on.
     index: Mapping[str, int]
+    #: Count of numbers.
     numbers: float
+    #: The rows of a piece, -1 for a word that is neither known nor new.
     of_piece: Mapping[str, list[int]]
 
     def rows(self, texts: Sequence[str]) -> tuple[Ints, ...]:
@@ -111,7 +115,9 @@ def count_words(
         for piece, each in parts.items()
         for led in ("", " ")
     }
-    return CorpusCounts(counts, new, index, float(numbers), rows)
+    return CorpusCounts(
+        known=counts, new=new, index=index, numbers=float(numbers), of_piece=rows
+    )
 
 
 def _parts(pieces: Iterable[str], index: Mapping[str, int]) -> dict[str, list[str]]:
@@ -266,11 +272,6 @@ def vectors_of_new(texts: Texts, counted: CorpusCounts, vectors: Vectors) -> Sin
     return np.asarray(unit(means[size:] @ best) * np.float32(length))
 
 
-# The last row of a band of frequent words (dptext.measures.sampled_risk).
-_BANDS = 1000
-PAIRS = "pairs"  # the key of meta that names the n-gram model of a lexicon
-
-
 def adapt(
     base: Lexicon, name: str, texts: Texts, least: int, source: Mapping[str, object]
 ) -> Lexicon:
@@ -319,7 +320,7 @@ def adapt(
             "1,000th output",
             PAIRS: name,
         },
-        **inherited(base, np.where(order < size, order, -1), rarest),
+        **inherit(base, np.where(order < size, order, -1), rarest),
     )
 
 
@@ -347,7 +348,7 @@ def _orders(
     barred = numbers.barred(base.words)
     named = names.row_of_names(base)
     if named >= 0:
-        barred += np.flatnonzero(closed_classes.sealed(base)[:outputs]).tolist()
+        barred += np.flatnonzero(closed_classes.sealed_words(base)[:outputs]).tolist()
     best = orders_of_others(base.vectors[:outputs], new, listed - 1, barred)
     if named >= 0:
         persons = [names.unknown_is_name(word, base.language) for word in words]

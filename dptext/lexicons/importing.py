@@ -27,8 +27,8 @@ from dptext.lexicons import closed_classes, sources, store
 from dptext.lexicons import orders as listing
 from dptext.lexicons.orders import (
     build_orders,
-    far_of,
-    inherited,
+    far_bound,
+    inherit,
     measure,
     orders_by_cosine,
     rows_of_names,
@@ -45,6 +45,33 @@ _BY_COSINE = (
     "the word itself, then the outputs that stand best for it: cosine less hubness, "
     "frequency"
 )
+# Zipf-Mandelbrot (Mandelbrot 1953): with this exponent the commonest of 50,000
+# words is 5% of a text, as in English. An exponent of 1 makes it 3%, and risks look
+# smaller than they are (docs/rank.md).
+_EXPONENT, _OFFSET = 1.13, 2.73
+# Share of number tokens in running English, where the source has no numbers to count.
+_NUMBER_SHARE = 0.01
+# Their mean stands in for the vector of numbers, where the source has no numbers.
+_NUMBER_WORDS = "one two three four five six seven eight nine ten".split()
+# Raised when the same file would give another lexicon: cached ones are not used then.
+VERSION = 5
+LISTED = 100
+# How many words orders list of a larger file that is not asked for others.
+OUTPUTS = 8_000
+# So many of these among so many of the first words make a list an English one.
+# Of these other languages have two at most among their frequent words.
+_SIGNS = frozenset("the of and to that with it for".split())
+_ENOUGH, _FIRST = 4, 200
+_CODE = re.compile("[a-z]{2,3}")
+ZIPF = "Zipf's law by file order (no counts in the source)"
+_META = {
+    "language": ENGLISH,
+    "licence": "words and vectors: unknown (that of the source); orders, synonyms, "
+    "parts, information content: those of the built-in lexicon, LICENSE.* beside the "
+    "data",
+    "orders": "the word itself, then the outputs of its order in the built-in lexicon, "
+    "then others by cosine less hubness, frequency",
+}
 
 
 @dataclass(frozen=True)
@@ -69,7 +96,7 @@ class Scheme:
         """
         return words, counts, np.argsort(-counts, kind="stable")
 
-    def ordered(self, lexicon: Lexicon, listed: int) -> Lexicon:
+    def order(self, lexicon: Lexicon, listed: int) -> Lexicon:
         """Return a lexicon that has no orders yet with orders of at most listed words.
 
         far is left at 0, a bound that every distance keeps, where orders are not by
@@ -80,23 +107,19 @@ class Scheme:
         if self.outputs is None:
             orders, far = build_orders(vectors, min(listed, len(words)), barred=barred)
             for row in numbers.list_first(orders, words):
-                far[row] = far_of(vectors, row, orders[row])
+                far[row] = far_bound(vectors, row, orders[row])
             return replace(lexicon, orders=orders, far=far)
         outputs = min(self.outputs, len(words))
         listed = min(listed, outputs - len(barred))
-        orders = orders_by_cosine(vectors, lexicon.counts, outputs, listed, barred)
+        orders = orders_by_cosine(
+            vectors, lexicon.counts, outputs=outputs, listed=listed, barred=barred
+        )
         numbers.list_first(orders, words)
         meta = {**lexicon.meta, "outputs": outputs, "orders": _BY_COSINE}
         return replace(lexicon, orders=orders, meta=meta)
 
 
-# Zipf-Mandelbrot (Mandelbrot 1953): with this exponent the commonest of 50,000
-# words is 5% of a text, as in English. An exponent of 1 makes it 3%, and risks look
-# smaller than they are (docs/rank.md).
-_EXPONENT, _OFFSET = 1.13, 2.73
-
-
-class Folded(NamedTuple):
+class FoldedEntries(NamedTuple):
     """Which entries remain, with the counts of those merged into them."""
 
     rows: NDArray[np.intp]  # into the source, by descending count
@@ -115,7 +138,7 @@ def zipf(size: int) -> Floats:
     return np.array([(largest / (rank + _OFFSET)) ** _EXPONENT for rank in ranks])
 
 
-def fold(words: list[str], counts: Floats) -> Folded:
+def fold(words: list[str], counts: Floats) -> FoldedEntries:
     """Keep the most frequent entry of each key; its count is that of all of them."""
     kept: dict[str, int] = {}
     rows: list[int] = []
@@ -137,7 +160,13 @@ def fold(words: list[str], counts: Floats) -> Folded:
             sums.append(float(counts[row]))
     digits = np.array(in_digits, np.intp)
     counted = float(counts[digits].sum())
-    return Folded(np.array(rows, np.intp), np.array(sums), digits, counted, dropped)
+    return FoldedEntries(
+        rows=np.array(rows, np.intp),
+        counts=np.array(sums),
+        numbers=digits,
+        number_count=counted,
+        dropped=dropped,
+    )
 
 
 def _kind(word: str) -> int:
@@ -150,13 +179,7 @@ def _kind(word: str) -> int:
     return kind_of(pieces[0])
 
 
-# Share of number tokens in running English, where the source has no numbers to count.
-_NUMBER_SHARE = 0.01
-# Their mean stands in for the vector of numbers, where the source has no numbers.
-_NUMBER_WORDS = "one two three four five six seven eight nine ten".split()
-
-
-def _arranged(
+def _arrange(
     raw: RawVectors, location: str, scheme: Scheme, language: str
 ) -> tuple[tuple[str, ...], Vectors, Floats, Mapping[str, int]]:
     """Fold the entries of a file, put them in order, and set numbers and the last row.
@@ -190,7 +213,9 @@ def _arranged(
     return ordered, vectors, merged[order], folded.dropped
 
 
-def _number_counts(folded: Folded, most: int | None, names: Sequence[str]) -> Floats:
+def _number_counts(
+    folded: FoldedEntries, most: int | None, names: Sequence[str]
+) -> Floats:
     """Return the counts of the elements for numbers, or that of NUMBER alone: (m,).
 
     At least that of the last outputs, where only the first `most` words are outputs.
@@ -208,7 +233,7 @@ def _number_counts(folded: Folded, most: int | None, names: Sequence[str]) -> Fl
     return np.asarray(np.maximum(counts, least))
 
 
-def _number_vector(raw: RawVectors, words: list[str], folded: Folded) -> Floats:
+def _number_vector(raw: RawVectors, words: list[str], folded: FoldedEntries) -> Floats:
     """Return the mean of the numbers, else of number words, else of all entries."""
     chosen = folded.numbers
     if not len(chosen):
@@ -220,36 +245,21 @@ def _number_vector(raw: RawVectors, words: list[str], folded: Folded) -> Floats:
     return np.asarray(vectors.mean(axis=0, dtype=np.float64))
 
 
-# Raised when the same file would give another lexicon: cached ones are not used then.
-VERSION = 5
-LISTED = 100
-# How many words orders list of a larger file that is not asked for others.
-OUTPUTS = 8_000
-
-# So many of these among so many of the first words make a list an English one.
-# Of these other languages have two at most among their frequent words.
-_SIGNS = frozenset("the of and to that with it for".split())
-_ENOUGH, _FIRST = 4, 200
-_CODE = re.compile("[a-z]{2,3}")
-
-ZIPF = "Zipf's law by file order (no counts in the source)"
-
-
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a file becomes a lexicon.
+    """How a file becomes a lexicon."""
 
-    format is one of sources.FORMATS, or None to detect it; max_words reads only the
-    first so many entries; listed is k, the length of the orders; outputs is how many
-    words orders list, 0: all, by distance (None: 8,000 of more words, all of fewer);
-    language is the code of the language, None: English if its function words are among
-    the first entries, else "unknown".
-    """
-
+    #: One of sources.FORMATS, None: detect it.
     format: str | None = None
+    #: Read this many entries at most.
     max_words: int | None = None
+    #: k, the length of the orders.
     listed: int = LISTED
+    #: Number of words that orders list, 0: all, by distance. None: 8,000 if there are
+    #: more words, else all.
     outputs: int | None = None
+    #: Code of the language. None: English if its function words are among the first
+    #: entries, else "unknown".
     language: str | None = None
 
     def __post_init__(self) -> None:
@@ -318,7 +328,9 @@ def make(
         "format": format,
         "licence": "unknown (that of the source)",
     }
-    return from_vectors(raw, name, settings, source, str(path), scheme=scheme)
+    return from_vectors(
+        raw, name, settings=settings, source=source, location=str(path), scheme=scheme
+    )
 
 
 def from_vectors(
@@ -340,8 +352,8 @@ def from_vectors(
             outputs = OUTPUTS
         scheme = Scheme(outputs or None)
     progress.share("folding words", 0.0)
-    language = scheme.language or settings.language or language_of(raw.words)
-    words, vectors, counts, dropped = _arranged(raw, location, scheme, language)
+    language = scheme.language or settings.language or detect_language(raw.words)
+    words, vectors, counts, dropped = _arrange(raw, location, scheme, language)
     prior = ZIPF if raw.counts is None else "counts of the source"
     del raw
     meta = {
@@ -355,8 +367,17 @@ def from_vectors(
     }
     far = np.zeros(len(vectors), np.float32)
     orders = listing.empty_orders(0, 0, 0)
-    lexicon = Lexicon(name, words, vectors, counts, orders, far, "", meta)
-    lexicon = scheme.ordered(lexicon, settings.listed)
+    lexicon = Lexicon(
+        name=name,
+        words=words,
+        vectors=vectors,
+        counts=counts,
+        orders=orders,
+        far=far,
+        digest="",
+        meta=meta,
+    )
+    lexicon = scheme.order(lexicon, settings.listed)
     meta = {
         **lexicon.meta,
         "listed": int(lexicon.orders.shape[1]),
@@ -365,20 +386,10 @@ def from_vectors(
     return replace(lexicon, meta=meta)
 
 
-def language_of(words: Sequence[str]) -> str:
+def detect_language(words: Sequence[str]) -> str:
     """Tell English by its function words among the most frequent ones, else unknown."""
     first = {word.lower() for word in words[:_FIRST]}
     return ENGLISH if len(first & _SIGNS) >= _ENOUGH else "unknown"
-
-
-_META = {
-    "language": ENGLISH,
-    "licence": "words and vectors: unknown (that of the source); orders, synonyms, "
-    "parts, information content: those of the built-in lexicon, LICENSE.* beside the "
-    "data",
-    "orders": "the word itself, then the outputs of its order in the built-in lexicon, "
-    "then others by cosine less hubness, frequency",
-}
 
 
 def licences() -> list[Path]:
@@ -424,33 +435,37 @@ class AsBuiltIn(Scheme):
         order, capped = outputs_first(counts, may, self.outputs)
         return written, capped, order
 
-    def ordered(self, lexicon: Lexicon, listed: int) -> Lexicon:
+    def order(self, lexicon: Lexicon, listed: int) -> Lexicon:
         """List the built-in lexicon's outputs for each word, then those by cosine."""
         words, vectors, counts = lexicon.words, lexicon.vectors, lexicon.counts
         rows = self._rows(words)
         may = int(((rows >= 0) & (rows < self._most)).sum())
         outputs = min(self.outputs or may, may)
-        closed = closed_classes.sealed(lexicon)[:outputs]
+        closed = closed_classes.sealed_words(lexicon)[:outputs]
         barred = [*numbers.barred(words), *np.flatnonzero(closed).tolist()]
         listed = min(listed, outputs - len(barred))
         if listed <= 1:
             msg = "too few words are outputs of the built-in lexicon"
             raise LexiconError(f"{msg}; import the file without --english")
-        orders = orders_by_cosine(vectors, counts, outputs, listed, barred)
+        orders = orders_by_cosine(
+            vectors, counts, outputs=outputs, listed=listed, barred=barred
+        )
         known = np.flatnonzero(rows >= 0)
         here = np.full(len(self._builtin.words), -1)
         here[rows[known]] = known
         for row in known.tolist():
             theirs = here[self._builtin.orders[rows[row]]]
             # A word is first in its own order, be it an output or not.
-            orders[row] = _followed([row], theirs, orders[row], outputs)
+            orders[row] = _fill_order([row], theirs, orders[row], outputs)
         theirs = here[self._builtin.orders[-1]]
-        orders[-1] = _followed([], theirs, orders[-1], outputs)
+        orders[-1] = _fill_order([], theirs, orders[-1], outputs)
         meta = {**lexicon.meta, **_META, "outputs": outputs}
-        meta |= self._name_persons(words, rows, here, orders, outputs)
+        meta |= self._name_persons(
+            words, rows, here=here, orders=orders, outputs=outputs
+        )
         numbers.list_first(orders, words)
         meta["built_in"] = self._builtin.digest
-        arrays = inherited(self._builtin, rows, -np.log(counts / counts.sum()))
+        arrays = inherit(self._builtin, rows, -np.log(counts / counts.sum()))
         return replace(lexicon, orders=orders, meta=meta, **arrays)
 
     def _name_persons(
@@ -461,7 +476,7 @@ class AsBuiltIn(Scheme):
         orders: Rows,
         outputs: int,
     ) -> JsonObject:
-        """Give all names of persons the one order of names; return what meta says.
+        """Give all names of persons the one order of names; return the entry for meta.
 
         rows (V,) of the words in the built-in lexicon, -1: not in it; here, where its
         words stand in this one. Words that it lacks are told by their spelling.
@@ -470,7 +485,7 @@ class AsBuiltIn(Scheme):
         row = names.row_of_names(base)
         if row < 0 or not 0 <= here[row] < outputs:
             return {}
-        shared = _followed([], here[base.orders[row]], orders[-1], outputs)
+        shared = _fill_order([], here[base.orders[row]], orders[-1], outputs)
         persons = np.where(rows >= 0, rows_of_names(base)[rows], False)
         for position in np.flatnonzero(rows < 0).tolist():
             persons[position] = names.unknown_is_name(words[position], ENGLISH)
@@ -480,7 +495,9 @@ class AsBuiltIn(Scheme):
         return {"names": words[here[row]]}
 
 
-def _followed(first: list[int], theirs: Ints, others: Rows, outputs: int) -> list[int]:
+def _fill_order(
+    first: list[int], theirs: Ints, others: Rows, outputs: int
+) -> list[int]:
     """Return an order as long as others: first, outputs among theirs, then others."""
     inside = theirs[(theirs >= 0) & (theirs < outputs)]
     distinct = dict.fromkeys([*first, *inside.tolist(), *others.tolist()])

@@ -1,4 +1,4 @@
-"""Public orders: for each word its best replacements, and what lies beyond them.
+"""Public orders: for each word its best replacements, and a bound on the rest.
 
 An order by distance lists the word itself, then other words by ascending Euclidean
 distance. An order by cosine lists, of the most frequent words, those that stand best
@@ -33,6 +33,12 @@ _SEED = 20240
 _PAIRS = 1_000_000
 # Squared lengths and products of such coordinates are numbers in single precision.
 _LEAST, _MOST = 1e-9, 1e9
+# What hubness counts, and each nat by which y is rarer.
+_HUB, _RARER = 0.7, 0.2
+_NEAR = 10  # neighbours whose mean cosine is the hubness of a word
+_MORE = 16  # proposed beyond the listed ones, so that single precision decides little
+_ROWS, _FEW = 512, 16
+NEVER = -100.0  # the score of a word that must not be listed
 
 
 def check_coordinates(vectors: Vectors, what: str) -> None:
@@ -80,7 +86,7 @@ def build_orders(
     near = Nearest(rows, size)
 
     def work(block: slice) -> None:
-        nearest, bound = near.of(block, width)
+        nearest, bound = near.query(block, width)
         ids_of_rows = np.arange(block.start, block.start + len(nearest))
         # Each word is among its own, where too many others coincide with it.
         lost = (ids_of_rows < size) & ~(nearest == ids_of_rows[:, None]).any(axis=1)
@@ -111,7 +117,7 @@ def empty_orders(rows: int, listed: int, words: int) -> Rows:
     return np.empty((rows, listed), np.uint16 if words < 2**16 else np.uint32)
 
 
-def far_of(vectors: Vectors, row: int, listed: Rows) -> float:
+def far_bound(vectors: Vectors, row: int, listed: Rows) -> float:
     """Return a bound on the distance from a row to every word that is not listed."""
     distances = lengths_from(vectors, row, slice(len(vectors) - 1))
     distances[listed.astype(np.int64)] = np.inf
@@ -123,7 +129,7 @@ def unit(vectors: Vectors) -> Singles:
     rows = np.array(vectors, dtype=np.float32)
     for begin in range(0, len(rows), _BLOCK):
         block = rows[begin : begin + _BLOCK]
-        lengths = search.lengths_of(block)
+        lengths = search.row_lengths(block)
         block /= np.where(lengths > 0, lengths, 1.0)[:, None]
     return rows
 
@@ -175,7 +181,7 @@ def _nearest(rows: Singles, asked: NDArray[np.intp]) -> Floats:
     near = Nearest(rows, len(rows))
 
     def work(block: slice) -> None:
-        words, _ = near.of(asked[block], min(16, len(rows)))
+        words, _ = near.query(asked[block], min(16, len(rows)))
         nearest[block] = [
             lengths_from(rows, int(x), ids[ids != x]).min()
             for x, ids in zip(asked[block], words, strict=True)
@@ -185,16 +191,8 @@ def _nearest(rows: Singles, asked: NDArray[np.intp]) -> Floats:
     return nearest
 
 
-# What hubness counts, and each nat by which y is rarer.
-_HUB, _RARER = 0.7, 0.2
-_NEAR = 10  # neighbours whose mean cosine says how much everybody's neighbour a word is
-_MORE = 16  # proposed beyond the listed ones, so that single precision decides little
-_ROWS, _FEW = 512, 16
-NEVER = -100.0  # the score of what is not to be listed
-
-
 class _Scoring:
-    """Unit vectors of the outputs and what each is worth; logs of counts (V,)."""
+    """Unit vectors of the outputs with the worth of each; logs of counts (V,)."""
 
     def __init__(
         self, vectors: Vectors, logs: Floats, outputs: int, barred: Sequence[int]
@@ -205,7 +203,7 @@ class _Scoring:
         self._worth[list(barred)] = 2 * NEVER
         self._table = np.column_stack((words, self._worth)).astype(np.float32)
 
-    def of_outputs(
+    def rank_for_outputs(
         self, points: Singles, rows: NDArray[np.intp], listed: int
     ) -> NDArray[np.intp]:
         """Return the best outputs for some that are outputs, themselves last."""
@@ -215,7 +213,7 @@ class _Scoring:
         scores[np.arange(len(rows)), rows] = 2 * NEVER
         return search.largest(scores, listed)
 
-    def of_others(self, points: Singles, listed: int) -> NDArray[np.intp]:
+    def rank_for_rarer_words(self, points: Singles, listed: int) -> NDArray[np.intp]:
         """Return the best outputs for words rarer than all of them: (b, listed)."""
         if not len(points):
             return np.empty((0, listed), np.intp)
@@ -255,12 +253,12 @@ def hubs(vectors: Floats, barred: Sequence[int]) -> Floats:
 def orders_of_others(
     outputs: Vectors, others: Vectors, listed: int, barred: Sequence[int] = ()
 ) -> NDArray[np.intp]:
-    """Return the outputs (m, d) that stand best for words that are none: (n, listed).
+    """Return, for each word outside the outputs (m, d), its best replacements.
 
-    others (n, d) are rarer than all outputs.
+    others (n, d) are rarer than all outputs. Returns rows of the outputs: (n, listed).
     """
     scoring = _Scoring(outputs, np.zeros(len(outputs)), len(outputs), barred)
-    return scoring.of_others(unit(others), listed)
+    return scoring.rank_for_rarer_words(unit(others), listed)
 
 
 def orders_by_cosine(
@@ -286,8 +284,8 @@ def orders_by_cosine(
         points = unit(vectors[block])
         few = max(0, min(outputs, block.stop) - block.start)
         others = np.empty((len(rows), listed), np.intp)
-        others[:few] = scoring.of_outputs(points[:few], rows[:few], listed)
-        others[few:] = scoring.of_others(points[few:], listed)
+        others[:few] = scoring.rank_for_outputs(points[:few], rows[:few], listed)
+        others[few:] = scoring.rank_for_rarer_words(points[few:], listed)
         orders_of_rows[block, 0], orders_of_rows[block, 1:] = rows, others[:, :-1]
         if block.stop > size:
             orders_of_rows[size] = others[-1]
@@ -313,7 +311,7 @@ def rows_of_names(lexicon: Lexicon) -> Mask:
     return alike
 
 
-def inherited(base: Lexicon, rows: Rows, content: Floats | float) -> dict[str, Any]:
+def inherit(base: Lexicon, rows: Rows, content: Floats | float) -> dict[str, Any]:
     """Return the optional arrays for words of which a base may know some.
 
     rows (V,) of the words in the base, -1: not in it; content is the information

@@ -40,10 +40,10 @@ class PublicRows:
 
     def __init__(self, lexicon: Lexicon) -> None:
         """Make ready for a lexicon of topics; for any other nothing is looked at."""
-        meta = topics.meta_of(lexicon)
+        meta = topics.topic_meta(lexicon)
         self._name = "" if meta is None else str(meta["name"])
         self._sources: Sequence[dict[str, Any]] = () if meta is None else meta["public"]
-        self._rows = _unpacked("" if meta is None else topics.source_of(lexicon).rows)
+        self._rows = _unpack("" if meta is None else topics.topic_file(lexicon).rows)
         self._records = 0
         # Digests of the texts so far, and of those of five words or more.
         self._seen: set[bytes] = set()
@@ -100,7 +100,7 @@ class PublicRows:
         )
 
 
-def _unpacked(rows: str) -> frozenset[bytes]:
+def _unpack(rows: str) -> frozenset[bytes]:
     data = base64.b64decode(rows)
     return frozenset(
         data[begin : begin + _ROW_BYTES] for begin in range(0, len(data), _ROW_BYTES)

@@ -41,7 +41,7 @@ def in_blocks(phase: str, count: int, work: Block, rows: int = _ROWS) -> None:
     import faiss
 
     def alone(block: slice) -> int:
-        # Threads that each do a product of their own never wait for one another.
+        # Threads that each compute whole products never wait for one another.
         faiss.omp_set_num_threads(1)
         work(block)
         return int(block.stop - block.start)
@@ -85,14 +85,14 @@ class Nearest:
     """The words nearest to rows of a table (V + 1, d), of its first `size` rows."""
 
     def __init__(self, rows: Singles, size: int) -> None:
-        self.lengths = lengths_of(rows)
+        self.lengths = row_lengths(rows)
         self._longest = float(self.lengths[:size].max())
         # argmin |v - w| = argmax <v, w> - |w|^2 / 2
         halves = (self.lengths[:size, None] ** 2 / -2.0).astype(np.float32)
         self._table = np.hstack((rows[:size], halves))
         self._rows = rows
 
-    def of(self, block: slice | NDArray[np.intp], width: int) -> tuple[Ints, Floats]:
+    def query(self, block: slice | NDArray[np.intp], width: int) -> tuple[Ints, Floats]:
         """Return width words of each row, (b, width), and a bound on all others (b,).
 
         No word that is not returned is nearer than the bound; inf where all are.
@@ -116,7 +116,7 @@ def farthest(rows: Vectors, size: int) -> Floats:
 
     def work(block: slice) -> None:
         ids = far.outermost[block]
-        distances[ids] = far.of(ids)
+        distances[ids] = far.distances(ids)
 
     in_blocks("measuring", len(rows), work)
     return distances
@@ -129,13 +129,13 @@ def diameter(rows: Vectors) -> float:
     of a pair farther apart than any seen so far, each with the rows after it.
     """
     far = _Farthest(rows, len(rows))
-    seen = [float(far.of(far.outermost[:1])[0])]
+    seen = [float(far.distances(far.outermost[:1])[0])]
 
     def work(block: slice) -> None:
         most, ids = max(seen), far.outermost[block]
         ids = ids[2.0 * far.radii[ids] >= most]
         if len(ids):
-            seen.append(float(far.of(ids, most, block.start).max()))
+            seen.append(float(far.distances(ids, most, block.start).max()))
 
     in_blocks("measuring the largest distance", len(rows), work)
     return max(seen)
@@ -154,24 +154,26 @@ class _Farthest:
         self.radii = np.empty(len(rows))  # rounded up
         for begin in range(0, len(rows), _ROWS):
             block = slice(begin, begin + _ROWS)
-            self.radii[block] = lengths_of(self._moved(block)) * (1.0 + 1e-6)
+            self.radii[block] = row_lengths(self._relative(block)) * (1.0 + 1e-6)
         self.outermost = np.argsort(-self.radii, kind="stable")
         self._words = self.outermost[self.outermost < size]
         self._inner = -self.radii[self._words]  # ascending
         self._table = np.empty((size, rows.shape[1] + 1), np.float32)
         for begin in range(0, size, _ROWS):
             block = slice(begin, begin + _ROWS)
-            words = self._moved(self._words[block])
+            words = self._relative(self._words[block])
             self._table[block, :-1] = -words
-            self._table[block, -1] = lengths_of(words) ** 2 / 2.0
+            self._table[block, -1] = row_lengths(words) ** 2 / 2.0
 
-    def of(self, ids: NDArray[np.intp], least: float = 0.0, first: int = 0) -> Floats:
+    def distances(
+        self, ids: NDArray[np.intp], least: float = 0.0, first: int = 0
+    ) -> Floats:
         """Return the distances of rows to their farthest words: (n,) float64.
 
         Where one is below least, any bound below least may be returned. The words
         before the first, of the outermost ones, need not be looked at.
         """
-        points = np.hstack((self._moved(ids), np.ones((len(ids), 1), np.float32)))
+        points = np.hstack((self._relative(ids), np.ones((len(ids), 1), np.float32)))
         radii = self.radii[ids]
         few = min(_HOPEFUL, len(self._table))
         most = self._exact(ids, best(points, self._table[:few], 1)[0])
@@ -193,7 +195,7 @@ class _Farthest:
                 most[row] = max(float(most[row]), float(one))
         return most
 
-    def _moved(self, ids: slice | NDArray[np.intp]) -> Singles:
+    def _relative(self, ids: slice | NDArray[np.intp]) -> Singles:
         return np.asarray((self._rows[ids] - self._middle).astype(np.float32))
 
     def _exact(self, ids: NDArray[np.intp], words: Rows) -> Floats:
@@ -205,7 +207,7 @@ class _Farthest:
         return most
 
 
-def lengths_of(rows: Vectors) -> Floats:
+def row_lengths(rows: Vectors) -> Floats:
     """Return the lengths of rows: (n,) float64."""
     return np.asarray(np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64)))
 

@@ -40,17 +40,30 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 _DAMAGED = EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile
-# What NumPy raises besides at a header that is none.
+# Other exceptions of NumPy for an invalid header.
 _NO_ARRAYS = TypeError, KeyError, ValueError, RuntimeError, SyntaxError, TokenError
 ZIP = b"PK\x03\x04"
+Array = NDArray[np.generic]  # of any type, until it is checked
+# More than any published set has; a header that claims more is not a header.
+MOST_DIMENSIONS = 2**16
+_ROWS = 2**14  # rows looked at together, so that a check needs little memory
+_BLANKS = b" \t\r\n"
+# Three times as fast as float() on each field, 1.6 times as fast as numpy.fromstring,
+# and equal to both in every bit; fields that are no JSON take the slow path.
+_numbers = msgspec.json.Decoder(list[float]).decode
+_LONGEST = 2**26  # bytes of a line
+_BLOCK = 2**24
+_LONGEST_WORD = 2**12  # bytes
+_OF_NUMBERS = b"+-.0123456789aefintyAEFINTY"  # "nan" and "infinity" are refused later
+FORMATS = ("glove", "word2vec", "fasttext", "npz")
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[io.BufferedReader]:
-    """Open a file, packed or not; what goes wrong in reading is a LexiconError."""
+def open_packed(path: Path) -> Iterator[io.BufferedReader]:
+    """Open a file, packed or not; errors in reading are raised as LexiconError."""
     try:
         watched = io.BufferedReader(_Watched(path), 2**20)
-        with watched, _unpacked(cast(io.BufferedReader, watched)) as stream:
+        with watched, _decompress(cast(io.BufferedReader, watched)) as stream:
             yield stream
     except _DAMAGED as error:
         msg = f"{path}: the packed file is damaged or truncated"
@@ -74,10 +87,10 @@ class _Watched(io.FileIO):
         return count
 
 
-def _unpacked(file: io.BufferedReader) -> io.BufferedReader:
+def _decompress(file: io.BufferedReader) -> io.BufferedReader:
     if file.peek(4).startswith(ZIP):
         try:
-            return _unzipped(file)
+            return _unzip(file)
         except RuntimeError:
             raise LexiconError(
                 f"{file.name}: packed with a password, or in an unknown way; unpack it "
@@ -89,19 +102,16 @@ def _unpacked(file: io.BufferedReader) -> io.BufferedReader:
     return streams.buffered(streams.decompressed(file, suffix))
 
 
-def _unzipped(file: io.BufferedReader) -> io.BufferedReader:
+def _unzip(file: io.BufferedReader) -> io.BufferedReader:
     archive = zipfile.ZipFile(file)
     names = [name for name in archive.namelist() if not name.endswith("/")]
-    if any(name.endswith(".npy") for name in names):  # an .npz stays as it is
+    if any(name.endswith(".npy") for name in names):  # an .npz is not unpacked
         file.seek(0)
         return file
     if len(names) != 1:
         msg = f"{file.name}: {len(names)} files in it; unpack it and import one"
         raise LexiconError(msg)
     return io.BufferedReader(cast(io.RawIOBase, archive.open(names[0])), 2**20)
-
-
-Array = NDArray[np.generic]  # of any type, until it is checked
 
 
 def read_npz(
@@ -145,7 +155,7 @@ def assemble(
         raise LexiconError(msg)
     plain_counts = None
     kept: type[np.floating] = np.float16 if vectors.dtype == np.float16 else np.float32
-    with np.errstate(over="ignore"):  # what overflows is refused as infinite
+    with np.errstate(over="ignore"):  # overflow is refused as infinite
         plain = np.ascontiguousarray(vectors[:limit], dtype=kept)
         if counts is not None:
             fits = counts.shape == (len(words),) and counts.dtype.kind in "iuf"
@@ -153,13 +163,7 @@ def assemble(
             if not ((plain_counts > 0).all() and np.isfinite(plain_counts.sum())):
                 msg = f"counts must be {len(words)} numbers above 0, of a finite sum"
                 raise LexiconError(f"{location}: {msg}")
-    return checked(RawVectors(words[:limit], plain, plain_counts), location, "entry")
-
-
-# More than any published set has; a header that claims more is not a header.
-MOST_DIMENSIONS = 2**16
-
-_ROWS = 2**14  # rows looked at together, so that a check needs little memory
+    return check(RawVectors(words[:limit], plain, plain_counts), location, "entry")
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +179,7 @@ class RawVectors:
     counts: Floats | None = None
 
 
-def checked(
+def check(
     raw: RawVectors, location: str, unit: str = "line", first: int = 1
 ) -> RawVectors:
     """Return raw if it has words and finite vectors.
@@ -194,13 +198,7 @@ def checked(
     return raw
 
 
-_BLANKS = b" \t\r\n"
-# Three times as fast as float() on each field, 1.6 times as fast as numpy.fromstring,
-# and equal to both in every bit; fields that are no JSON take the slow path.
-_numbers = msgspec.json.Decoder(list[float]).decode
-
-
-def dimensions_of(line: bytes) -> int:
+def count_dimensions(line: bytes) -> int:
     """Count the numbers at the end of a line; the first field is never one."""
     fields = line.replace(b"\t", b" ").rstrip(_BLANKS).split(b" ")
     count = 0
@@ -237,9 +235,6 @@ def _is_number(field: bytes) -> bool:
     return b"_" not in field and field == field.strip()
 
 
-_LONGEST = 2**26  # bytes of a line
-
-
 def read_lines(
     stream: BinaryIO,
     location: str,
@@ -269,27 +264,22 @@ def read_lines(
         if number == 1:
             line = line.removeprefix(b"\xef\xbb\xbf")
         if dimensions is None:
-            dimensions = dimensions_of(line)
+            dimensions = count_dimensions(line)
         divided = divide(line, dimensions)
         if divided is None or not 0 < dimensions <= MOST_DIMENSIONS:
             msg = f"{where}: expected a word and {dimensions or 'its'} numbers"
             raise LexiconError(msg)
-        words.append(_decoded(divided[0], where))
+        words.append(_decode(divided[0], where))
         flat.fromlist(divided[1])
     vectors = np.frombuffer(flat, np.float32).reshape(len(words), -1 if words else 0)
-    return checked(RawVectors(words, vectors), location, first=first)
+    return check(RawVectors(words, vectors), location, first=first)
 
 
-def _decoded(word: bytes, where: str) -> str:
+def _decode(word: bytes, where: str) -> str:
     try:
         return word.decode()
     except UnicodeDecodeError:
         raise LexiconError(f"{where}: the word is not UTF-8") from None
-
-
-_BLOCK = 2**24
-_LONGEST_WORD = 2**12  # bytes
-_OF_NUMBERS = b"+-.0123456789aefintyAEFINTY"  # "nan" and "infinity" are refused later
 
 
 def read_word2vec(
@@ -298,7 +288,7 @@ def read_word2vec(
     """Read a file or its first `limit` words; text: it is no binary one."""
     if not isinstance(stream, io.BufferedReader):
         stream = io.BufferedReader(cast(io.RawIOBase, stream), 2**20)
-    header = header_of(stream.readline(64))
+    header = parse_header(stream.readline(64))
     if header is None:
         msg = "expected a header, the numbers of words and dimensions"
         raise LexiconError(f"{location}, line 1: {msg}")
@@ -313,7 +303,7 @@ def read_word2vec(
     if len(raw.words) != wanted:
         msg = f"truncated or damaged, does not hold the {size} words of its header"
         raise LexiconError(f"{location}: {msg}")
-    return checked(raw, location, "word")
+    return check(raw, location, "word")
 
 
 # fastText `.vec` files are word2vec text, whose words may hold spaces. Source:
@@ -322,7 +312,7 @@ def read_word2vec(
 read_fasttext = partial(read_word2vec, text=True)
 
 
-def header_of(line: bytes) -> tuple[int, int] | None:
+def parse_header(line: bytes) -> tuple[int, int] | None:
     """Return the numbers of words and dimensions if the line is a header."""
     fields = line.removeprefix(b"\xef\xbb\xbf").split()
     if len(fields) != 2 or not line.endswith(b"\n"):
@@ -347,7 +337,7 @@ def _read_binary(stream: BinaryIO, location: str, d: int, wanted: int) -> RawVec
         if space < 0 or len(block) < space + 1 + width:
             break
         where = f"{location}, word {len(words) + 1}"
-        words.append(_decoded(block[start:space].removeprefix(b"\n"), where))
+        words.append(_decode(block[start:space].removeprefix(b"\n"), where))
         if not words[-1]:
             raise LexiconError(f"{where}: the word is empty")
         start = space + 1 + width
@@ -366,7 +356,6 @@ def _looks_like_text(stream: io.BufferedReader, dimensions: int) -> bool:
     return not numbers.translate(None, _OF_NUMBERS) if numbers else bool(feed)
 
 
-FORMATS = ("glove", "word2vec", "fasttext", "npz")
 _READERS = read_lines, read_word2vec, read_fasttext, read_npz
 
 
@@ -377,7 +366,7 @@ def read(path: Path, format: str | None, limit: int | None) -> tuple[RawVectors,
     if format is not None and format not in FORMATS:
         msg = f"no lexicon format named {format!r}; known: {', '.join(FORMATS)}"
         raise UsageError(msg)
-    with opened(path) as stream:
+    with open_packed(path) as stream:
         format = format or _detect(path, stream)
         read_format = _READERS[FORMATS.index(format)]
         return read_format(stream, location, limit=limit), format
@@ -402,6 +391,6 @@ def _detect(path: Path, stream: io.BufferedReader) -> str:
     if not head:
         raise LexiconError(f"{path}: the file is empty")
     first = head.partition(b"\n")[0][:64] + b"\n"
-    if header_of(first) is None:
+    if parse_header(first) is None:
         return "glove"
     return "fasttext" if suffix == ".vec" else "word2vec"

@@ -58,6 +58,10 @@ _ARRAYS: dict[str, Kind] = {
     "parts": (("uint8",), ("V",)),
 }
 _OPTIONAL = ("synonym_ends", "synonyms", "information_content", "parts")
+BUILTIN = "builtin"
+# Another name of the built-in lexicon, and that of its folder.
+ENGLISH = "english"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]{0,99}")
 
 
 def save(lexicon: Lexicon, folder: Path, beside: Sequence[Path] = ()) -> str:
@@ -74,13 +78,13 @@ def save(lexicon: Lexicon, folder: Path, beside: Sequence[Path] = ()) -> str:
         folder.parent.mkdir(parents=True, exist_ok=True)
         near = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
         try:
-            (near / WORDS).write_bytes(_text_of(lexicon.words))
-            for name, array in _arrays_of(lexicon).items():
+            (near / WORDS).write_bytes(_encoded_lines(lexicon.words))
+            for name, array in _present_arrays(lexicon).items():
                 save_array(near / f"{name}.npy", array)
-            # Through JSON, so that what is hashed now is what will be read back.
+            # Through JSON, so that the hash is of the values that will be read back.
             meta = json.loads(_canonical(lexicon.meta))
-            digest = digest_of(near, meta)
-            document = Described(lexicon.name, digest, meta)._asdict()
+            digest = content_digest(near, meta)
+            document = Description(lexicon.name, digest, meta)._asdict()
             document = {"format": FORMAT, **document}
             text = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
             (near / META).write_text(text, encoding="utf-8")
@@ -107,23 +111,23 @@ def load(folder: Path, *, verify: bool = True) -> Lexicon:
 @lru_cache(maxsize=2)
 def _load(folder: Path, verify: bool, state: object) -> Lexicon:
     name, digest, meta = read_meta(folder)
-    words = words_of(folder)
-    arrays = mapped(folder, _present(folder), len(words))
-    if verify and digest_of(folder, meta) != digest:
+    words = read_words(folder)
+    arrays = map_arrays(folder, _present(folder), len(words))
+    if verify and content_digest(folder, meta) != digest:
         msg = f"{folder}: the lexicon does not match its digest; import it again"
         raise LexiconError(msg)
     return Lexicon(name=name, words=words, digest=digest, meta=meta, **arrays)
 
 
 def state(folder: Path) -> tuple[object, ...]:
-    """Return what changes with the files of a folder."""
+    """Return a fingerprint that changes with the files of a folder."""
     with contextlib.suppress(OSError), os.scandir(folder) as files:
         stats = sorted((file.name, file.stat()) for file in files)
         return tuple((n, s.st_ino, s.st_size, s.st_mtime_ns) for n, s in stats)
     return ()
 
 
-class Described(NamedTuple):
+class Description(NamedTuple):
     """What meta.json says."""
 
     name: str
@@ -131,7 +135,7 @@ class Described(NamedTuple):
     meta: JsonObject
 
 
-def read_meta(folder: Path) -> Described:
+def read_meta(folder: Path) -> Description:
     """Read meta.json alone."""
     try:
         document = json.loads((folder / META).read_bytes())
@@ -149,31 +153,33 @@ def read_meta(folder: Path) -> Described:
     if not {"name", "digest"} <= document.keys() or not isinstance(meta, dict):
         msg = f"{folder / META}: name, digest or meta is missing; import it again"
         raise LexiconError(msg)
-    return Described(str(document["name"]), str(document["digest"]), meta)
+    return Description(str(document["name"]), str(document["digest"]), meta)
 
 
-def digest_of(folder: Path, meta: Meta) -> str:
+def content_digest(folder: Path, meta: Meta) -> str:
     """Compute the digest of the files in a folder and of meta."""
     files = [WORDS, *(f"{name}.npy" for name in _present(folder))]
-    return _combined({file: digest_of_path(folder / file) for file in files}, meta)
+    return _combined_digest(
+        {file: digest_of_path(folder / file) for file in files}, meta
+    )
 
 
 def digest_in_memory(lexicon: Lexicon) -> str:
     """Compute the digest that a lexicon would have once saved."""
-    files = {WORDS: hashlib.sha256(_text_of(lexicon.words)).hexdigest()}
-    for name, array in _arrays_of(lexicon).items():
+    files = {WORDS: hashlib.sha256(_encoded_lines(lexicon.words)).hexdigest()}
+    for name, array in _present_arrays(lexicon).items():
         digest = hashlib.sha256()
         _write(array, digest.update)
         files[f"{name}.npy"] = digest.hexdigest()
-    return _combined(files, json.loads(_canonical(lexicon.meta)))
+    return _combined_digest(files, json.loads(_canonical(lexicon.meta)))
 
 
 def check(lexicon: Lexicon) -> None:
-    """Raise LexiconError unless the arrays are what dptext.types.Lexicon says."""
+    """Raise LexiconError unless the arrays fit dptext.types.Lexicon."""
     size = len(lexicon.words)
     if not size:
         raise LexiconError(f"lexicon {lexicon.name!r} has no words")
-    for name, array in _arrays_of(lexicon).items():
+    for name, array in _present_arrays(lexicon).items():
         where = f"lexicon {lexicon.name!r}, {name}"
         _check_shape(where, array, _ARRAYS[name], size)
     words, counts, orders = lexicon.words, lexicon.counts, lexicon.orders
@@ -217,7 +223,7 @@ def _permutations(orders: Array, outputs: int) -> tuple[bool, bool]:
     return inside, once
 
 
-def _arrays_of(lexicon: Lexicon) -> dict[str, Array]:
+def _present_arrays(lexicon: Lexicon) -> dict[str, Array]:
     arrays = {name: getattr(lexicon, name) for name in _ARRAYS}
     return {name: array for name, array in arrays.items() if array is not None}
 
@@ -242,7 +248,7 @@ def _present(folder: Path) -> dict[str, Kind]:
     return {name: kind for name, kind in _ARRAYS.items() if name not in absent}
 
 
-def words_of(folder: Path) -> tuple[str, ...]:
+def read_words(folder: Path) -> tuple[str, ...]:
     """Read the words of a stored lexicon alone."""
     try:
         text = (folder / WORDS).read_bytes().decode("utf-8")
@@ -254,7 +260,7 @@ def words_of(folder: Path) -> tuple[str, ...]:
     return tuple(text.removesuffix("\n").split("\n"))
 
 
-def mapped(folder: Path, kinds: Mapping[str, Kind], size: int) -> dict[str, Array]:
+def map_arrays(folder: Path, kinds: Mapping[str, Kind], size: int) -> dict[str, Array]:
     """Open arrays of a vocabulary, which stay on disk.
 
     Raises LexiconError unless they are of their kinds.
@@ -302,7 +308,7 @@ def _publish(beside: Path, folder: Path) -> None:
                 (folder / name).unlink(missing_ok=True)
 
 
-def _combined(files: Mapping[str, str], meta: Meta) -> str:
+def _combined_digest(files: Mapping[str, str], meta: Meta) -> str:
     digest = hashlib.sha256()
     for name in sorted(files):
         digest.update(f"{name} {files[name]}\n".encode())
@@ -310,7 +316,7 @@ def _combined(files: Mapping[str, str], meta: Meta) -> str:
     return digest.hexdigest()
 
 
-def _text_of(words: tuple[str, ...]) -> bytes:
+def _encoded_lines(words: tuple[str, ...]) -> bytes:
     return ("\n".join(words) + "\n").encode()
 
 
@@ -327,13 +333,6 @@ def _plain(value: object) -> object:
     raise LexiconError(f"meta holds a {type(value).__name__}, which JSON cannot carry")
 
 
-BUILTIN = "builtin"
-# Another name of the built-in lexicon, and that of its folder.
-ENGLISH = "english"
-
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]{0,99}")
-
-
 def packaged_folder() -> Path:
     """Return the folder of the built-in lexicon."""
     return Path(__file__).resolve().parent.parent / "data" / ENGLISH
@@ -342,7 +341,7 @@ def packaged_folder() -> Path:
 def user_folder() -> Path:
     """Return the folder of imported ones: in $DPTEXT_HOME, else XDG's data folder."""
     home = os.environ.get("DPTEXT_HOME")
-    # The XDG rules: a relative path in the variable is to be ignored.
+    # The XDG rules: a relative path in the variable is ignored.
     data = os.environ.get("XDG_DATA_HOME", "")
     base = Path(data) if os.path.isabs(data) else Path.home() / ".local/share"
     return (Path(home) if home else base / "dptext") / "lexicons"
@@ -353,7 +352,7 @@ def cached_folder() -> Path:
     return cache.folder() / "lexicons"
 
 
-def folder_of(name: str) -> Path:
+def lexicon_folder(name: str) -> Path:
     """Return the folder of an imported lexicon; UsageError for an unfit name."""
     if name in (BUILTIN, ENGLISH):
         msg = f"the name {name!r} is that of the built-in lexicon; choose another"

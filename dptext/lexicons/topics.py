@@ -49,7 +49,7 @@ class Kept:
     epsilon: float
     #: Accuracy on originals, by a classifier that was trained on originals.
     original: Share
-    #: Accuracy on drawn topics, by a reader who knows how topics are drawn.
+    #: Accuracy on drawn topics, of a reader that knows the distribution of draws.
     private: Share
     #: Accuracy without any text: the share of the commonest label.
     chance: Share
@@ -132,7 +132,7 @@ def folder() -> Path:
     return user_folder().parent / "topics"
 
 
-def path_of(name: str) -> Path:
+def topic_path(name: str) -> Path:
     """Return where the file of a name, or of a path, lies."""
     if is_name(name) and not name.endswith(_SUFFIX):
         return folder() / f"{name}{_SUFFIX}"
@@ -146,7 +146,7 @@ def installed() -> list[str]:
 
 def read(name: str) -> TopicFile:
     """Read a file of topics by name or path. Raises LexiconError."""
-    path = path_of(name)
+    path = topic_path(name)
     streams.check_file(path, "file of topics")
     try:
         stat = path.stat()
@@ -261,7 +261,7 @@ def open_lexicon(name: str, size: int | None = None) -> Lexicon:
 
 
 def by_digest(digest: str) -> Lexicon | None:
-    """Open the user's topics whose lexicon has a digest; None where there are none."""
+    """Open the user's topics whose lexicon has a digest, None if there are none."""
     for name in installed():
         try:
             document = read(name)
@@ -356,10 +356,10 @@ class Nearest:
 
 def nearest(lexicon: Lexicon) -> Nearest:
     """Make ready the search for the nearest topic of a lexicon of topics."""
-    return nearest_of(source_of(lexicon), int(lexicon.meta["topics"]["size"]))
+    return build_nearest(topic_file(lexicon), int(lexicon.meta["topics"]["size"]))
 
 
-def nearest_of(document: TopicFile, size: int) -> Nearest:
+def build_nearest(document: TopicFile, size: int) -> Nearest:
     """Make ready the same search among topics of a size, the commonest first."""
     topics = document.sizes[str(size)]
     order = np.lexsort((np.arange(size), -np.array(topics.counts, np.float64)))
@@ -374,7 +374,7 @@ def nearest_of(document: TopicFile, size: int) -> Nearest:
     return Nearest(centres, (of_topic, weights, constants))
 
 
-def source_of(lexicon: Lexicon) -> TopicFile:
+def topic_file(lexicon: Lexicon) -> TopicFile:
     """Read the file of a lexicon of topics. Raises LexiconError where it changed."""
     meta = lexicon.meta["topics"]
     document = read(str(meta["source"]))
@@ -383,7 +383,7 @@ def source_of(lexicon: Lexicon) -> TopicFile:
     return document
 
 
-def meta_of(lexicon: Lexicon) -> Mapping[str, Any] | None:
-    """Return what a lexicon of topics says of them, None for any other lexicon."""
+def topic_meta(lexicon: Lexicon) -> Mapping[str, Any] | None:
+    """Return the metadata of a lexicon of topics, None for any other lexicon."""
     found: JsonObject | None = lexicon.meta.get("topics")
     return found

@@ -44,7 +44,7 @@ def means(
     return averages
 
 
-def weighted(lexicon: Lexicon, a: float) -> Lexicon:
+def weigh(lexicon: Lexicon, a: float) -> Lexicon:
     """Return a lexicon for smooth inverse frequency.
 
     Each vector times a / (a + frequency), less its part along the first singular vector
@@ -72,7 +72,7 @@ def weighted(lexicon: Lexicon, a: float) -> Lexicon:
 def with_vectors(
     lexicon: Lexicon, vectors: NDArray[np.float32], digest: str
 ) -> Lexicon:
-    """Put other vectors into a lexicon, without what followed from the old ones."""
+    """Replace the vectors of a lexicon, and drop all data derived from the old ones."""
     meta = {name: value for name, value in lexicon.meta.items() if name != "geometry"}
     return replace(
         lexicon,

@@ -75,7 +75,7 @@ def classes_of_words(words: Sequence[str], language: str = ENGLISH) -> RowClasse
 def classes_of_lexicon(lexicon: Lexicon) -> RowClasses:
     """Return the classes of the words of a lexicon, by the lists of its language.
 
-    A lexicon whose language nobody knows is read with the English lists.
+    A lexicon of unknown language is read with the English lists.
     """
     return classes_of_words(lexicon.words, language_of_lists(lexicon))
 

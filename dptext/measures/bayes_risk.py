@@ -18,7 +18,7 @@ from msgspec import Meta
 from dptext import cache
 from dptext.errors import UsageError
 from dptext.measures import sampled_risk
-from dptext.measures.sampled_risk import BAND_NAMES, bands_of
+from dptext.measures.sampled_risk import BAND_NAMES, frequency_bands
 from dptext.mechanisms import Mechanism
 from dptext.tokens import common, language_data, numbers
 from dptext.tokens.lists import Spans
@@ -41,31 +41,40 @@ LIMITS = (
 class Band:
     """The attack on the words of one frequency band.
 
-    share of running text; baseline, the best guess without the output by an attacker
-    who knows the band; success, the share of the band's words that the best attacker on
-    all words guesses; success_band_known, the success of an attacker who knows the
-    band. In a sampled risk both are upper limits, for an attacker who sees the noisy
-    vector, each with the confidence of the risk.
+    In a sampled risk both successes are upper limits, for an attacker who sees the
+    noisy vector, each with the confidence of the risk.
     """
 
     name: str
     words: Annotated[int, Meta(ge=0)]
-    share: Share
-    baseline: Share
-    success: Share
-    success_band_known: Share
+    share: Annotated[Share, Meta(description="Share of running text.")]
+    baseline: Annotated[
+        Share,
+        Meta(description="Best guess without the output, knowing the band."),
+    ]
+    success: Annotated[
+        Share,
+        Meta(
+            description=(
+                "Share of the band's words that the best attacker on all words guesses."
+            )
+        ),
+    ]
+    success_band_known: Annotated[
+        Share, Meta(description="Success of an attacker who knows the band.")
+    ]
 
 
 @dataclass(frozen=True, slots=True)
 class Risk:
-    """The attack on a word drawn from the prior: before and after seeing the output.
+    """The attack on a word drawn from the prior.
 
     Without exact log-probabilities the success lies between low and high with the
     confidence given, and success is high. They are null where it is exact.
     """
 
-    baseline: Share
-    success: Share
+    baseline: Annotated[Share, Meta(description="Best guess before seeing the output.")]
+    success: Annotated[Share, Meta(description="Best guess after seeing the output.")]
     bands: tuple[Band, ...] = ()
     method: str = "exact"
     low: Share | None = None
@@ -88,11 +97,13 @@ def measure(
     mapping, for the lower limit of a sampled risk; mapping is plain data that tells one
     mapping from another.
     """
-    key = risk_key(mechanism, epsilon, prior, draw is not None, mapping)
+    key = risk_key(
+        mechanism, epsilon, prior=prior, drawn=draw is not None, mapping=mapping
+    )
     known = cache.shipped(key)
     if known is not None:
         return Risk(bands=tuple(Band(**band) for band in known.pop("bands")), **known)
-    what = f"measuring the risk of {mechanism.name}"
+    task = f"measuring the risk of {mechanism.name}"
     if not mechanism.has_log_probs:
         played = cache.arrays(
             key,
@@ -101,7 +112,7 @@ def measure(
                 (played.get("right") is None) == (draw is None)
                 and sampled_risk.holds(played, mechanism, epsilon, prior)
             ),
-            what,
+            task,
         )
         low, high, method, measured = sampled_risk.limits(played, prior)
         bands = _bands(prior, measured)
@@ -114,24 +125,30 @@ def measure(
     def holds(kept: cache.Arrays) -> bool:
         return _covers(kept["best"], mechanism, prior, epsilon)
 
-    # A closed form is as quick as the look at what was kept.
+    # A closed form is as fast as the lookup in the cache.
     if mechanism.has_best_guesses and mechanism.risk_estimate(prior) is None:
         return _exact(prior, compute()["best"])
-    return _exact(prior, cache.arrays(key, compute, holds, what)["best"])
+    return _exact(prior, cache.arrays(key, compute, holds, task)["best"])
 
 
 def risk_key(
     mechanism: Mechanism, epsilon: float, prior: Floats, drawn: bool, mapping: object
 ) -> str:
     """Return the key under which `measure` keeps its result; drawn: there is a draw."""
-    what: list[object] = ["bayes", 1, *mechanism.identity, cache.digest(prior), epsilon]
+    decisive: list[object] = [
+        "bayes",
+        1,
+        *mechanism.identity,
+        cache.digest(prior),
+        epsilon,
+    ]
     if not mechanism.has_log_probs:
-        what += [sampled_risk.DRAWS, drawn, mapping]
-    return cache.key_of(*what)
+        decisive += [sampled_risk.DRAWS, drawn, mapping]
+    return cache.key_of(*decisive)
 
 
 def success(mechanism: Mechanism, epsilon: float, prior: Floats) -> float:
-    """Return what no guess succeeds more often than, measured now; sampled as measured.
+    """Return the upper limit of the success of any guess, without the cache.
 
     Raises UsageError where the mechanism is not defined at epsilon.
     """
@@ -149,7 +166,7 @@ def _covers(best: Floats, mechanism: Mechanism, prior: Floats, epsilon: float) -
     Inputs are drawn by the prior. Best guesses that leave out a success of s leave out
     inputs that have s of the prior, so this is True with at most (1 - s)^_LOOKED.
     """
-    bands, size = bands_of(len(prior)), len(prior)
+    bands, size = frequency_bands(len(prior)), len(prior)
     if best.shape != (len(bands), size) or best.dtype != np.float64:
         return False
     some = np.random.default_rng().choice(size, _LOOKED, p=prior).astype(np.int32)
@@ -171,7 +188,7 @@ def best_guesses(
 
     Where there is no closed form only x < inputs are looked at.
     """
-    bands = bands_of(len(prior))
+    bands = frequency_bands(len(prior))
     if not mechanism.has_best_guesses:
         bands = [(min(begin, inputs), min(end, inputs)) for begin, end in bands]
     return mechanism.best_guesses(prior, epsilon, bands)
@@ -180,7 +197,7 @@ def best_guesses(
 def _exact(prior: Floats, best: Floats) -> Risk:
     guess, top = best.argmax(axis=0), best.max(axis=0)
     measured = []
-    for number, (begin, end) in enumerate(bands_of(len(prior))):
+    for number, (begin, end) in enumerate(frequency_bands(len(prior))):
         share = float(prior[begin:end].sum()) or 1.0
         right = float(top[guess == number].sum())
         measured.append((right / share, float(best[number].sum()) / share))
@@ -193,7 +210,7 @@ def _bands(prior: Floats, measured: list[tuple[float, float]]) -> tuple[Band, ..
     measured: success, and that of who knows the band.
     """
     bands = []
-    parts = [prior[begin:end] for begin, end in bands_of(len(prior))]
+    parts = [prior[begin:end] for begin, end in frequency_bands(len(prior))]
     for name, part, successes in zip(BAND_NAMES, parts, measured, strict=False):
         share = float(part.sum())
         if share > 0.0:

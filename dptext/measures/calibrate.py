@@ -7,15 +7,15 @@ search goes by an estimate.
 
 Of noise success grows with epsilon (more noise is noise on top of less), so the limit
 above it is searched by bisection with the same draws throughout; then a few epsilons,
-fixed before, are tried upwards on draws of their own until the first whose upper limit
-is above the target. The last one that met it is returned: it is too large with at most
+fixed before, are tried upwards on separate draws until the first whose upper limit is
+above the target. The last one that met it is returned: it is too large with at most
 half the rate at which the limits are wrong.
 
 An epsilon that was kept is only a proposal: the success at it is measured anew, and
 where that is above the target the search is made again.
 
-A risk in turn is chosen for what a reader finds by the ladder of the settings: the
-risks at which readers were measured with them.
+A risk is chosen for the success of a reader by the ladder of the settings: the risks
+at which readers were measured with them.
 """
 
 from __future__ import annotations
@@ -43,9 +43,32 @@ from dptext.types import Floats, Ints, Lexicon
 Success = Callable[[float], float]
 # No smaller epsilon is searched for with exact log-probabilities.
 LEAST = 1e-4
+# Draws of the search, and the epsilons that are then tried, as shares of its result: a
+# few where the first almost surely meets the target.
+_SEARCH_DRAWS = 8000
+_TRIED = (0.7, 0.9, 0.95, 0.98, 1.0)
+_TRIED_NEAR = (0.9, 0.96, 1.0)
+# Plays that say where to search, and how far around that.
+_FEW, _WIDER = 1000, 1.3
+_LEAST, _MOST = 1e-6, 1e6
+# What decides the result besides the channel, the prior and the target.
+SETTINGS = (_SEARCH_DRAWS, _TRIED, _TRIED_NEAR, _FEW, _WIDER)
+# The search looks at this many inputs first; all are looked at in the end.
+_QUICK = 400
+# Up to this many words every step of a search is exact.
+_EXACT = 2048
+# An estimate is corrected so many times; nearer to the target than this is enough.
+_TURNS, _ENOUGH = 4, 1e-3
+_GRID = np.geomspace(1e-2, 400.0, 60)
+# Figures of readers on public corpora lie in JSON: `readers` and `written` by all that
+# decides them (dptext.measures.context_risk), and `ladders`, which say for the settings
+# of a profile, all but its budget and decoder, at which risks there are such figures.
+# Those of the built-in lexicon ship (python -m tools.readers), an adapted one has its
+# own beside it.
+READERS_FILE = "readers.json"
 
 
-def near(success: Success, target: float, point: float, top: float) -> float:
+def crossing_near(success: Success, target: float, point: float, top: float) -> float:
     """Return a crossing near a point, to 1e-4, or the top if there is none above."""
     if success(point) > target:
         return _down(success, target, point, 1e-4)
@@ -53,7 +76,7 @@ def near(success: Success, target: float, point: float, top: float) -> float:
     while low < top:
         high = min(low * (1.0 + step), top)
         if success(high) > target:
-            return _halve(success, target, low, high, 1e-4)
+            return _halve(success, target, low=low, high=high, tolerance=1e-4)
         low, step = high, min(2.0 * step, 0.5)
     return top
 
@@ -75,7 +98,7 @@ def first_crossing(
         if point > safe:
             risk = success(point)
             if risk > target:
-                return _halve(success, target, low, point, tolerance)
+                return _halve(success, target, low=low, high=point, tolerance=tolerance)
             safe = point + math.log(target / risk) / drift if risk else point
         low = point
     return None
@@ -87,7 +110,7 @@ def _down(success: Success, target: float, top: float, tolerance: float) -> floa
     while high > LEAST:
         low = high * (1.0 - step)
         if success(low) <= target:
-            return _halve(success, target, low, high, tolerance)
+            return _halve(success, target, low=low, high=high, tolerance=tolerance)
         high, step = low, min(2.0 * step, 0.5)
     return 0.0
 
@@ -102,18 +125,6 @@ def _halve(
     return low
 
 
-# Draws of the search, and what is then tried, as shares of what it found: a few where
-# the first is met almost for sure.
-_SEARCH_DRAWS = 8000
-_TRIED = (0.7, 0.9, 0.95, 0.98, 1.0)
-_TRIED_NEAR = (0.9, 0.96, 1.0)
-# Plays that say where to search, and how far around that.
-_FEW, _WIDER = 1000, 1.3
-_LEAST, _MOST = 1e-6, 1e6
-# What decides the result besides the channel, the prior and the target.
-SETTINGS = (_SEARCH_DRAWS, _TRIED, _TRIED_NEAR, _FEW, _WIDER)
-
-
 def search_by_samples(mechanism: Mechanism, target: float, prior: Floats) -> float:
     """Return about the largest epsilon whose risk is at most target.
 
@@ -123,9 +134,9 @@ def search_by_samples(mechanism: Mechanism, target: float, prior: Floats) -> flo
     draws = sampled_risk.DRAWS
 
     def limit(wins: int) -> float:
-        return sampled_risk.limits_of(wins, draws)[1]
+        return sampled_risk.limits_from_counts(wins, draws)[1]
 
-    # The share of wins of the last check's draws whose limit is the target.
+    # The largest count of wins of the last check whose upper limit meets the target.
     goal = bisect_right(range(1, draws), target, key=limit)
 
     def won(epsilon: float, plays: Ints) -> Wins:
@@ -136,10 +147,10 @@ def search_by_samples(mechanism: Mechanism, target: float, prior: Floats) -> flo
     if crossing is None:
         raise _beyond(target, _MOST)
     about, shares = crossing
-    # Draws of their own, those by which a risk is measured, so that a report agrees.
+    # Separate draws, those that measure a risk, so that a report agrees.
     epsilon = 0.0
     for share in shares:
-        tried = rounded(share * about)
+        tried = round_down(share * about)
         if bayes_risk.success(mechanism, tried, prior) > target:
             break
         epsilon = tried
@@ -229,7 +240,7 @@ def _bisect(below: Callable[[float], bool], start: float, ratio: float) -> float
     return low
 
 
-def rounded(value: float) -> float:
+def round_down(value: float) -> float:
     """Round down, so that it can be quoted: to three decimals, below 1 to four digits.
 
     Above a million, where decimals are lost, nothing is rounded.
@@ -240,21 +251,12 @@ def rounded(value: float) -> float:
     return round(math.floor(value * 10.0**digits) / 10.0**digits, digits)
 
 
-# The search looks at this many inputs first; all are looked at in the end.
-_QUICK = 400
-# Up to this many words every step of a search is exact.
-_EXACT = 2048
-# An estimate is corrected so many times; nearer to the target than this is enough.
-_TURNS, _ENOUGH = 4, 1e-3
-_GRID = np.geomspace(1e-2, 400.0, 60)
-
-
 def epsilon_for(mechanism: Mechanism, target: float, prior: Floats) -> float:
     """Return about the largest epsilon up to which the success stays at most target.
 
-    Raises UsageError when no epsilon meets the target, be it below what a guess without
-    any output achieves or above what any gives away, and for a mechanism that has
-    neither exact log-probabilities nor an upper limit.
+    Raises UsageError when the target is below the success of a guess without any
+    output, or above the success at every epsilon, and for a mechanism that has neither
+    exact log-probabilities nor an upper limit.
     """
     if not mechanism.has_log_probs and not mechanism.has_log_density:
         raise UsageError(
@@ -269,11 +271,11 @@ def epsilon_for(mechanism: Mechanism, target: float, prior: Floats) -> float:
             "that and below 100%"
         )
     search = _search if mechanism.has_log_probs else search_by_samples
-    what = ["calibrate", 2, *mechanism.identity, cache.digest(prior), target]
+    decisive = ["calibrate", 2, *mechanism.identity, cache.digest(prior), target]
     if not mechanism.has_log_probs:
-        what += [sampled_risk.DRAWS, *SETTINGS]
+        decisive += [sampled_risk.DRAWS, *SETTINGS]
     kept = cache.numbers(
-        cache.key_of(*what),
+        cache.key_of(*decisive),
         lambda: {"epsilon": search(mechanism, target, prior)},
         lambda kept: bayes_risk.success(mechanism, kept["epsilon"], prior) <= target,
         f"finding the epsilon of {mechanism.name} for risk {target:.3g}",
@@ -286,16 +288,16 @@ def _search(mechanism: Mechanism, target: float, prior: Floats) -> float:
     grid = [point for point in _GRID.tolist() if mechanism.is_defined(point)]
 
     def success(inputs: int) -> Success:
-        def of(epsilon: float) -> float:
+        def best_guess(epsilon: float) -> float:
             # Below the smallest epsilon there is nothing to be guessed from.
             if not mechanism.is_defined(epsilon):
                 return 0.0
             best = bayes_risk.best_guesses(mechanism, prior, epsilon, min(inputs, size))
             return float(best.max(axis=0).sum())
 
-        return of
+        return best_guess
 
-    largest = _largest(mechanism, success, target, prior, grid)
+    largest = _largest(mechanism, success, target=target, prior=prior, grid=grid)
     if largest is None:
         raise _beyond(target, _GRID[-1])
     if largest < LEAST:
@@ -304,7 +306,7 @@ def _search(mechanism: Mechanism, target: float, prior: Floats) -> float:
             f"{success(size)(LEAST):.4%} of words even at epsilon {LEAST:g}, and for "
             f"{float(prior.max()):.4%} without any output; give a larger risk"
         )
-    epsilon = rounded(largest)
+    epsilon = round_down(largest)
     if not mechanism.is_defined(epsilon):
         raise UsageError(
             f"risk {target:.2%} is out of reach: at the smallest epsilon for which "
@@ -320,7 +322,7 @@ def _largest(
     prior: Floats,
     grid: list[float],
 ) -> float | None:
-    """Search by what the mechanism offers; success, that with so many inputs."""
+    """Search by an estimate or a grid; success(n) looks at the first n inputs."""
     size = len(prior)
     every = success(size)
     risk_estimate = mechanism.risk_estimate(prior) if size > _EXACT else None
@@ -344,14 +346,16 @@ def _by_estimate(
     Whatever the estimate is worth, every decides.
     """
     success = risk_estimate.success
-    point = first_crossing(success, target, grid, 5e-3, risk_estimate.drift)
+    point = first_crossing(
+        success, target, grid=grid, tolerance=5e-3, drift=risk_estimate.drift
+    )
     if point is None and every(grid[-1]) <= target:
         return None
     point = grid[-1] if point is None else point
     risk_estimate.learn(point)
     wanted, best = target * (1.0 - 1e-4), 0.0
     for _ in range(_TURNS):
-        point = rounded(max(near(success, wanted, point, grid[-1]), LEAST))
+        point = round_down(max(crossing_near(success, wanted, point, grid[-1]), LEAST))
         risk = every(point)
         if risk <= target:
             best = max(best, point)
@@ -363,14 +367,6 @@ def _by_estimate(
     while point >= LEAST and every(point) > target:
         point *= 0.98
     return point
-
-
-# Figures of readers on public corpora lie in JSON: `readers` and `written` by all that
-# decides them (dptext.measures.context_risk), and `ladders`, which say for the settings
-# of a profile, all but its budget and decoder, at which risks there are such figures.
-# Those of the built-in lexicon ship (python -m tools.readers), an adapted one has its
-# own beside it.
-READERS_FILE = "readers.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,14 +393,14 @@ def reader_figures(lexicon: Lexicon, part: str, key: str) -> Any:
     The latter are of the lexicon together with the pairs of words it was made with, and
     of no others that may bear their names.
     """
-    for path in (shipped_readers(), *_beside(lexicon)):
+    for path in (shipped_readers(), *_readers_files(lexicon)):
         known = (cache.shipped_entry(path, part) or {}).get(key)
         if known is not None:
             return known
     return None
 
 
-def _beside(lexicon: Lexicon) -> Iterator[Path]:
+def _readers_files(lexicon: Lexicon) -> Iterator[Path]:
     """Give the files of figures beside a lexicon, whatever it is called here."""
     folder = store.user_folder()
     for each in sorted(folder.iterdir()) if folder.is_dir() else ():

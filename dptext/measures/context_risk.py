@@ -33,7 +33,7 @@ from dptext.lexicons.word_classes import SPECIAL, classes_of_lexicon
 from dptext.measures import calibrate
 from dptext.measures.bayes_risk import Share
 from dptext.measures.independence import Units, totals
-from dptext.measures.sampled_risk import BAND_NAMES, bands_of
+from dptext.measures.sampled_risk import BAND_NAMES, frequency_bands
 from dptext.readers import Reader, ngrams
 from dptext.readers.channel import ALONE as ALONE
 from dptext.readers.channel import UnigramReader
@@ -57,13 +57,20 @@ AS_WRITTEN = "as written"
 _TAKES = "takes each written word as it stands; knows nothing and reads no context"
 # The kind of a public text that the user gave, to measure by or to adapt a lexicon to.
 PUBLIC_TEXT = "public text"
-# Of a normal distribution, what holds 95% to both sides.
+# Standard deviations on either side of a mean for 95% of a normal distribution.
 _WIDE = 1.959964
+AT_LEAST = (
+    "Attackers were measured on draws of public texts; at least: an attacker with more "
+    "public text of the same kind, a better language model or knowledge of the text "
+    "finds more."
+)
+# Figures of a risk differ by their rounding.
+_NEARLY = 1.0 + 2e-3
 
 
 @dataclass(frozen=True, slots=True)
 class Success:
-    """Share of words of a class that are guessed; low to high holds it at 95%.
+    """Share of words of a class that are guessed, with its 95% interval.
 
     The interval takes units for drawn one by one, and words of a unit for alike: a unit
     is a record, or the records that recur (dptext.measures.independence).
@@ -80,7 +87,7 @@ class Success:
 class Reading:
     """What one reader finds: of all words and by class (`word_classes`).
 
-    Content words are those that are no stop words. assumes says what the reader has.
+    Content words are all but stop words. assumes describes the reader's knowledge.
     """
 
     reader: str
@@ -109,7 +116,9 @@ def word_classes(lexicon: Lexicon) -> dict[str, NDArray[np.bool_]]:
     function_words = stop_words(lexicon.language)
     stop = np.array([word.lower() in function_words for word in words])
     rows = np.arange(len(words))
-    bands = [(begin <= rows) & (rows < end) for begin, end in bands_of(len(words))]
+    bands = [
+        (begin <= rows) & (rows < end) for begin, end in frequency_bands(len(words))
+    ]
     listed = classes_of_lexicon(lexicon)
     return {
         ALL: rows >= 0,
@@ -153,18 +162,18 @@ class ContextAttack:
         counts = [len(record.texts) for record in records]
         record_of_text = np.repeat(np.arange(len(records)), counts)
         records_of_words = record_of_text[words.texts], len(records)
-        self._words.append(self._counted(words, words.ids, *records_of_words))
+        self._words.append(self._count(words, words.ids, *records_of_words))
         if self._writes:
             decoded = self._pipeline.decode(words, drawn, eps)
             joined = self._pipeline.joiner.join(words, decoded, bits)
-            unchanged = self._counted(words, joined.written, *records_of_words)
+            unchanged = self._count(words, joined.written, *records_of_words)
             self._unchanged.append(unchanged)
         released = self._pipeline.released(words, drawn, eps)
         for reader, right in zip(self._readers, self._right, strict=True):
             guess = reader.guess(released)
-            right.append(self._counted(words, guess, *records_of_words))
+            right.append(self._count(words, guess, *records_of_words))
 
-    def _counted(self, words: Words, guess: Ids, records: Ints, size: int) -> Ints:
+    def _count(self, words: Words, guess: Ids, records: Ints, size: int) -> Ints:
         """Count in each record the known words that are guessed: (records, classes)."""
         right = (words.ids == guess) & (words.ids >= 0)
         columns = [
@@ -174,7 +183,7 @@ class ContextAttack:
         return np.stack(columns, axis=1)
 
     def result(self) -> tuple[Reading, ...]:
-        """Return what each reader finds; nothing without words."""
+        """Return the success of each reader; nothing without words."""
         readings = [
             self._reading(reader.name, reader.assumes, parts)
             for reader, parts in zip(self._readers, self._right, strict=True)
@@ -191,7 +200,7 @@ class ContextAttack:
     def _reading(
         self, name: str, assumes: str, parts: Sequence[Ints]
     ) -> Reading | None:
-        """Return what an attacker found, counted batch by batch, None without words."""
+        """Return the success of an attacker from batch counts, None without words."""
         if not parts or not any(each[:, 0].any() for each in self._words):
             return None
         units = self._units.labels()
@@ -211,11 +220,13 @@ def success(name: str, right: Rows, words: Rows) -> Success:
     total, count = int(words.sum()), int((words > 0).sum())
     share = float(right.sum()) / total
     if count < 2:
-        return Success(name, total, share, 0.0, 1.0)
+        return Success(name=name, words=total, success=share, low=0.0, high=1.0)
     off = right - share * words
     deviation = float(np.sqrt((off**2).sum() * count / (count - 1))) / total
     low, high = share - _WIDE * deviation, share + _WIDE * deviation
-    return Success(name, total, share, max(low, 0.0), min(high, 1.0))
+    return Success(
+        name=name, words=total, success=share, low=max(low, 0.0), high=min(high, 1.0)
+    )
 
 
 def measure(
@@ -224,11 +235,11 @@ def measure(
     records: Iterable[Sequence[tuple[str, ...]]],
     randomness: Randomness,
 ) -> tuple[Reading, ...]:
-    """Return what readers find in batches of records, each the texts of its fields."""
-    return attacked(pipeline, readers, records, randomness).result()
+    """Let readers attack batches of records, each the texts of its fields."""
+    return attack_records(pipeline, readers, records, randomness).result()
 
 
-def attacked(
+def attack_records(
     pipeline: Pipeline,
     readers: Sequence[Reader],
     records: Iterable[Sequence[tuple[str, ...]]],
@@ -243,43 +254,35 @@ def attacked(
     return attack
 
 
-AT_LEAST = (
-    "Attackers were measured on draws of public texts; at least: an attacker with more "
-    "public text of the same kind, a better language model or knowledge of the text "
-    "finds more."
-)
-
-
 @dataclass(frozen=True, slots=True)
-class Learned:
-    """Accuracy of a classifier, by what it was trained and tested on.
-
-    original: originals, both; private: private texts, both; static: trained on
-    originals, tested on private texts. chance: the most frequent label.
-    """
+class ClassifierFigures:
+    """Accuracy of a classifier, by its training and test data."""
 
     classifier: str
+    #: Share of the most frequent label.
     chance: Share
+    #: Trained and tested on originals.
     original: Share
+    #: Trained and tested on private texts.
     private: Share
+    #: Trained on originals, tested on private texts.
     static: Share
 
 
 @dataclass(frozen=True, slots=True)
 class InContext:
-    """What readers find in a public corpus, and what classifiers keep of its labels.
-
-    model is the digest of the n-gram model that ships. kind says what texts these are;
-    counted, of how many other words of that kind the reader `same-kind` knows the
-    pairs. learned is about texts as they are written, after decoding.
-    """
+    """Success of readers, and accuracy of classifiers, on a public corpus."""
 
     corpus: str
+    #: Digest of the n-gram model that ships.
     model: str
     readings: tuple[Reading, ...]
+    #: The kind of the texts, as in "reviews".
     kind: str = ""
+    #: Number of other words of that kind whose pairs the reader `same-kind` knows.
     counted: Count = 0
-    learned: tuple[Learned, ...] = ()
+    #: For texts as they are written, after decoding.
+    learned: tuple[ClassifierFigures, ...] = ()
 
 
 def available(pipeline: Pipeline) -> list[Reader]:
@@ -360,16 +363,12 @@ def _known(pipeline: Pipeline, part: str, key: str) -> tuple[InContext, ...]:
         return ()
 
 
-def ladder_of(pipeline: Pipeline) -> Mapping[float, calibrate.Rung]:
+def measured_ladder(pipeline: Pipeline) -> Mapping[float, calibrate.Rung]:
     """Return the measured risks of settings that differ in risk or epsilon alone."""
     settings: dict[str, Any] = pipeline.profile.settings()
     settings["mechanism"] |= pipeline.mechanism.settings_before_aim
     key = calibrate.ladder_key(settings, pipeline.lexicon)
     return calibrate.rungs(pipeline.lexicon, key)
-
-
-# Figures of a risk differ by their rounding.
-_NEARLY = 1.0 + 2e-3
 
 
 def measured_below(
@@ -384,7 +383,7 @@ def measured_below(
     epsilon = pipeline.budget.description.high
     rungs = {
         at: rung
-        for at, rung in ladder_of(pipeline).items()
+        for at, rung in measured_ladder(pipeline).items()
         if at <= risk * _NEARLY and rung.epsilon <= epsilon * _NEARLY
     }
     if not rungs:

@@ -1,6 +1,6 @@
 """Figures of a pipeline on public data alone: risk, deniability, changes.
 
-One definition for all who ask: a run, `check`, `plan`, `evaluate` and `compare`.
+One definition for runs, `check`, `plan`, `evaluate` and `compare`.
 
 Plausible deniability: N_w = P(output is the word itself); S_w = distinct outputs in 100
 runs. Exact for a mechanism that gives its output distribution: E[S_w] = sum over y of
@@ -32,24 +32,40 @@ if TYPE_CHECKING:
 
 _RUNS = 100
 _WORDS = 25
+# Words drawn to see how many change.
+_DRAWN = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class Deniability:
-    """N_w, P(a word is drawn as itself); S_w, distinct ones of `runs` draws; means.
+    """Means of N_w and S_w over the measured words.
 
-    sampled, or else computed from the output distributions. By chance, if outputs did
-    not depend on words: N_w of outputs of another of the measured words; S_w of `runs`
-    draws, each from any of them. Null where one word was measured.
+    By chance: if outputs did not depend on words; null where one word was measured.
     """
 
-    n_w: Share
-    s_w: Annotated[float, Meta(ge=0)]
+    n_w: Annotated[
+        Share, Meta(description="N_w, the probability that a word is drawn as itself.")
+    ]
+    s_w: Annotated[
+        float,
+        Meta(ge=0, description="S_w, the number of distinct words in `runs` draws."),
+    ]
     runs: Annotated[int, Meta(ge=1)]
-    sampled: bool
+    sampled: Annotated[
+        bool,
+        Meta(
+            description="From draws; otherwise computed from the output distributions."
+        ),
+    ]
     method: str
-    n_w_by_chance: Share | None = None
-    s_w_by_chance: Annotated[float, Meta(ge=0)] | None = None
+    n_w_by_chance: Annotated[
+        Share | None,
+        Meta(description="N_w of outputs of another of the measured words."),
+    ] = None
+    s_w_by_chance: Annotated[
+        Annotated[float, Meta(ge=0)] | None,
+        Meta(description="S_w of `runs` draws, each from any of the measured words."),
+    ] = None
 
 
 def n_w_and_s_w(
@@ -87,14 +103,16 @@ def n_w_and_s_w(
         distinct_by_chance = float(of_mixed.mean())
         method = f"sampled: {len(words)} words x {_RUNS} runs"
     return Deniability(
-        float(same.mean()),
-        float(distinct.mean()),
-        _RUNS,
-        not mechanism.has_log_probs,
-        method,
+        n_w=float(same.mean()),
+        s_w=float(distinct.mean()),
+        runs=_RUNS,
+        sampled=not mechanism.has_log_probs,
+        method=method,
         # An output is one of the other words: over all pairs of two different words.
-        float(as_another.mean()) / (len(words) - 1) if len(words) > 1 else None,
-        distinct_by_chance if len(words) > 1 else None,
+        n_w_by_chance=float(as_another.mean()) / (len(words) - 1)
+        if len(words) > 1
+        else None,
+        s_w_by_chance=distinct_by_chance if len(words) > 1 else None,
     )
 
 
@@ -127,8 +145,6 @@ _RISK_NOTES = {
         "is drawn once for all its places shows more"
     ),
 }
-# Words drawn to see how many change.
-_DRAWN = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +163,9 @@ class PublicMeasures:
     readers_risk: float | None = None
 
     @classmethod
-    def of(cls, pipeline: Pipeline, with_risk: bool = True) -> PublicMeasures:
+    def measure(cls, pipeline: Pipeline, with_risk: bool = True) -> PublicMeasures:
         """Measure; the Bayes risk, which may take long, only where it is asked for."""
-        risk, why = risk_of(pipeline) if with_risk else (None, NoRisk.SWITCHED_OFF)
+        risk, why = measure_risk(pipeline) if with_risk else (None, NoRisk.SWITCHED_OFF)
         note = _RISK_NOTES[why].format(mechanism=pipeline.mechanism.name)
         if risk is not None and pipeline.profile.tokens.grammar == "show":
             note += _note_of_forms(pipeline)
@@ -160,7 +176,7 @@ class PublicMeasures:
             risk=risk,
             no_risk=why,
             risk_note=note,
-            deniability=deniability_of(pipeline),
+            deniability=measure_deniability(pipeline),
             in_context=readings,
             written=context_risk.measured_written(pipeline),
             readers_risk=at,
@@ -173,7 +189,7 @@ class PublicMeasures:
 
 
 def _note_of_forms(pipeline: Pipeline) -> str:
-    """Say what the shown forms of words add to the best guess from one draw."""
+    """Explain the effect of shown word forms on the best guess from one draw."""
     mechanism, lexicon = pipeline.mechanism, pipeline.lexicon
     note = " The grammatical form that is shown and capital letters are not used"
     if not mechanism.has_log_probs:
@@ -196,16 +212,16 @@ def _measured_below(
 
     A risk that nobody asked for is measured where there is a ladder to look it up in.
     """
-    if not _draws_alone(pipeline) or not context_risk.ladder_of(pipeline):
+    if not _draws_alone(pipeline) or not context_risk.measured_ladder(pipeline):
         return None, ()
-    known = risk or risk_of(pipeline)[0]
+    known = risk or measure_risk(pipeline)[0]
     # Of a sampled risk the success is an upper limit, which might be too far up.
     if known is None or known.low is not None:
         return None, ()
     return context_risk.measured_below(pipeline, known.success)
 
 
-def risk_of(pipeline: Pipeline) -> tuple[bayes_risk.Risk | None, NoRisk | None]:
+def measure_risk(pipeline: Pipeline) -> tuple[bayes_risk.Risk | None, NoRisk | None]:
     """Measure the risk where every word is drawn alone, and at one epsilon."""
     if isinstance(pipeline.mechanism, TextMechanism) or pipeline.writes_sets:
         return None, NoRisk.CONTEXT
@@ -226,7 +242,7 @@ def _draws_alone(pipeline: Pipeline) -> bool:
     return pipeline.budget.description.kind is BudgetKind.WORD and not of_text
 
 
-def deniability_of(pipeline: Pipeline) -> Deniability | None:
+def measure_deniability(pipeline: Pipeline) -> Deniability | None:
     """Measure N_w and S_w where one epsilon holds for every word."""
     if not _draws_alone(pipeline):
         return None
@@ -235,7 +251,7 @@ def deniability_of(pipeline: Pipeline) -> Deniability | None:
     return n_w_and_s_w(pipeline.mechanism, epsilon, draw)
 
 
-def changed_of(pipeline: Pipeline) -> float | None:
+def measure_changed_share(pipeline: Pipeline) -> float | None:
     """Return the share of words of the prior that change, from public draws."""
     if not _draws_alone(pipeline):
         return None
@@ -249,7 +265,7 @@ def changed_of(pipeline: Pipeline) -> float | None:
 
 
 def public_draw(pipeline: Pipeline, epsilon: float) -> Callable[[Ids], Ids]:
-    """Return what draws once for each public word given, by public randomness.
+    """Return a function that draws once for each public word, by public randomness.
 
     So that figures about the mechanism are the same each time; never for texts.
     """

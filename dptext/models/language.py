@@ -16,6 +16,23 @@ from dptext import models, progress
 from dptext.errors import MissingExtra, UsageError
 from dptext.models import Library
 
+# Files of which one must be there, by the message where none is.
+_FILES = {
+    "config.json; give a model's folder": ("config.json",),
+    "tokenizer; save it beside the model": (
+        "tokenizer.json",
+        "vocab.txt",
+        "vocab.json",
+        "tokenizer.model",
+        "sentencepiece.bpe.model",
+        "spiece.model",
+    ),
+    "weights; model.safetensors or pytorch_model.bin should lie there": (
+        "*.safetensors",
+        "pytorch_model*.bin",
+    ),
+}
+
 
 class Head(NamedTuple):
     """What a model is to predict: for messages, and for transformers."""
@@ -29,18 +46,6 @@ MASKED = Head(
     "a masked language model", "masked-language-model head", "AutoModelForMaskedLM"
 )
 CAUSAL = Head("a causal language model", "causal head", "AutoModelForCausalLM")
-# Files of which one must be there, by the message where none is.
-_FILES = {
-    "config.json; give a model's folder": ("config.json",),
-    "tokenizer; save it beside the model": (
-        *("tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model"),
-        *("sentencepiece.bpe.model", "spiece.model"),
-    ),
-    "weights; model.safetensors or pytorch_model.bin should lie there": (
-        "*.safetensors",
-        "pytorch_model*.bin",
-    ),
-}
 
 
 def need(path: str, setting: str, what: str, head: Head) -> str:
@@ -79,7 +84,7 @@ def load_tokenizer(path: str, setting: str, head: Head) -> Library:
 
     Raises UsageError where one of a masked model has no mask token.
     """
-    loaded = _loaded(path, setting, "AutoTokenizer", head, {})
+    loaded = _loaded(path, setting, loader="AutoTokenizer", head=head, given={})
     if head is MASKED and loaded.mask_token_id is None:
         raise UsageError(f"{setting}: the tokenizer in {path} has no mask token")
     return loaded
@@ -98,7 +103,9 @@ def load_network(path: str, setting: str, device: str, head: Head) -> Library:
         progress.say(f"reading the weights of {Path(path).name}, up to a minute")
     # Bars of files that are unpacked cannot be switched off.
     with contextlib.redirect_stderr(io.StringIO()):
-        loaded, info = _loaded(path, setting, head.loader, head, options)
+        loaded, info = _loaded(
+            path, setting, loader=head.loader, head=head, given=options
+        )
     missing = [key for key in info["missing_keys"] if not key.endswith("position_ids")]
     if missing:
         advice = f"take a model that was saved with its {head.named}"
@@ -111,7 +118,7 @@ def load_network(path: str, setting: str, device: str, head: Head) -> Library:
 def _loaded(
     path: str, setting: str, loader: str, head: Head, given: Mapping[str, object]
 ) -> Library:
-    """Load what is in a folder or a GGUF file, and look nowhere else."""
+    """Load from a folder or a GGUF file, and nowhere else."""
     library = models.package("transformers", head.model, "semantic")
     library.utils.logging.disable_progress_bar()
     library.utils.logging.set_verbosity_error()
@@ -124,7 +131,7 @@ def _loaded(
 
 
 def _quietly(path: str, setting: str, load: Callable[[], Library]) -> Library:
-    """Call load without warnings; what goes wrong is one line."""
+    """Call load without warnings; an error becomes one line."""
     with warnings.catch_warnings(action="ignore"):
         try:
             return load()

@@ -1,48 +1,71 @@
-"""What a server was asked: who, and of how many texts."""
+"""The server that was asked, and the number of texts that it was asked about."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+from msgspec import Meta
+
+# The fields of ServerUse that grow.
+_COUNTS = (
+    "texts",
+    "unanswered",
+    "requests",
+    "tokens_sent",
+    "tokens_received",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class ServerAsked:
-    """Whom a run asked, as far as a program can know: nothing of the texts.
+    """The server that a run asked, without anything that depends on the texts."""
 
-    host is that of the address in the settings: who answers there, and who else gets
-    what arrives, dptext does not know. proxy: whether requests went to that address
-    through a proxy, as the environment asks.
-    """
-
-    host: str
+    host: Annotated[
+        str,
+        Meta(
+            description=(
+                "Host of the address in the settings: dptext does not know which "
+                "machine answers there, and who else gets the requests."
+            )
+        ),
+    ]
     model: str
-    proxy: bool = False
+    proxy: Annotated[
+        bool,
+        Meta(
+            description=(
+                "Whether requests went to that address through a proxy, as the "
+                "environment asks."
+            )
+        ),
+    ] = False
 
 
 @dataclass(frozen=True, slots=True)
 class ServerUse:
-    """What a third party was asked: of how many texts.
-
-    host, model and proxy as in ServerAsked; unanswered, texts of which some or all
-    words were written without it; tokens as far as the server counts them.
-    """
+    """The traffic with a server; host, model and proxy are those of ServerAsked."""
 
     host: str
     model: str
     texts: int
-    unanswered: int
+    unanswered: Annotated[
+        int,
+        Meta(description="Texts of which some or all words were written without it."),
+    ]
     requests: int
-    tokens_sent: int
-    tokens_received: int
+    tokens_sent: Annotated[int, Meta(description="As far as the server counts them.")]
+    tokens_received: Annotated[
+        int, Meta(description="As far as the server counts them.")
+    ]
     proxy: bool = False
 
     @property
     def asked(self) -> ServerAsked:
-        """Return what of it does not depend on the texts."""
+        """Return the part that does not depend on the texts."""
         return ServerAsked(self.host, self.model, self.proxy)
 
     def since(self, before: ServerUse) -> ServerUse:
-        """Return what was added to an earlier state."""
-        counts = [each.name for each in fields(self) if each.type == "int"]
-        added = {name: getattr(self, name) - getattr(before, name) for name in counts}
+        """Return the growth since an earlier state."""
+        added = {name: getattr(self, name) - getattr(before, name) for name in _COUNTS}
         return replace(self, **added)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dptext.mechanisms import WordMechanism
-from dptext.models.endpoint import Question, Server, schema_of
+from dptext.models.endpoint import Question, Server, object_schema
 from dptext.randomness import Randomness, RunKey
 from dptext.readers import layout, ngrams
 from dptext.readers.channel import Channel, ChannelReader
@@ -170,7 +170,7 @@ class Chooser:
         letters = sum(max(map(len, each)) for each in choices.values())
         return Question(
             (("system", _ASK), *self.examples, ("user", asked)),
-            schema_of({number: [*each] for number, each in choices.items()}),
+            object_schema({number: [*each] for number, each in choices.items()}),
             _EACH * (len(choices) + 1) + letters,
             lambda said: _chosen(said, choices),
         )

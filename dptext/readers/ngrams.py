@@ -183,8 +183,8 @@ def _load(folder: Path, state: object) -> Ngrams:
     if _digest(folder) != digest:
         msg = f"{folder}: the n-gram model does not match its digest; make it again"
         raise LexiconError(msg)
-    words = store.words_of(folder)
-    arrays = store.mapped(folder, _ARRAYS, len(words))
+    words = store.read_words(folder)
+    arrays = store.map_arrays(folder, _ARRAYS, len(words))
     return Ngrams(words, **arrays, meta=meta, digest=digest)
 
 

@@ -175,7 +175,7 @@ class Attackers:
         """Name the words behind the figures."""
         if not self.common:
             return "words"
-        apart = ", names and other classes apart" if self.classes else ""
+        apart = " (names apart)" if self.classes else ""
         return f"replaced words{apart}"
 
     @property

@@ -56,7 +56,7 @@ def promised(pipeline: Pipeline, key: str = "system", **known: Any) -> Statement
     }
     recipe, budget = pipeline.profile, pipeline.budget.description
     run = RunTerms(key=key, **terms)
-    return statement.statement_of(recipe, pipeline.mechanism, budget, run)
+    return statement.run_statement(recipe, pipeline.mechanism, budget, run)
 
 
 def stated(

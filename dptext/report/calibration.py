@@ -62,8 +62,8 @@ def calibrated(recipe: Profile, lexicon: Lexicon) -> Calibration:
     seconds = time.perf_counter() - began
     mechanism, epsilon = ready.mechanism, ready.budget.description.high
     promise = mechanism.guarantee(epsilon)
-    risk, _ = public.risk_of(ready)
-    deniability = public.deniability_of(ready)
+    risk, _ = public.measure_risk(ready)
+    deniability = public.measure_deniability(ready)
     loss = promise.worst(epsilon)
     return Calibration(
         mechanism=mechanism.name,

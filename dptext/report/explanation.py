@@ -125,7 +125,7 @@ def explain(pipeline: Pipeline, text: str, listed: int) -> Explanation:
         epsilon=float(eps.sum()),
         notes=tuple(_notes(pipeline)),
         tokens=tuple(tokens),
-        of_topics=topics.meta_of(pipeline.lexicon) is not None,
+        of_topics=topics.topic_meta(pipeline.lexicon) is not None,
     )
 
 

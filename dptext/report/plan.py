@@ -152,7 +152,7 @@ def plan(
     read, written: figures of readers and of written words, measured on public texts of
     the user.
     """
-    measures = PublicMeasures.of(pipeline, bayes_risk)
+    measures = PublicMeasures.measure(pipeline, bayes_risk)
     asking = _third_party_cost(pipeline, 10**6 if size is None else size.text)
     pipeline = pipeline.offline
     rate = _characters(pipeline)
@@ -169,7 +169,7 @@ def plan(
         in_context=(*read, *measures.in_context),
         written=(*written, *measures.written),
         readers_risk=measures.readers_risk,
-        changed=public.changed_of(pipeline),
+        changed=public.measure_changed_share(pipeline),
         copied=_copied(pipeline),
         examples=_examples(pipeline),
         characters=rate,

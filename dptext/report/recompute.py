@@ -161,7 +161,7 @@ class Recomputer:
         lexicon = self._lexicon(run)
         with _catch_failures():
             ready = pipeline.build(recipe, lexicon)
-            figures = PublicMeasures.of(ready, measured)
+            figures = PublicMeasures.measure(ready, measured)
         return lambda run: build.stated(
             pipeline=ready,
             key=run.key,

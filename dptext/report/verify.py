@@ -358,7 +358,7 @@ def _party(report: Document) -> tuple[str, str] | None:
     decoder = report.run.settings.get("decoder")
     if isinstance(decoder, dict) and decoder.get("name") == "endpoint":
         with contextlib.suppress(UsageError):
-            host = endpoint.host_of(str(decoder.get("url")), "decoder.url")
+            host = endpoint.host_and_port(str(decoder.get("url")), "decoder.url")
             return host, str(decoder.get("model"))
     return None
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta
 
-from dptext.guarantees.claims import picked_after, picked_of
+from dptext.guarantees.claims import picked_after, picked_share
 from dptext.guarantees.sentences import ORIGINALS, nearest_percent, percent
-from dptext.guarantees.statement import topics_of
+from dptext.guarantees.statement import topic_terms
 from dptext.measures.bayes_risk import Share
 from dptext.report.attackers import SEEDED
 from dptext.report.blocks import Block, Column, Paragraph, Table
@@ -62,7 +62,7 @@ class TopicFigures:
     @classmethod
     def from_pipeline(cls, pipeline: Pipeline) -> TopicFigures | None:
         """Return the figures of a pipeline of topics, None for one of words."""
-        terms = topics_of(pipeline.mechanism, pipeline.budget.description)
+        terms = topic_terms(pipeline.mechanism, pipeline.budget.description)
         if terms is None:
             return None
         epsilon = pipeline.budget.description.high
@@ -70,7 +70,7 @@ class TopicFigures:
             topics=terms.size,
             nearest=terms.nearest,
             originals=ORIGINALS,
-            picked=picked_of(epsilon, ORIGINALS, terms),
+            picked=picked_share(epsilon, ORIGINALS, terms),
             picked_after=picked_after(epsilon, ORIGINALS),
             picked_of_two=picked_after(epsilon, 2),
             together=terms.together,

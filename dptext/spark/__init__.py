@@ -136,12 +136,12 @@ def sent(context: Spark, lexicon: Lexicon) -> Iterator[str]:
         return
     with tempfile.TemporaryDirectory() as folder:
         archive = os.path.join(folder, f"{lexicon.digest[:16]}.tar")
-        if topics.meta_of(lexicon) is None:
+        if topics.topic_meta(lexicon) is None:
             store.save(lexicon, pathlib.Path(folder, "lexicon"))
         else:
             copy = pathlib.Path(folder, "lexicon", _TOPICS)
             copy.parent.mkdir()
-            copy.write_bytes(topics.encode(topics.source_of(lexicon)))
+            copy.write_bytes(topics.encode(topics.topic_file(lexicon)))
         with tarfile.open(archive, "w") as packed:
             for path in sorted(pathlib.Path(folder, "lexicon").iterdir()):
                 packed.add(path, path.name)

@@ -21,7 +21,7 @@ from dptext import cache, lexicons, models, pipeline, profile, registry, spaces
 from dptext.budgets import uniform
 from dptext.errors import UsageError
 from dptext.guarantees import statement
-from dptext.lexicons.weighting import Wide, means, weighted, with_vectors
+from dptext.lexicons.weighting import Wide, means, weigh, with_vectors
 from dptext.measures import bayes_risk, calibrate
 from dptext.mechanisms import Aim, NoiseMechanism, gaussian, privunit
 from dptext.mechanisms import Params as MechanismParams
@@ -414,7 +414,7 @@ def of(
         lexicon = lexicon or lexicons.find(recipe.lexicon, warn=warn)
         base = lexicon.digest
         if options.pool is Pool.SIF:
-            lexicon = weighted(lexicon, options.sif)
+            lexicon = weigh(lexicon, options.sif)
     space = spaces.prepare(lexicon, recipe.space.name, recipe.space.params)
     mechanism = for_inputs(recipe.mechanism.params, options).prepare(space, Aim())
     if not isinstance(mechanism, NoiseMechanism) or not mechanism.has_noise:

@@ -28,7 +28,7 @@ from dptext.guarantees.claims import (
     factor,
     number,
 )
-from dptext.guarantees.sentences import said
+from dptext.guarantees.sentences import render
 from dptext.guarantees.statement import Statement
 from dptext.lexicons.weighting import Wide
 from dptext.measures import bayes_risk
@@ -116,7 +116,7 @@ def build(
     text_loss = TextLoss(None, far) if is_word else TextLoss(far, None)
     distance = promise.metric.name
     if promise.notion is Notion.METRIC and not is_word:
-        distance = said(f"vectors.between.{release.pool}", name=distance)
+        distance = render(f"vectors.between.{release.pool}", name=distance)
     tokens = release.settings.recipe.tokens
     return Statement(
         notion=claim.notion,
@@ -135,7 +135,7 @@ def build(
         numerical_slack=claim.slack,
         sentence=_sentence(release, claim, key, distance),
         text_level=_several(release, claim),
-        adjacency=(said("vectors.adjacency"),) if is_word else (),
+        adjacency=(render("vectors.adjacency"),) if is_word else (),
         covered=sentences.covered(tokens) if is_word else ("texts",),
         conditions=()
         if claim.none
@@ -147,7 +147,7 @@ def build(
 
 def _sentences(wanted: Mapping[str, bool], **blanks: str) -> tuple[str, ...]:
     """Return those that hold, by their names."""
-    return tuple(said(name, **blanks) for name, holds in wanted.items() if holds)
+    return tuple(render(name, **blanks) for name, holds in wanted.items() if holds)
 
 
 def _conditions(
@@ -174,7 +174,7 @@ def _conditions(
     lines = _sentences(
         wanted,
         source=adapted,
-        named=said("vectors.named.id" if identified else "vectors.named.place"),
+        named=render("vectors.named.id" if identified else "vectors.named.place"),
         step=f"{mechanism.step(release.epsilon):.6g}",
         points=points,
         slack=above(max(claim.slack or 0.0, 1e-15), 2),
@@ -209,24 +209,24 @@ def _sentence(
     release: VectorRelease, claim: VectorClaim, key: str, distance: str
 ) -> str:
     if claim.none:
-        return said(f"vectors.none.{'seed' if key == 'seed' else 'else'}")
+        return render(f"vectors.none.{'seed' if key == 'seed' else 'else'}")
     loss = claim.loss
-    return said(
+    return render(
         f"vectors.sentence.{claim.notion}",
-        weak=said("phrase.weak") * (loss.nearest > MAX_MEANINGFUL_LOSS),
+        weak=render("phrase.weak") * (loss.nearest > MAX_MEANINGFUL_LOSS),
         epsilon=number(claim.epsilon),
         delta=number(claim.promise.delta),
         mu=above(claim.promise.mu, 5) if claim.promise.mu else "",
         metric=distance,
         factor=factor(claim.epsilon),
-        of=said(f"vectors.of.{release.pool}"),
-        two=said(f"vectors.two.{'word' if release.pool is Pool.WORD else 'text'}"),
-        far=said(
+        of=render(f"vectors.of.{release.pool}"),
+        two=render(f"vectors.two.{'word' if release.pool is Pool.WORD else 'text'}"),
+        far=render(
             f"vectors.far.{'differ' if loss.nearest < loss.farthest else 'even'}",
             nearest=factor(loss.nearest),
             median=factor(loss.median),
             farthest=factor(loss.farthest),
-            beyond=said("vectors.beyond") * (loss.farthest > MAX_MEANINGFUL_LOSS),
+            beyond=render("vectors.beyond") * (loss.farthest > MAX_MEANINGFUL_LOSS),
         ),
     )
 
@@ -234,11 +234,11 @@ def _sentence(
 def _several(release: VectorRelease, claim: VectorClaim) -> str:
     """Say what several vectors lose together."""
     if claim.none:
-        return said("vectors.several.none")
+        return render("vectors.several.none")
     subject, most = release.settings.options.subject, release.settings.options.most
     delta, shared = number(claim.promise.delta), ""
     if subject is not None and most > 1:
-        shared = said(
+        shared = render(
             f"vectors.shared.{claim.notion}",
             subject=subject,
             most=str(most),
@@ -253,10 +253,10 @@ def _several(release: VectorRelease, claim: VectorClaim) -> str:
     known = ""
     loss = claim.loss.farthest
     if not normal and release.pool is not Pool.WORD and math.isfinite(loss):
-        known = " " + said("vectors.recognised", **sentences.recognition(loss))
-    several = said(
+        known = " " + render("vectors.recognised", **sentences.recognition(loss))
+    several = render(
         f"vectors.several.{'normal' if normal else 'sum'}",
-        of=said(f"vectors.n.{'words' if release.pool is Pool.WORD else 'texts'}"),
+        of=render(f"vectors.n.{'words' if release.pool is Pool.WORD else 'texts'}"),
         delta=delta,
         **figures,
     )

@@ -53,7 +53,7 @@ class View(Prepared, ABC):
 
     @property
     def words(self) -> Tokenizer | None:
-        """Return what finds the words of a text that count; None where all do."""
+        """Return a finder of the words of a text that count; None where all do."""
         return None
 
     @abstractmethod

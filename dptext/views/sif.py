@@ -35,7 +35,7 @@ class Params(views.Params):
     def prepare(self) -> Sif:
         """Open the lexicon and weight its vectors."""
         lexicon = lexicons.find(self.lexicon)
-        return Sif(lexicon, weighting.weighted(lexicon, self.a))
+        return Sif(lexicon, weighting.weigh(lexicon, self.a))
 
 
 class Sif(views.View):
@@ -58,7 +58,7 @@ class Sif(views.View):
 
     @property
     def words(self) -> Tokenizer:
-        """Return what finds the words of the lexicon."""
+        """Return a finder of the words of the lexicon."""
         return self._tokenizer
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float64]:

@@ -17,7 +17,7 @@ from tests import made_topics
 def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Put small files in the place of the test data."""
     monkeypatch.setattr(private_rows, "TEXTS", tmp_path)
-    private_rows.rows_of.cache_clear()
+    private_rows.read_rows.cache_clear()
     public = made_topics.public_texts()
     assert public.labels is not None
     lines = [

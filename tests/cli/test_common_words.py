@@ -102,7 +102,7 @@ def test_figures_are_of_replaced_words_or_not_measured(folder: Path) -> None:
     """No figure of other settings stands in for these."""
     answer = " ".join((folder / "answer.txt").read_text().split())
     if "written not measured" not in answer:
-        assert "of all replaced words, names and other classes apart" in answer
+        assert "of all replaced words (names apart)" in answer
     else:
         assert "attacker not measured for these settings" in answer
     assert "of replaced words, without it for" in answer

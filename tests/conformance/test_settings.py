@@ -366,6 +366,10 @@ def test_policy_strategy_and_lexicon_enter_the_nonces() -> None:
     for field, _, other in changed(Policy, {}):
         value = getattr(other, field)
         seen.append(built_nonce({**base, "tokens": {field: value}}))
+    # Grammar is shown beside common words alone.
+    for shown in ({}, {"grammar": "show"}):
+        tokens = {"common": 300, **shown}
+        seen.append(built_nonce({**base, "tokens": tokens}))
     for strategy in ("record", "data-set"):
         seen.append(built_nonce({**base, "strategy": strategy}))
     seen.append(built_nonce(base, dataclasses.replace(ENGLISH, digest="other")))

@@ -655,7 +655,7 @@ def test_the_way_to_an_address_is_that_of_the_environment(
         monkeypatch.delenv(f"{name}_proxy".upper(), raising=False)
 
     def proxy(url: str) -> str | None:
-        return client.proxy_of(client.address(url, "decoder.url"))
+        return client.find_proxy(client.address(url, "decoder.url"))
 
     assert proxy("https://example.org/v1") is None
     monkeypatch.setenv("all_proxy", "one.example:8080")

@@ -19,7 +19,7 @@ from dptext.evaluation.identities import (
     IdentityFile,
     IdentityMeter,
     common_words,
-    words_of,
+    folded_words,
 )
 from dptext.evaluation.rows import Pair
 from dptext.evaluation.run import EvaluationSettings, evaluate
@@ -110,7 +110,7 @@ def test_overlapping_values_are_all_found() -> None:
     prepared = Identities.prepare(((value, None) for value in values), ())
     for _ in range(200):
         text = words(0, 12)
-        found = prepared.whole(words_of(text))
+        found = prepared.whole(folded_words(text))
         alone = {prepared.values[v] for v in values if f" {v} " in f" {text} "}
         assert found == alone
 

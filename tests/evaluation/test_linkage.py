@@ -11,7 +11,7 @@ import pytest
 
 import dptext
 from dptext.evaluation import linkage
-from dptext.evaluation.linkage import Linked
+from dptext.evaluation.linkage import LinkageFigures
 from dptext.evaluation.rows import Pair
 from tests import made_topics
 from tests.cli.running import here
@@ -23,7 +23,9 @@ def made(run_folders: Path) -> None:
     made_topics.make("linked")
 
 
-def by_name(linked: tuple[Linked, ...]) -> dict[tuple[str, str], Linked]:
+def by_name(
+    linked: tuple[LinkageFigures, ...],
+) -> dict[tuple[str, str], LinkageFigures]:
     """Return attackers by what they do."""
     names = {value: key for key, value in linkage._KNOWS.items()}
     return {(each.attack, names[each.knows]): each for each in linked}

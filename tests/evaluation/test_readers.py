@@ -100,9 +100,9 @@ def test_fields_of_a_record_and_near_duplicates_are_in_one_half() -> None:
 def test_a_text_is_known_whatever_its_capitals_and_spaces(tmp_path: Path) -> None:
     """Others are not, nor a text without any word."""
     path = written(tmp_path / "public.jsonl", ["The  router\ncrashed.", "", "Yes"])
-    known = readers.PublicText.of(str(path), None).hashes()
+    known = readers.PublicText.from_file(str(path), None).hashes()
     asked = ["the router crashed. ", "The router crashed", "", "YES"]
-    assert [readers.hash_of(text) in known for text in asked] == [
+    assert [readers.text_hash(text) in known for text in asked] == [
         *(True, False, False, True)
     ]
 
@@ -111,9 +111,9 @@ def test_records_of_several_fields_are_known(tmp_path: Path) -> None:
     """Each of their texts, and all of them as one, as `compare` reads them."""
     path = tmp_path / "public.jsonl"
     path.write_text('{"a": "the film", "b": "was good"}\n')
-    known = readers.PublicText.of(str(path), ["a", "b"]).hashes()
+    known = readers.PublicText.from_file(str(path), ["a", "b"]).hashes()
     asked = ["the film", "was good", "the film\nwas good", "was good\nthe film"]
-    assert [readers.hash_of(text) in known for text in asked] == [
+    assert [readers.text_hash(text) in known for text in asked] == [
         *(True, True, True, False)
     ]
 

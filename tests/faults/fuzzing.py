@@ -24,7 +24,7 @@ from dptext import formats, profile, settings, streams
 from dptext.errors import DptextError
 from dptext.guarantees import policy
 from dptext.guarantees.policy import ExportPolicy
-from dptext.lexicons.sources import opened, read_lines, read_npz, read_word2vec
+from dptext.lexicons.sources import open_packed, read_lines, read_npz, read_word2vec
 from dptext.report import verify
 from dptext.report.exports import Export
 from dptext.report.recompute import Recomputer
@@ -126,7 +126,7 @@ def import_packed(data: bytes) -> None:
     with tempfile.NamedTemporaryFile(suffix=".zip") as file:
         file.write(data)
         file.flush()
-        with opened(Path(file.name)) as stream:
+        with open_packed(Path(file.name)) as stream:
             read_lines(stream, "v.zip")
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from dptext import settings
 from dptext.errors import DptextError, LexiconError, UsageError
-from dptext.lexicons.sources import opened, read_lines
+from dptext.lexicons.sources import open_packed, read_lines
 from tests.cli import running
 from tests.formats.pipe import Endless
 
@@ -71,7 +71,7 @@ def test_vectors_that_swell_are_refused(pack: str, tmp_path: Path) -> None:
     else:
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as file:
             file.writestr("v.txt", b"1" * 2**27)
-    with opened(path) as stream, pytest.raises(DptextError, match="longer than"):
+    with open_packed(path) as stream, pytest.raises(DptextError, match="longer than"):
         read_lines(stream, path.name)
 
 

@@ -129,7 +129,7 @@ def configured(mechanism: str, budget: str, strategy: str = "token") -> Configur
         },
         "test",
     )
-    said = statement.statement_of(recipe, ready, spending.description, RunTerms())
+    said = statement.run_statement(recipe, ready, spending.description, RunTerms())
     return Configured(ready, spending, said)
 
 
@@ -588,7 +588,7 @@ def test_no_cut_that_follows_from_epsilon_is_claimed_of_a_total(mechanism: str) 
     )
     assert 4 * lost > most
     recipe = profile.load("balanced", {"budget": {"epsilon": 1.0, "risk": None}})
-    said = statement.statement_of(
+    said = statement.run_statement(
         recipe,
         ready,
         BudgetDescription(BudgetKind.PAST, 0.1, 5.0, total=20.0),

@@ -12,7 +12,7 @@ import pytest
 
 from dptext import profile
 from dptext.guarantees.claims import RunTerms, Strength
-from dptext.guarantees.statement import Statement, statement_of
+from dptext.guarantees.statement import Statement, run_statement
 from dptext.report import answer
 from dptext.tokens.policy import Form
 from dptext.types import BudgetDescription, BudgetKind
@@ -80,7 +80,7 @@ def statement(
         },
         "test",
     )
-    return statement_of(
+    return run_statement(
         recipe,
         claims.ready_mechanism(mechanism),
         budget_description,

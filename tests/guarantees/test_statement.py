@@ -15,7 +15,7 @@ from dptext import profile, registry
 from dptext.budgets import Budget
 from dptext.guarantees import sentences
 from dptext.guarantees.claims import RunTerms, above, factor, number
-from dptext.guarantees.statement import Statement, statement_of
+from dptext.guarantees.statement import Statement, run_statement
 from dptext.mechanisms import Mechanism
 from dptext.tokens.policy import Policy
 from dptext.types import BudgetDescription
@@ -90,7 +90,7 @@ def describe(case: Case) -> BudgetDescription:
 def statement(case: Case) -> Statement:
     """Return the statement of a case."""
     policy = tuple(case.policy.items())
-    return statement_of(
+    return run_statement(
         recipe(case.mechanism, policy, case.level, case.epsilon),
         mechanism(case.mechanism),
         describe(case),

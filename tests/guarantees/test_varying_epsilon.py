@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from dptext import profile, registry
 from dptext.guarantees import statement
 from dptext.guarantees.claims import RunTerms, Terms
-from dptext.guarantees.statement import Statement, statement_of
+from dptext.guarantees.statement import Statement, run_statement
 from dptext.mechanisms import Mechanism
 from dptext.settings import convert
 from dptext.types import (
@@ -79,7 +79,7 @@ def statement_for(
     recipe = profile.parse(
         {"mechanism": given_, "budget": {"name": "uniform", "epsilon": 1.0}}, "test"
     )
-    return statement_of(recipe, mechanism, budget_description, RunTerms())
+    return run_statement(recipe, mechanism, budget_description, RunTerms())
 
 
 def loss(one: NDArray[np.float64], two: NDArray[np.float64]) -> float:

@@ -11,7 +11,12 @@ from dptext import lexicons, progress
 from dptext.errors import LexiconError, UsageError
 from dptext.lexicons import importing, store
 from dptext.lexicons.importing import Settings, make
-from dptext.lexicons.store import cached_folder, folder_of, packaged_folder, user_folder
+from dptext.lexicons.store import (
+    cached_folder,
+    lexicon_folder,
+    packaged_folder,
+    user_folder,
+)
 from tests.lexicons import files
 
 pytestmark = pytest.mark.usefixtures("empty_folders")
@@ -24,7 +29,7 @@ def source(tmp_path: Path) -> Path:
 
 
 def _import(source: Path, name: str) -> str:
-    return store.save(make(source, name, Settings()), folder_of(name))
+    return store.save(make(source, name, Settings()), lexicon_folder(name))
 
 
 def test_a_name_that_was_imported(source: Path) -> None:
@@ -117,14 +122,14 @@ def test_an_imported_name_goes_before_a_file(
 def test_names_are_no_paths(name: str) -> None:
     """A name that could lead out of the store is refused."""
     with pytest.raises(UsageError, match="letters, digits"):
-        folder_of(name)
+        lexicon_folder(name)
 
 
 @pytest.mark.parametrize("name", ["builtin", "english"])
 def test_the_built_in_name_is_kept(name: str) -> None:
     """No import may take the name of the built-in lexicon."""
     with pytest.raises(UsageError, match="choose another"):
-        folder_of(name)
+        lexicon_folder(name)
 
 
 def test_a_broken_lexicon_is_listed_as_such(tmp_path: Path) -> None:

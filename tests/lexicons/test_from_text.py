@@ -148,7 +148,7 @@ def test_an_adapted_lexicon_is_measured_and_stated(
     """A table with shares; a report names the public text, and says what it leaves."""
     monkeypatch.setenv("DPTEXT_HOME", str(tmp_path / "home"))
     base, _ = tickets
-    store.save(base, store.folder_of("small"))
+    store.save(base, store.lexicon_folder("small"))
     rng = np.random.default_rng(4)
     lines = [
         " ".join(base.words[row] for row in rng.zipf(1.1, 80) if row < 2000)
@@ -198,7 +198,7 @@ def test_an_adapted_lexicon_is_measured_and_stated(
     (tmp_path / "kept").rename(ours)
     assert found(private, output)
     # Nor does another lexicon get the figures by its name.
-    store.save(replace(base, name="mine"), store.folder_of("mine"))
+    store.save(replace(base, name="mine"), store.lexicon_folder("mine"))
     assert not found(private, output)
 
 
@@ -266,5 +266,5 @@ def test_new_names_are_the_input_that_all_names_are(builtin: Lexicon) -> None:
     assert named[row_of["xanthippine"]]
     assert not named[row_of["qzzorp"]]
     assert named.sum() == rows_of_names(builtin).sum() + 1
-    closed = closed_classes.sealed(english)
+    closed = closed_classes.sealed_words(english)
     assert not closed[english.orders[row_of["qzzorp"], 1:].astype(int)].any()

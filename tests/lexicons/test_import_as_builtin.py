@@ -15,7 +15,7 @@ from dptext.errors import LexiconError, UsageError
 from dptext.lexicons import store
 from dptext.lexicons.importing import AsBuiltIn, Settings, make
 from dptext.lexicons.orders import rows_of_names
-from dptext.lexicons.store import folder_of
+from dptext.lexicons.store import lexicon_folder
 from dptext.types import PARTS, Lexicon
 from tests.lexicons import files
 
@@ -153,7 +153,7 @@ def test_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert ran.exit_code == 0, ran.output
     described = json.loads(ran.stdout)
     assert described["language"] == "en"
-    assert (folder_of("mine") / "LICENSE.wordnet").is_file()
+    assert (lexicon_folder("mine") / "LICENSE.wordnet").is_file()
 
 
 def test_names_of_imported_vectors_are_one_input(tmp_path: Path) -> None:

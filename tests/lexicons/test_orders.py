@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from dptext.lexicons import orders
-from tools.english.orders import far_of_all
+from tools.english.orders import far_bounds
 
 
 def vectors(size: int, d: int = 5, *, scale: float = 1.0) -> NDArray[np.float32]:
@@ -96,7 +96,7 @@ def test_large_vocabularies_take_wider_ids() -> None:
 def test_far_of_a_list_made_by_hand() -> None:
     """The bound of a given list is the nearest word outside it, rounded down."""
     rows = np.array([[1.0], [2.0], [4.0], [0.0]], np.float16)
-    far = orders.far_of(rows, 3, np.array([0, 2]))
+    far = orders.far_bound(rows, 3, np.array([0, 2]))
     assert far <= 2.0
     assert far == pytest.approx(2.0)
 
@@ -151,7 +151,7 @@ def test_far_of_any_orders_is_a_tight_bound() -> None:
     rows = vectors(120)
     rng = np.random.default_rng(8)
     listed = np.array([rng.permutation(120)[:20] for _ in range(121)], np.uint16)
-    far = far_of_all(rows, listed)
+    far = far_bounds(rows, listed)
     gaps = distances(rows)
     np.put_along_axis(gaps, listed.astype(np.int64), np.inf, axis=1)
     assert (far.astype(np.float64) <= gaps.min(axis=1)).all()

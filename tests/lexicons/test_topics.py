@@ -173,7 +173,7 @@ def test_topics_follow_labels() -> None:
 
 def test_damaged_files_are_refused(made: topics.TopicFile) -> None:
     """A changed file of topics is refused or has another digest."""
-    path = topics.path_of("damaged")
+    path = topics.topic_path("damaged")
     first = made.sizes["4"]
     for wrong in (
         replace(first, words=first.words[:3]),

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dptext.errors import UsageError
 from dptext.measures import bayes_risk
-from dptext.measures.sampled_risk import bands_of
+from dptext.measures.sampled_risk import frequency_bands
 from dptext.mechanisms import Mechanism
 from dptext.tokens.policy import Listed, Policy
 from dptext.types import NUMBER
@@ -95,7 +95,7 @@ def test_the_closed_form_of_rank_is_the_one_by_rows(
     shares = small.zipf(size, seed=3)
     for epsilon in (0.5, 6.0):
         closed = bayes_risk.best_guesses(mechanism, shares, epsilon, size)
-        bands = bands_of(size)
+        bands = frequency_bands(size)
         by_rows = Mechanism.best_guesses(mechanism, shares, epsilon, bands)
         np.testing.assert_allclose(closed, by_rows, rtol=1e-10)
 

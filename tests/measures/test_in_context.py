@@ -279,7 +279,7 @@ def test_figures_of_another_version_are_not_measured(
     file.write_text(json.dumps(data))
     monkeypatch.setattr(calibrate, "shipped_readers", lambda: file)
     assert context_risk.measured(ready) == ()
-    assert context_risk.ladder_of(ready) == {}
+    assert context_risk.measured_ladder(ready) == {}
 
 
 @pytest.mark.parametrize(
@@ -302,11 +302,11 @@ def test_a_risk_between_measured_ones_has_a_lower_limit(
     over: dict[str, object], at: float | None
 ) -> None:
     """The figures of the next smaller risk, where settings differ in nothing else."""
-    measures = PublicMeasures.of(open_pipeline("balanced", over), with_risk=False)
+    measures = PublicMeasures.measure(open_pipeline("balanced", over), with_risk=False)
     assert measures.readers_risk == at
     assert bool(measures.in_context) == (at is not None)
     assert measures.written == ()
-    exact = PublicMeasures.of(open_pipeline("balanced"))
+    exact = PublicMeasures.measure(open_pipeline("balanced"))
     assert exact.readers_risk is None
     assert exact.in_context
     assert exact.written
@@ -314,7 +314,7 @@ def test_a_risk_between_measured_ones_has_a_lower_limit(
 
 def test_a_smaller_risk_finds_less_in_every_kind_of_text() -> None:
     """So that figures of a smaller measured risk are a lower limit for a larger one."""
-    rungs = sorted(context_risk.ladder_of(open_pipeline("balanced")).items())
+    rungs = sorted(context_risk.measured_ladder(open_pipeline("balanced")).items())
     assert len(rungs) == 8
     before: dict[str, float] = {}
     for _, rung in rungs:

@@ -118,10 +118,11 @@ def test_profiles_say_what_the_strongest_reader_finds() -> None:
 
 
 def test_the_first_screens_have_the_figures_that_ship() -> None:
-    """README and guide say of the default what its answer says, in the same lines."""
-    document = dptext.privatize(["The film was good."], report=True)[1]
-    lines = {line.name: line.sentence for line in answer.answer(document)}
-    for page in ("README.md", "docs/guide.md"):
+    """README and guide say of a profile what its answer says, in the same lines."""
+    for page, name in (("README.md", "readable"), ("docs/guide.md", "balanced")):
+        document = dptext.privatize(["The film was good."], name, report=True)[1]
+        lines = {line.name: line.sentence for line in answer.answer(document)}
         shown = " ".join((ROOT / page).read_text().split())
-        for name in ("written", "attacker", "one draw", "original"):
-            assert f"{name} {lines[name]}" in shown, page
+        for line in ("written", "attacker", "one draw", "original"):
+            if line in lines and not ("anonymous" in lines and line == "original"):
+                assert f"{line} {lines[line]}" in shown, page

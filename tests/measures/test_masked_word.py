@@ -34,7 +34,7 @@ def test_guesses_are_counted(model: str) -> None:
 def test_only_the_word_is_hidden() -> None:
     """Its space and the punctuation around it stay; the rest of the text is seen."""
     pieces = ["Well", ",", " cats", "."]
-    shown = [run._masked("[M]", pieces, position) for position in (0, 2)]
+    shown = [run._masked_text("[M]", pieces, position) for position in (0, 2)]
     assert shown == ["[M], cats.", "Well, [M]."]
 
 

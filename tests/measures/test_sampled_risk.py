@@ -13,7 +13,7 @@ from scipy import integrate, special
 from dptext.errors import UsageError
 from dptext.measures import bayes_risk, calibrate, sampled_risk
 from dptext.measures import sampled_risk as guessing_rule
-from dptext.measures.sampled_risk import bands_of, sampled_games, wins_of_points
+from dptext.measures.sampled_risk import frequency_bands, sampled_games, wins_of_points
 from dptext.mechanisms import Mechanism
 from tests import distributions, prepared, small
 from tests.measures.drawing import drawing
@@ -94,7 +94,7 @@ def test_wins_are_those_of_all_scores_in_double_precision(
 ) -> None:
     """Tiles, bands and single precision change nothing: every play is compared."""
     mechanism = prepared.ready(name, small.cloud(1300, 5), **params)
-    shares, bands, epsilon = small.zipf(1300), bands_of(1300), 6.0
+    shares, bands, epsilon = small.zipf(1300), frequency_bands(1300), 6.0
     sample = sampled_games(shares, 700, "tiles")
     won = wins_of_points(mechanism, epsilon, shares, sample)
     eps = np.full(700, epsilon)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from dptext import models, settings
 from dptext.readers import causal
 from dptext.readers.causal import CausalModel, CausalReader, Speller
+from dptext.readers.channel import Shown
 from dptext.readers.layout import Piece, texts_of
 from dptext.readers.pairs import PairReader
 from dptext.tokens import joining
@@ -187,7 +188,7 @@ def test_a_word_without_candidates_stays(
     channel = channel_of(Policy())
     reader = CausalReader(channel, source, beam=2, candidates=3)
     batch = release(Policy(), ["cat dog"])
-    table = reader.inputs.table(EPSILON)
+    table = reader.inputs.table(Shown(EPSILON))
     table.rows[batch.drawn[0]] = SIZE
     monkeypatch.setattr(reader.inputs, "table", lambda epsilon: table)
     read = reader.read(batch)

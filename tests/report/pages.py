@@ -143,7 +143,7 @@ def internal_report(
     job = Job((str(source),), str(folder / "out.txt"), Selection())
     tally = Tally.begin(ready.lexicon)
     key = RunKey.fresh()
-    measures = PublicMeasures.of(ready)
+    measures = PublicMeasures.measure(ready)
     written = running.run(job, ready, key, tally)
     return build.finished(ready, job, key, tally, [written], measures)
 

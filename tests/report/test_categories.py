@@ -35,7 +35,7 @@ def test_words_of_each_category_are_counted(builtin: Lexicon) -> None:
         *context_risk.CATEGORIES.values()
     }
     pipeline = open_pipeline("balanced")
-    attack = context_risk.attacked(
+    attack = context_risk.attack_records(
         pipeline, (), [[TEXTS]], pipeline.randomness(RunKey.from_seed(0))
     )
     found = attack.written()

@@ -90,7 +90,7 @@ def test_report_of_several_outputs_names_none(tmp_path: Path) -> None:
         RunKey.fresh(),
         Tally.begin(ready.lexicon),
         written,
-        PublicMeasures.of(ready, with_risk=False),
+        PublicMeasures.measure(ready, with_risk=False),
     )
     assert report.output is None
     assert report.words is not None

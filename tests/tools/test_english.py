@@ -107,12 +107,12 @@ def test_frequencies_are_those_of_the_sources(tmp_path: Path) -> None:
 )
 def test_names_are_written_as_names(key: str, written: str) -> None:
     """Prefixes, hyphens and dots have their capitals."""
-    assert words.name_of(key) == written
+    assert words.written_name(key) == written
 
 
 def test_the_commoner_casing_is_shown(database: WordNet) -> None:
     """Names keep their capital; a capital in one example does not make one."""
-    forms = words.forms_of(database)
+    forms = words.count_forms(database)
     assert words.commonest(forms["london"]) == "London"
     assert words.commonest(forms["thing"]) == "thing"
 

@@ -86,7 +86,7 @@ def test_what_a_vector_is_of(pool: str, tmp_path: Path) -> None:
 def test_sif_weighs_by_frequency_and_takes_the_common_part_off(tmp_path: Path) -> None:
     """A / (a + p), less the first singular vector of the weighted table."""
     base = ready_release(tmp_path, "laplace", "mean").lexicon
-    table = weighting.weighted(base, 1e-2)
+    table = weighting.weigh(base, 1e-2)
     prior = np.append(base.prior, base.prior.min())
     rows = base.vectors.astype(np.float64) * (1e-2 / (1e-2 + prior))[:, None]
     _, _, axes = np.linalg.svd(rows * np.sqrt(prior)[:, None], full_matrices=False)

@@ -28,9 +28,9 @@ from tools.english.forms import (
     Vocabulary,
     load,
 )
-from tools.english.orders import far_of_all, figures_of
+from tools.english.orders import build_figures, far_bounds
 from tools.english.orders import orders as orders_of
-from tools.english.vectors import beside, of_words, unit
+from tools.english.vectors import beside, unit, word_vectors
 from tools.english.words import Cases, select
 
 VERSION = 6  # of the recipe: a change that changes the digest raises it
@@ -60,6 +60,7 @@ _UNKNOWN = (
     "nouns of little meaning, which are also its order; all names of persons, unknown "
     "ones too, have one order, a list of names"
 )
+__all__ = ["Sources", "build_english"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,7 @@ def _chosen(
     counts = frequencies.blended(model, build_sources.symspell, raw.words)
     elements = numbers.counts(1e3 * _NUMBERS_PER_MILLE)
     chosen = select(counts, size - len(elements))
-    glove, fitted = of_words(english, [*chosen], row_of, raw.vectors, SEED)
+    glove, fitted = word_vectors(english, [*chosen], row_of, raw.vectors, SEED)
     cases = Cases(english, build_sources.scowl)
     written = cases.all([*chosen], glove)
     spoken = frozenset(map(key_of, model.words))
@@ -169,7 +170,7 @@ def _assembled(
     english: English, words: _Words, listed: int, build_sources: Sources
 ) -> Lexicon:
     written, outputs = tuple(words.written), words.outputs
-    sealed = classes.classes_of(written, english.grammatical)
+    sealed = classes.read_classes(written, english.grammatical)
     sealed = replace(
         sealed,
         listed=_filled(sealed.listed, outputs, listed),
@@ -177,7 +178,7 @@ def _assembled(
     )
     stand_ins = sealed.unknown
     glove = _with_unknown(words.glove, stand_ins)
-    known, arrays = figures_of(
+    known, arrays = build_figures(
         english=english,
         words=written,
         vectors=glove,
@@ -214,7 +215,7 @@ def _assembled(
         vectors=vectors,
         counts=words.counts,
         orders=orders,
-        far=far_of_all(vectors, orders),
+        far=far_bounds(vectors, orders),
         digest="",
         meta=meta,
         **arrays,
@@ -239,6 +240,3 @@ def _with_unknown(
 ) -> NDArray[np.float64]:
     """Add the row of unknown words, the mean direction of its stand-ins."""
     return np.vstack((rows, unit(rows[stand_ins].mean(axis=0, keepdims=True))))
-
-
-__all__ = ["Sources", "build_english"]

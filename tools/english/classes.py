@@ -38,8 +38,15 @@ NAMES, UNKNOWN = "names", "unknown"
 # Closed classes whose words stand in orders of their own class alone. Words of a class
 # are all of its words, or those that `proper.txt` has.
 SEALED = (
-    *("places", "organisations", "others", "months", "weekdays", "currency"),
-    *("titles", "numbers", "negation"),
+    "places",
+    "organisations",
+    "others",
+    "months",
+    "weekdays",
+    "currency",
+    "titles",
+    "numbers",
+    "negation",
 )
 # The one of these whose words do not come first in orders of their class: what its
 # words have in common is no more than a capital.
@@ -57,6 +64,8 @@ _NEVER = frozenset({"health", "religion", "origin", "sexuality"})
 _NEWS_OUTPUTS = 12
 # What can never be a name, though it is written with a capital.
 _PLACES_OF_NEWS = "places of war"
+# Function words with a capital that are labels of names.
+_LABELS = frozenset({"st", "jr", "sr"})
 
 
 @cache
@@ -90,7 +99,7 @@ def never_written() -> frozenset[str]:
 
 
 @cache
-def category_of(key: str) -> str:
+def number_category(key: str) -> str:
     """Return the special category whose words are no outputs, "" for none."""
     for each in word_classes(ENGLISH):
         if each.special in _NEVER and key in each.words:
@@ -165,7 +174,7 @@ class Classes:
     """The special category of words that are no outputs, a number, else -1: (V,)."""
 
 
-def classes_of(words: Sequence[str], grammatical: frozenset[str]) -> Classes:
+def read_classes(words: Sequence[str], grammatical: frozenset[str]) -> Classes:
     """Return the classes of words as they are written."""
     keys = [key_of(word) for word in words]
     row_of = {key: row for row, key in enumerate(keys)}
@@ -197,7 +206,7 @@ def classes_of(words: Sequence[str], grammatical: frozenset[str]) -> Classes:
         gender=gender,
         function=function,
         titles=_titles(row_of, gender),
-        category=np.array([_number_of(key) for key in keys], np.int8),
+        category=np.array([_number_class(key) for key in keys], np.int8),
     )
 
 
@@ -215,8 +224,8 @@ def _titles(
     }
 
 
-def _number_of(key: str) -> int:
-    category = category_of(key)
+def _number_class(key: str) -> int:
+    category = number_category(key)
     return sorted(_NEVER).index(category) if category else -1
 
 
@@ -267,7 +276,3 @@ def may_stay(
         rows = rows[np.argsort(-counts[rows], kind="stable")]
         stay[rows[_NEWS_OUTPUTS:]] = False
     return stay | must, must
-
-
-# Function words with a capital that are labels of names.
-_LABELS = frozenset({"st", "jr", "sr"})

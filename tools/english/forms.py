@@ -40,6 +40,53 @@ from tools.english.wordnet import (
     used_in_glosses,
 )
 
+_VOWELS = re.compile(r"[aeiouy]+")
+# -our words of British English whose American form has -or.
+_OUR = (
+    "arbour|ardour|armour|behaviour|candour|clamour|colour|demeanour|endeavour|favour|"
+    "fervour|flavour|glamour|harbour|honour|humour|labour|neighbour|odour|parlour|"
+    "rancour|rigour|rumour|saviour|savour|splendour|succour|tumour|valour|vapour|vigour"
+)
+_TO_AMERICAN = (
+    (re.compile(rf"^((?:dis|mis|un)?)({_OUR})"), lambda m: m[1] + m[2][:-2] + "r"),
+    (
+        re.compile(r"^(cent|fib|goit|lit|lust|meag|och|sab|somb|spect|theat|tit)re"),
+        r"\1er",
+    ),
+    (re.compile(r"yse(?=$|[drs])"), "yze"),
+    (re.compile(r"^(def|off|pret|lic)ence"), r"\1ense"),
+    (re.compile(r"^(anal|catal|dial|mon)ogue"), r"\1og"),
+)
+_TO_BRITISH = (
+    (re.compile(r"(?<=[a-z]{3})iz(?=(?:e[drs]?|ers|es|ing|ation|ations|able)$)"), "is"),
+    (re.compile(r"yz(?=(?:e[drs]?|ers|es|ing)$)"), "ys"),
+)
+_NOT_VARIANTS = frozenset({"capsize", "resize", "downsize", "oversize", "seize"})
+# The part that each form has in the use of its lemma: rules of thumb, from no corpus.
+SHARES = {
+    ("n", "base"): 0.72, ("n", "plural"): 0.28,
+    ("v", "base"): 0.36, ("v", "third"): 0.12, ("v", "past"): 0.32, ("v", "ing"): 0.20,
+    ("a", "base"): 0.95, ("a", "er"): 0.025, ("a", "est"): 0.025,
+    ("r", "base"): 0.98, ("r", "er"): 0.01, ("r", "est"): 0.01,
+}  # fmt: skip
+# Derived words that WordNet does not list, as a part of their base's use.
+DERIVED_SHARE = 0.01
+VARIANT_SHARE = 0.25
+# Forms that the rules allow and usage mostly does not ("goodnesses").
+RARE_SHARE = 0.04
+_MASS = ("ness", "ism", "hood", "ship", "ing")
+# Capitalised nouns with a plural: persons ("Americans") and times ("Mondays").
+_COUNTED_FILES = frozenset({18, 28})
+# Classes that are grammar only; what WordNet says of nouns of that spelling ("in" the
+# inch) is not about them.
+_GRAMMAR = (
+    "determiner", "pronoun", "preposition", "conjunction", "auxiliary", "contraction",
+    "clitic", "particle", "adverb", "interjection",
+)  # fmt: skip
+_SHORT = 3
+_USED = 2.0  # a definition counts 1, an example 2
+_LETTERS = frozenset({"a", "i"})
+
 
 @cache
 def classes() -> dict[str, dict[str, float]]:
@@ -79,30 +126,6 @@ def kinds_of_names() -> dict[str, list[str]]:
     return kinds
 
 
-_VOWELS = re.compile(r"[aeiouy]+")
-# -our words of British English whose American form has -or.
-_OUR = (
-    "arbour|ardour|armour|behaviour|candour|clamour|colour|demeanour|endeavour|favour|"
-    "fervour|flavour|glamour|harbour|honour|humour|labour|neighbour|odour|parlour|"
-    "rancour|rigour|rumour|saviour|savour|splendour|succour|tumour|valour|vapour|vigour"
-)
-_TO_AMERICAN = (
-    (re.compile(rf"^((?:dis|mis|un)?)({_OUR})"), lambda m: m[1] + m[2][:-2] + "r"),
-    (
-        re.compile(r"^(cent|fib|goit|lit|lust|meag|och|sab|somb|spect|theat|tit)re"),
-        r"\1er",
-    ),
-    (re.compile(r"yse(?=$|[drs])"), "yze"),
-    (re.compile(r"^(def|off|pret|lic)ence"), r"\1ense"),
-    (re.compile(r"^(anal|catal|dial|mon)ogue"), r"\1og"),
-)
-_TO_BRITISH = (
-    (re.compile(r"(?<=[a-z]{3})iz(?=(?:e[drs]?|ers|es|ing|ation|ations|able)$)"), "is"),
-    (re.compile(r"yz(?=(?:e[drs]?|ers|es|ing)$)"), "ys"),
-)
-_NOT_VARIANTS = frozenset({"capsize", "resize", "downsize", "oversize", "seize"})
-
-
 def adverb(adjective: str) -> str:
     """Return the form with -ly."""
     if adjective.endswith("ic"):
@@ -136,23 +159,6 @@ def variants(word: str) -> list[str]:
         return []
     spellings = [rule.sub(to, word) for rule, to in (*_TO_AMERICAN, *_TO_BRITISH)]
     return [other for other in dict.fromkeys(spellings) if other != word]
-
-
-# The part that each form has in the use of its lemma: rules of thumb, from no corpus.
-SHARES = {
-    ("n", "base"): 0.72, ("n", "plural"): 0.28,
-    ("v", "base"): 0.36, ("v", "third"): 0.12, ("v", "past"): 0.32, ("v", "ing"): 0.20,
-    ("a", "base"): 0.95, ("a", "er"): 0.025, ("a", "est"): 0.025,
-    ("r", "base"): 0.98, ("r", "er"): 0.01, ("r", "est"): 0.01,
-}  # fmt: skip
-# Derived words that WordNet does not list, as a part of their base's use.
-DERIVED_SHARE = 0.01
-VARIANT_SHARE = 0.25
-# Forms that the rules allow and usage mostly does not ("goodnesses").
-RARE_SHARE = 0.04
-_MASS = ("ness", "ism", "hood", "ship", "ing")
-# Capitalised nouns with a plural: persons ("Americans") and times ("Mondays").
-_COUNTED_FILES = frozenset({18, 28})
 
 
 def candidates(wordnet: WordNet) -> dict[str, tuple[Link, ...]]:
@@ -312,14 +318,6 @@ def _add_variants(links: dict[str, list[Link]]) -> None:
                 ]
 
 
-# Classes that are grammar only; what WordNet says of nouns of that spelling ("in" the
-# inch) is not about them.
-_GRAMMAR = (
-    "determiner", "pronoun", "preposition", "conjunction", "auxiliary", "contraction",
-    "clitic", "particle", "adverb", "interjection",
-)  # fmt: skip
-
-
 def grammatical() -> frozenset[str]:
     """Return the keys of the words that are grammar only."""
     return frozenset(key_of(word) for name in _GRAMMAR for word in classes()[name])
@@ -366,11 +364,6 @@ def load(folder: Path) -> English:
         ties={key: ties for key, ties in links.items() if key not in closed},
         grammatical=closed,
     )
-
-
-_SHORT = 3
-_USED = 2.0  # a definition counts 1, an example 2
-_LETTERS = frozenset({"a", "i"})
 
 
 class Vocabulary:

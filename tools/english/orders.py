@@ -56,6 +56,32 @@ from tools.english.wordnet import (
 _BLOCK = 256
 # Words looked at beyond the listed ones, so that some are not listed.
 _SPARE = 32
+# A word of a class of its own before all others of its order.
+_FIRST = 100.0
+# Of the outputs, the part nearest to a special category, which stand for none of its
+# words.
+_TELLING = 0.03
+Shares = dict[str, float]
+# Where WordNet names one thing: the first lemma met on the way up tells its kind.
+_KINDS = {
+    "city": "city", "town": "city", "country": "country", "state": "state",
+    "American state": "state", "province": "state", "island": "land",
+    "mountain": "land", "mountain range": "land", "continent": "land",
+    "river": "water", "lake": "water", "sea": "water", "ocean": "water",
+    "body of water": "water", "region": "land", "location": "land",
+    "person": "family", "deity": "deity", "organization": "body", "language": "tongue",
+    "war": "event", "event": "event",
+}  # fmt: skip
+_VOTERS = 10
+_NAME = 0.3  # what all names share
+_CLOSED = 0.3  # what all words of closed classes share
+# Forms that rules derive -> part of speech and inflection.
+_DERIVED = {
+    "ly": "r base", "ness": "n base", "un": "a base", "agent": "n base",
+    "agents": "n plural", "able": "a base",
+}  # fmt: skip
+# The tag of a word -> its part of speech (dptext.types.PARTS).
+_PARTS = {"n": "noun", "v": "verb", "a": "adjective", "s": "adjective", "r": "adverb"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,13 +171,6 @@ def order_of_unknown(
     return np.asarray(largest(scores, listed)[0])
 
 
-# A word of a class of its own before all others of its order.
-_FIRST = 100.0
-# Of the outputs, the part nearest to a special category, which stand for none of its
-# words.
-_TELLING = 0.03
-
-
 class _Scoring:
     """Figures with what is the same for every row."""
 
@@ -224,7 +243,7 @@ class _Scoring:
         scores[np.ix_(content, classes.function[: self._outputs])] += 2 * NEVER
 
 
-def figures_of(
+def build_figures(
     english: English,
     words: Sequence[str],
     vectors: NDArray[Any],
@@ -277,31 +296,6 @@ def grouped(keys: Sequence[str], alike: Sequence[tuple[str, ...]]) -> list[list[
         [other for other in others if other != row]
         for row, others in enumerate(others_of)
     ]
-
-
-Shares = dict[str, float]
-# Where WordNet names one thing: the first lemma met on the way up tells its kind.
-_KINDS = {
-    "city": "city", "town": "city", "country": "country", "state": "state",
-    "American state": "state", "province": "state", "island": "land",
-    "mountain": "land", "mountain range": "land", "continent": "land",
-    "river": "water", "lake": "water", "sea": "water", "ocean": "water",
-    "body of water": "water", "region": "land", "location": "land",
-    "person": "family", "deity": "deity", "organization": "body", "language": "tongue",
-    "war": "event", "event": "event",
-}  # fmt: skip
-_VOTERS = 10
-_NAME = 0.3  # what all names share
-_CLOSED = 0.3  # what all words of closed classes share
-# Forms that rules derive -> part of speech and inflection.
-_DERIVED = {
-    "ly": "r base", "ness": "n base", "un": "a base", "agent": "n base",
-    "agents": "n plural", "able": "a base",
-}  # fmt: skip
-
-
-# The tag of a word -> its part of speech (dptext.types.PARTS).
-_PARTS = {"n": "noun", "v": "verb", "a": "adjective", "s": "adjective", "r": "adverb"}
 
 
 class Profiles(NamedTuple):
@@ -461,7 +455,7 @@ def _rows(shares_of: Sequence[Shares]) -> NDArray[np.float64]:
     return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
 
 
-def far_of_all(
+def far_bounds(
     vectors: NDArray[np.floating], orders: NDArray[np.integer]
 ) -> NDArray[np.float32]:
     """Return for orders (V + 1, k) of any kind how near unlisted words are: (V + 1,).
@@ -474,7 +468,7 @@ def far_of_all(
     near = Nearest(rows, size)
 
     def work(block: slice) -> None:
-        nearest, beyond = near.of(block, min(listed + _SPARE, size))
+        nearest, beyond = near.query(block, min(listed + _SPARE, size))
         for row, ids, bound in zip(
             range(size + 1)[block], nearest, beyond, strict=True
         ):

@@ -41,6 +41,19 @@ MARGIN = 0.4
 EPOCHS = 4
 _SET, _RATE, _TINY = 128, 0.05, 1e-6
 _FAR = 9.0  # beyond any cosine
+# The part of a share that a step up keeps, and that each other relation passes on.
+DECAY = 0.6
+_PASSED = {"&": 0.6, "^": 0.6, "*": 0.6, "$": 0.6, ">": 0.6, "+": 0.4, "\\": 0.4}
+_UP = ("@", "@i")
+NEAREST, NEAR = 20, 0.2
+_BLOCK = 512
+# The length of the fitted part and of the best word's polarity beside GloVe's.
+FITTED, POLARITY = 1.2, 0.6
+# Words whose neighbours in WordNet are drawn together.
+_FIRST = 30_000
+# How far a word that has only the vector of its class lies from it.
+_APART = 0.3
+_ENDINGS = ("n't", "'s", "'re", "'ve", "'ll", "'d", "'m")
 
 
 def fitted(
@@ -106,14 +119,6 @@ def _step(
     np.add.at(total, row_of, slope)
     squares[words] += total**2
     rows[words] -= _RATE * total / np.sqrt(squares[words])
-
-
-# The part of a share that a step up keeps, and that each other relation passes on.
-DECAY = 0.6
-_PASSED = {"&": 0.6, "^": 0.6, "*": 0.6, "$": 0.6, ">": 0.6, "+": 0.4, "\\": 0.4}
-_UP = ("@", "@i")
-NEAREST, NEAR = 20, 0.2
-_BLOCK = 512
 
 
 def places_in_wordnet(
@@ -197,16 +202,7 @@ def near_pairs(matrix: csr_matrix, first: int) -> list[tuple[int, int]]:
     return sorted(pairs)
 
 
-# The length of the fitted part and of the best word's polarity beside GloVe's.
-FITTED, POLARITY = 1.2, 0.6
-# Words whose neighbours in WordNet are drawn together.
-_FIRST = 30_000
-# How far a word that has only the vector of its class lies from it.
-_APART = 0.3
-_ENDINGS = ("n't", "'s", "'re", "'ve", "'ll", "'d", "'m")
-
-
-def of_words(
+def word_vectors(
     english: English,
     keys: Sequence[str],
     row_of: Mapping[str, int],

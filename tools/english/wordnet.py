@@ -32,6 +32,32 @@ LISTS = Path(__file__).with_name("lists")
 # Part of speech -> the ending of its files, in the order in which synsets are numbered.
 FILES = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 _TYPES = ("n", "v", "a", "r", "a")  # ss_type 1..5 of a sense key; 5 is a satellite
+LemmaWeights = Mapping[tuple[str, str], float]  # (lemma, part of speech) -> use
+_Raw = tuple[str, int, int, tuple[str, ...], list[tuple[str, str, int, str]], str]
+# An example is running English, a definition is not.
+EXAMPLE_WEIGHT = 2.0
+DEFINITION_WEIGHT = 1.0
+TAGGED_WEIGHT = 3.0
+# SemCor tags names with these lemmas, so that their counts are not those of the words.
+NAME_TAGS = frozenset({"person", "group", "location"})
+# Short words are used more (Zipf's law of abbreviation); up to these lengths.
+_BREVITY = ((5, 2.5), (7, 2.0), (9, 1.4), (11, 1.0))
+_LONG = 0.6
+_ORDINARY = {"n": 0.5, "v": 1.0, "a": 0.8, "r": 0.8}
+# Lexicographer files: animal, body, plant, substance; Latin and chemistry.
+_TECHNICAL_FILES = frozenset({5, 20, 27})
+_TECHNICAL = 0.25
+# A shared meaning must be at least this part of the use of both words.
+SMALLEST = 0.05
+MOST = 12
+_RELATIONS = {"&": 1.0, "!": -1.0, "^": 0.6, "+": 0.8, "\\": 0.8, "*": 0.4, "@": 0.15}
+_NEGATIVE = frozenset(
+    "not no without lacking lack nor never free devoid failing freedom absence".split()
+)
+_REACH = 3  # words after a negation that it turns round
+_STEPS = 12
+_KEPT = 0.85  # of what the neighbours say; the rest is a seed's own
+_SCALE = 0.04  # the polarity at which a word counts as fairly good or bad
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +112,6 @@ class Link:
 
 
 Links = Mapping[str, tuple[Link, ...]]  # key of a word -> its ties to lemmas
-LemmaWeights = Mapping[tuple[str, str], float]  # (lemma, part of speech) -> use
 
 
 def read_database(folder: Path) -> WordNet:
@@ -123,9 +148,6 @@ def _lines(path: Path) -> Iterator[str]:
     except UnicodeDecodeError:
         raise LexiconError(f"{path}: not a WordNet 3.0 file") from None
     return iter(text.splitlines())
-
-
-_Raw = tuple[str, int, int, tuple[str, ...], list[tuple[str, str, int, str]], str]
 
 
 def _synsets(folder: Path, pos: str) -> Iterator[_Raw]:
@@ -197,12 +219,7 @@ def _exceptions(folder: Path, pos: str) -> Iterator[tuple[str, str]]:
             yield form.replace("_", " "), base.replace("_", " ")
 
 
-# An example is running English, a definition is not.
-EXAMPLE_WEIGHT = 2.0
-DEFINITION_WEIGHT = 1.0
-
-
-def words_of(text: str) -> Iterator[str]:
+def split_words(text: str) -> Iterator[str]:
     """Yield the words of a text as the splitter of dptext sees them."""
     for piece in split(text):
         if kind_of(piece) == kinds.WORD:
@@ -213,7 +230,7 @@ def gloss_words(synset: Synset) -> Iterator[tuple[str, float, bool]]:
     """Yield each word of a gloss, its weight, and whether it begins an example."""
     for number, text in enumerate(synset.gloss.split('"')):
         weight = EXAMPLE_WEIGHT if number % 2 else DEFINITION_WEIGHT
-        for position, word in enumerate(words_of(text)):
+        for position, word in enumerate(split_words(text)):
             yield word, weight, bool(number % 2) and not position
 
 
@@ -224,18 +241,6 @@ def used_in_glosses(wordnet: WordNet) -> Counter[str]:
         for word, weight, _ in gloss_words(synset):
             used[key_of(word)] += weight  # type: ignore[assignment]
     return used
-
-
-TAGGED_WEIGHT = 3.0
-# SemCor tags names with these lemmas, so that their counts are not those of the words.
-NAME_TAGS = frozenset({"person", "group", "location"})
-# Short words are used more (Zipf's law of abbreviation); up to these lengths.
-_BREVITY = ((5, 2.5), (7, 2.0), (9, 1.4), (11, 1.0))
-_LONG = 0.6
-_ORDINARY = {"n": 0.5, "v": 1.0, "a": 0.8, "r": 0.8}
-# Lexicographer files: animal, body, plant, substance; Latin and chemistry.
-_TECHNICAL_FILES = frozenset({5, 20, 27})
-_TECHNICAL = 0.25
 
 
 def lemma_weights(wordnet: WordNet) -> LemmaWeights:
@@ -263,11 +268,6 @@ def _ordinary(pos: str, synsets: Sequence[Synset]) -> float:
 
 def _brevity(lemma: str) -> float:
     return next((factor for most, factor in _BREVITY if len(lemma) <= most), _LONG)
-
-
-# A shared meaning must be at least this part of the use of both words.
-SMALLEST = 0.05
-MOST = 12
 
 
 def synonyms(
@@ -379,16 +379,6 @@ def content_of_synsets(wordnet: WordNet) -> NDArray[np.float64]:
     return np.asarray(np.log(shares / total))
 
 
-_RELATIONS = {"&": 1.0, "!": -1.0, "^": 0.6, "+": 0.8, "\\": 0.8, "*": 0.4, "@": 0.15}
-_NEGATIVE = frozenset(
-    "not no without lacking lack nor never free devoid failing freedom absence".split()
-)
-_REACH = 3  # words after a negation that it turns round
-_STEPS = 12
-_KEPT = 0.85  # of what the neighbours say; the rest is a seed's own
-_SCALE = 0.04  # the polarity at which a word counts as fairly good or bad
-
-
 def polarity(
     wordnet: WordNet, words: Sequence[str], links: Links, weights: LemmaWeights
 ) -> NDArray[np.float64]:
@@ -456,7 +446,7 @@ def _heard_from_definition(
     """Return the first meanings of the words of a definition, with sign and weight."""
     signs: list[tuple[int, float]] = []
     turned = 0
-    for word in words_of(" ".join(synset.gloss.split('"')[::2])):
+    for word in split_words(" ".join(synset.gloss.split('"')[::2])):
         key = key_of(word)
         if key in _NEGATIVE:
             turned = _REACH

@@ -21,7 +21,7 @@ from dptext.tokens.numbers import NAMES
 from dptext.tokens.regex import key_of
 from tools.english import forms as lists
 from tools.english.forms import English
-from tools.english.wordnet import WordNet, gloss_words, words_of
+from tools.english.wordnet import WordNet, gloss_words, split_words
 
 # A name this often in lower case in glosses and tags is rather a common word.
 _COMMON = 15.0
@@ -57,7 +57,7 @@ class Cases:
         self._closed = {key_of(word): word for word in lists.frequencies()}
         self._closed |= {name: name for name in NAMES}
         self._named = lists.names()
-        self._forms = forms_of(english.wordnet)
+        self._forms = count_forms(english.wordnet)
         self._listed: dict[str, str] = {}
         for line in lines:
             if not line.endswith("'s") and key_of(line) not in self.common:
@@ -98,13 +98,13 @@ class Cases:
                 if acronym and len(keys[row]) <= _ACRONYM:
                     known[row] = keys[row].upper()
                 elif title[others].mean() > 0.5:
-                    known[row] = name_of(keys[row])
+                    known[row] = written_name(keys[row])
         return [
             key if word is None else word for key, word in zip(keys, known, strict=True)
         ]
 
 
-def forms_of(wordnet: WordNet) -> dict[str, Counter[str]]:
+def count_forms(wordnet: WordNet) -> dict[str, Counter[str]]:
     """Count how glosses, lemmas and tagged senses write each key."""
     forms: dict[str, Counter[str]] = {}
     for form, weight in (*_in_synsets(wordnet), *_tagged(wordnet)):
@@ -119,7 +119,7 @@ def _in_synsets(wordnet: WordNet) -> Iterator[tuple[str, float]]:
             if not begins:
                 yield word, weight
         for lemma in synset.lemmas:
-            yield from ((word, 1.0) for word in words_of(lemma))
+            yield from ((word, 1.0) for word in split_words(lemma))
 
 
 def _tagged(wordnet: WordNet) -> Iterator[tuple[str, float]]:
@@ -136,7 +136,7 @@ def commonest(forms: Counter[str]) -> str:
     return min(forms, key=lambda form: (-forms[form], form))
 
 
-def name_of(key: str) -> str:
+def written_name(key: str) -> str:
     """Return a key written as a name: "McLaren", "O'Neal", "al-Sadr", "N.Y."."""
     if "." in key:
         return key.upper()

@@ -61,7 +61,9 @@ def audit(
         log_probs = mechanism.example_log_probs(epsilon)
         result = losses.audit_texts(mechanism, epsilon, log_probs)
     elif isinstance(mechanism, NoiseMechanism) or not mechanism.has_log_probs:
-        result = _by_draws(mechanism, epsilon, draws, runs, number, progress)
+        result = _by_draws(
+            mechanism, epsilon, draws=draws, runs=runs, number=number, progress=progress
+        )
     else:
         if isinstance(mechanism, ExponentialMechanism):
             progress("computing the losses of all pairs of words")
@@ -71,7 +73,12 @@ def audit(
             result = losses.audit_rows(mechanism, epsilon, inputs)
         if draws is not None:
             tested = program.audit_words(
-                mechanism, epsilon, draws, inputs, number, progress
+                mechanism,
+                epsilon,
+                draws=draws,
+                inputs=inputs,
+                number=number,
+                progress=progress,
             )
             result = replace(result, program=tested)
     result = _proven(mechanism, epsilon, result)
@@ -104,7 +111,7 @@ def _by_draws(
         progress(drawing)
         return losses.audit_samples(mechanism, epsilon, draws.words, runs)
     tested = program.audit_noise(
-        mechanism, epsilon, draws.points, number // 10, progress
+        mechanism, epsilon, draw=draws.points, number=number // 10, progress=progress
     )
     progress(drawing)
     result = losses.audit_pairs(mechanism, epsilon, draws.points, runs)

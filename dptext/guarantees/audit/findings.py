@@ -16,46 +16,47 @@ from dptext.types import Eps, Floats, Ids, Ints, Points
 # tests of an audit together.
 ALARM = 1e-3
 POWER = 0.95
+_SEED = 1
+# Words in a batch, as many as in a batch of a release.
+BATCH = 2**17
+DrawWords = Callable[[Ids, Eps], Ids]
+# Noisy vectors, with the positions in the batch that they are of.
+DrawPoints = Callable[[Ids, Eps], Iterator[tuple[Ints, Points]]]
+# Tells people about each step.
+Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Deviation:
-    """The event that speaks most against a program.
-
-    probability is what the formula gives the event in each of so many draws, p_value
-    the chance of a count as far from it.
-    """
+    """The event that speaks most against a program."""
 
     event: str
+    #: Probability of the event in one draw, by the formula.
     probability: float
     draws: int
+    #: Draws in which it happened.
     count: int
+    #: Chance of a count as far from the expected one.
     p_value: float
 
 
 @dataclass(frozen=True, slots=True)
 class Power:
-    """The smallest deviation of an event that is found with 95% power.
-
-    smallest is by how much its probability would have to be higher, or, where missing
-    is an event that never happens, its probability by the formula.
-    """
+    """The smallest deviation of an event that is found with 95% power."""
 
     event: str
     probability: float
     draws: int
+    #: By how much its probability would have to be higher, or, where missing, its
+    #: probability by the formula.
     smallest: float
+    #: The deviation is that the event never happens.
     missing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramTest:
-    """The program held against its formula.
-
-    alarm bounds the chance of a false alarm of all tests together; deviation is there
-    where refuted, the most extreme; untested says what was not looked at; batches, in
-    how many calls the draws were made.
-    """
+    """The program held against its formula."""
 
     tested: bool
     refuted: bool
@@ -63,10 +64,14 @@ class ProgramTest:
     draws: int = 0
     tests: int = 0
     epsilons: tuple[float, ...] = ()
+    #: Bounds the chance of a false alarm of all tests together.
     alarm: float = ALARM
     power: tuple[Power, ...] = ()
+    #: The most extreme one, where refuted.
     deviation: Deviation | None = None
+    #: Parts that were not tested.
     untested: tuple[str, ...] = ()
+    #: Number of calls in which the draws were made.
     batches: int = 0
 
 
@@ -110,16 +115,20 @@ class MultipleTests:
             value = tail(k, size, chance)
             if value <= level and (self.worst is None or value < self.worst.p_value):
                 event = named if isinstance(named, str) else named(index)
-                self.worst = Deviation(event, chance, size, k, value)
+                self.worst = Deviation(
+                    event=event, probability=chance, draws=size, count=k, p_value=value
+                )
 
     def fail(self, event: str, draws: int, count: int) -> None:
-        """Take in what must never happen."""
+        """Add a test of an event that must never happen."""
         self.count += 1
         if self.worst is None or self.worst.p_value > 0.0:
-            self.worst = Deviation(event, 0.0, draws, count, 0.0)
+            self.worst = Deviation(
+                event=event, probability=0.0, draws=draws, count=count, p_value=0.0
+            )
 
     def finds(self, event: str, p: float, n: int, level: float) -> None:
-        """Say what excess of an event's chance the tests would have found."""
+        """Compute the excess of an event's chance that the tests would have found."""
         self.power.append(Power(event, p, n, excess(p, n, level)))
 
     def finds_missing(self, event: str, n: int, level: float) -> None:
@@ -127,10 +136,10 @@ class MultipleTests:
         chance = -float(np.expm1(np.log(level) / n))
         self.power.append(Power(event, chance, n, chance, missing=True))
 
-    def concluded(
+    def conclude(
         self, method: str, draws: int, epsilons: tuple[float, ...], *untested: str
     ) -> ProgramTest:
-        """Return what the tests found by so many draws at these epsilons."""
+        """Return the findings of the tests by so many draws at these epsilons."""
         return ProgramTest(
             tested=True,
             refuted=self.worst is not None,
@@ -189,53 +198,60 @@ def excess(p: float, n: int, level: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What a paper claims, held against the losses; dptext does not claim it.
-
-    by says what stands against it (exact losses, proof or samples); ratio the largest
-    loss over the published bound of any pair; pair, loss and bound are that pair's.
-    """
+    """A claim of a paper, held against the losses; dptext does not claim it."""
 
     source: str
     refuted: bool
+    #: Evidence against it: exact losses, proof or samples.
     by: str
+    #: The largest loss over the published bound of any pair.
     ratio: float
+    #: The pair of that ratio.
     pair: tuple[str, str]
+    #: The loss of that pair.
     loss: float
+    #: The published bound of that pair.
     bound: float
 
 
 @dataclass(frozen=True, slots=True)
 class AuditResult:
-    """What an audit found; losses in nats, inf for an output that only one input has.
+    """The findings of an audit; losses in nats, inf for an output of one input only.
 
-    worst the largest loss (a lower bound when sampled) with its ordered pair of inputs
-    and the output that tells them apart; ratio the largest loss over claim of any pair;
-    infinite the share of ordered pairs with an infinite loss; claims whether dptext
-    claims anything, refuted whether a pair exceeds that. proven is a proven lower bound
-    on the loss of proven_pair; sampled what samples alone show, with confidence. All
-    that is the claim against the formula; program holds the program against it.
+    All but `program` holds the claim against the formula.
     """
 
     method: str
     inputs: int
     pairs: int
+    #: The largest loss, a lower bound when sampled.
     worst: float
+    #: Its ordered pair of inputs.
     worst_pair: tuple[str, str]
+    #: The output that tells them apart.
     worst_output: str
     claim_of_worst: float
+    #: The largest loss over claim of any pair.
     ratio: float
     ratio_pair: tuple[str, str]
+    #: Share of ordered pairs with an infinite loss.
     infinite: float
+    #: Whether dptext claims anything.
     claims: bool
+    #: Whether the loss of a pair exceeds the claim.
     refuted: bool
+    #: Of a lower bound from samples.
     confidence: float | None = None
+    #: A proven lower bound on the loss of proven_pair.
     proven: float | None = None
     proven_pair: tuple[str, str] | None = None
+    #: The largest lower bound that rests on samples alone.
     sampled: float | None = None
     sampled_pair: tuple[str, str] | None = None
     sampled_output: str | None = None
     sampled_pairs: int = 0
     published: Published | None = None
+    #: The program held against the formula.
     program: ProgramTest | None = None
 
     @property
@@ -252,15 +268,12 @@ def label(mechanism: Mechanism, row: int) -> str:
     return "<unknown word>" if row in (-1, len(words)) else words[row]
 
 
-_SEED = 1
-
-
 def all_inputs(mechanism: Mechanism) -> Ids:
     """Return all words and, last, the unknown word: (V + 1,)."""
     return np.append(np.arange(mechanism.space.size), -1).astype(np.int32)
 
 
-def chosen(mechanism: Mechanism, count: int) -> Ids:
+def choose_inputs(mechanism: Mechanism, count: int) -> Ids:
     """Choose inputs: the unknown word, frequent, random, rare and near words."""
     size = mechanism.space.size
     if size + 1 <= count:
@@ -274,7 +287,7 @@ def chosen(mechanism: Mechanism, count: int) -> Ids:
     return np.unique(rows).astype(np.int32)
 
 
-def shuffled(
+def shuffled_batches(
     count: int, times: int, batch: int, rng: np.random.Generator
 ) -> Iterator[tuple[int, Ints]]:
     """Yield the positions of all inputs so many times, in batches: (turn, (m,))."""
@@ -284,33 +297,24 @@ def shuffled(
             yield turn, order[begin : begin + batch]
 
 
-# Words in a batch, as many as in a batch of a release.
-BATCH = 2**17
-DrawWords = Callable[[Ids, Eps], Ids]
-# Noisy vectors, with the positions in the batch that they are of.
-DrawPoints = Callable[[Ids, Eps], Iterator[tuple[Ints, Points]]]
-# Tells people about each step.
-Progress = Callable[[str], None]
-
-
 @dataclass(frozen=True, slots=True)
 class AuditDraws:
-    """Public randomness for a mechanism; every call draws anew, as one batch.
+    """Public randomness for a mechanism; every call draws anew, as one batch."""
 
-    words: ids (n,), eps (n,) -> (n,) words written; points, of noise mechanisms;
-    released, of a strategy that draws equal words once: ids (n,), count -> (count, n),
-    what each of so many records (or runs) writes for the words; strategy, its name;
-    batches, how many were drawn so far.
-    """
-
+    #: Draws words: ids (n,), eps (n,) -> (n,) words.
     words: DrawWords
+    #: Draws the points of noise mechanisms.
     points: DrawPoints | None
+    #: For a strategy that draws equal words once: ids (n,), epsilon, count -> (count,
+    #: n), the words that each of so many records (or runs) releases.
     released: Callable[[Ids, float, int], Ids] | None = None
+    #: Name of the strategy.
     strategy: str = "token"
+    #: Returns the number of batches drawn so far.
     batches: Callable[[], int] = lambda: 0
 
 
-def points_of(draw: DrawPoints, row: int, epsilon: float, count: int) -> Points:
+def draw_points(draw: DrawPoints, row: int, epsilon: float, count: int) -> Points:
     """Draw so many points of one word."""
     ids, eps = np.full(count, row, np.int32), np.full(count, epsilon)
     return np.concatenate([points for _, points in draw(ids, eps)])

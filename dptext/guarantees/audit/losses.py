@@ -37,9 +37,9 @@ from dptext.guarantees.audit.findings import (
     DrawWords,
     ProgramTest,
     Published,
-    chosen,
+    choose_inputs,
+    draw_points,
     label,
-    points_of,
 )
 from dptext.mechanisms import ExponentialMechanism, Mechanism, NoiseMechanism
 from dptext.types import Floats, Ids, Notion, blocks
@@ -52,9 +52,18 @@ _TOLERANCE = _ROUNDING = 1e-9
 # All limits of an audit by draws hold together with this confidence.
 _CONFIDENCE = 1.0 - ALARM
 _BY_SAMPLES = f"samples, {_CONFIDENCE:.1%} confidence"
+_ROWS, _COLUMNS = 256, 1024
+_SEED = 5
+_PAIRS, _FAR, _CANDIDATES, _PILOT = 8, 2, 24, 256
+_EVENTS, _WORDS = 4, 400
+# Shares of the draws at whose quantiles a plane is tried.
+_SHARES = np.concatenate((np.linspace(0.02, 0.98, 49), [0.99, 0.995, 0.999]))
+# Rounding of density ratios: relative, for pairs that are not much nearer than most.
+_SLACK, _NEAREST = 1e-6, 1e-3
+_TOO_FEW = "audit: a lower bound from draws needs a lexicon of two words"
 
 
-def _over(loss: Floats, bound: Floats) -> Floats:
+def _ratio_to(loss: Floats, bound: Floats) -> Floats:
     """Return loss / bound; 0 under no bound, inf for a loss where none is allowed."""
     if bound.min(initial=math.inf) > 0.0 and math.isfinite(bound.max(initial=0.0)):
         return loss / bound  # nearly always: the rest takes as long as the distances
@@ -138,7 +147,7 @@ class LossTally:
             return
         stated = self._mechanism.published_loss(*inputs, self._epsilon)
         if stated is not None:
-            ratio = _over(loss, stated)
+            ratio = _ratio_to(loss, stated)
             self._published = self._published.or_farther(ratio, loss, stated, named)
             self._beyond = max(self._beyond, _excess(loss, stated))
 
@@ -147,7 +156,7 @@ class LossTally:
     ) -> None:
         """Take in losses and their bounds (n,); named says of which pair they are."""
         self.worst = self.worst.or_farther(loss, loss, claim, named)
-        self._ratio = self._ratio.or_farther(_over(loss, claim), loss, claim, named)
+        self._ratio = self._ratio.or_farther(_ratio_to(loss, claim), loss, claim, named)
         self._excess = max(self._excess, _excess(loss, claim))
 
     def take_pair(self, pair: tuple[int, int], loss: float, output: int) -> None:
@@ -158,7 +167,7 @@ class LossTally:
     def finding(
         self, method: str, inputs: int, *, by: str = "exact losses"
     ) -> AuditResult:
-        """Draw up an audit; by says what the losses are."""
+        """Draw up an audit; by names the kind of losses."""
         stated, published = self._published, None
         if stated.measure > -math.inf:
             published = Published(
@@ -192,9 +201,6 @@ class LossTally:
         return label(self._mechanism, pair.a), label(self._mechanism, pair.b)
 
 
-_ROWS, _COLUMNS = 256, 1024
-
-
 def audit_all_pairs(mechanism: ExponentialMechanism, epsilon: float) -> AuditResult:
     """Audit all ordered pairs of the V + 1 inputs."""
     eta, size = mechanism.scale(epsilon), mechanism.space.size
@@ -206,8 +212,8 @@ def audit_all_pairs(mechanism: ExponentialMechanism, epsilon: float) -> AuditRes
     step = log_z - (math.log(np.exp(-unknown - top).sum()) + top)
     words, last = np.arange(size), np.full(size, size)
     # The output of the worst pair is looked up at the end, if it is one of these.
-    tally.take(words, last, ahead - step, words, unknown * factor)
-    tally.take(last, words, behind + step, words, unknown * factor)
+    tally.take(words, last, loss=ahead - step, output=words, claim=unknown * factor)
+    tally.take(last, words, loss=behind + step, output=words, claim=unknown * factor)
     for rows, columns, half in _tiles(mechanism, epsilon):
         gap = log_z[columns][None, :] - log_z[rows][:, None]
         loss = np.abs(gap)
@@ -277,7 +283,7 @@ def _sums(
 
 def audit_rows(mechanism: Mechanism, epsilon: float, count: int) -> AuditResult:
     """Audit every ordered pair of about count inputs; all of V where it is as small."""
-    inputs = chosen(mechanism, count)
+    inputs = choose_inputs(mechanism, count)
     log_probs = mechanism.log_probs(inputs, np.full(len(inputs), epsilon))
     tally = LossTally(mechanism, epsilon)
     _compare(log_probs, inputs, tally)
@@ -320,16 +326,6 @@ def _compare(log_probs: Floats, inputs: Ids, tally: LossTally) -> None:
         tally.take(*pair, loss, written[best])
 
 
-_SEED = 5
-_PAIRS, _FAR, _CANDIDATES, _PILOT = 8, 2, 24, 256
-_EVENTS, _WORDS = 4, 400
-# Shares of the draws at whose quantiles a plane is tried.
-_SHARES = np.concatenate((np.linspace(0.02, 0.98, 49), [0.99, 0.995, 0.999]))
-# Rounding of density ratios: relative, for pairs that are not much nearer than most.
-_SLACK, _NEAREST = 1e-6, 1e-3
-_TOO_FEW = "audit: a lower bound from draws needs a lexicon of two words"
-
-
 def audit_pairs(
     mechanism: NoiseMechanism, epsilon: float, draw: DrawPoints, runs: int
 ) -> AuditResult:
@@ -343,7 +339,7 @@ def audit_pairs(
     for a, b in pairs:
         line = vectors[b].astype(np.float64) - vectors[a]
         line /= float(np.linalg.norm(line)) or 1.0
-        low, high = (points_of(draw, row, epsilon, runs) @ line for row in (a, b))
+        low, high = (draw_points(draw, row, epsilon, runs) @ line for row in (a, b))
         tally.take_pair((a, b), _by_sides(-low, -high, alpha, delta), a)
         tally.take_pair((b, a), _by_sides(high, low, alpha, delta), b)
     method = f"lower bound: {len(pairs)} pairs, {runs:,} draws of each word"
@@ -357,7 +353,7 @@ def audit_pairs(
 def _with_samples(
     result: AuditResult, sampled: AuditResult, pairs: int = 0
 ) -> AuditResult:
-    """Take in what samples of some pairs alone show."""
+    """Add lower bounds from samples of some pairs."""
     return replace(
         result,
         confidence=_CONFIDENCE,
@@ -374,7 +370,7 @@ def _by_formula(
     """Return the losses that the density itself says, where there is one."""
     if not mechanism.has_log_density or mechanism.guarantee(epsilon).delta > 0.0:
         return None
-    ids = chosen(mechanism, _WORDS)
+    ids = choose_inputs(mechanism, _WORDS)
     vectors = mechanism.output_vectors[ids].astype(np.float64)
     eps = np.full(len(ids), epsilon)
     density = mechanism.log_density(vectors, eps, ids)
@@ -406,7 +402,7 @@ def _pairs(
     """
     rng = np.random.default_rng(_SEED)
     size = mechanism.space.size
-    ids = chosen(mechanism, max(4 * _PAIRS, 8))
+    ids = choose_inputs(mechanism, max(4 * _PAIRS, 8))
     ids = ids[np.linspace(0, len(ids) - 1, _PAIRS).astype(int)]
     near = np.asarray(mechanism.space.lexicon.orders)[:, :4].astype(np.int32)
     pairs: list[tuple[int, int]] = []
@@ -414,9 +410,11 @@ def _pairs(
         others = np.concatenate((near[row], rng.integers(0, size, _CANDIDATES)))
         others = np.unique(others[others != row]).astype(np.int32)
         if len(others):
-            best = _spread(mechanism, epsilon, draw, row, others).argmin()
+            best = _spread(
+                mechanism, epsilon, draw=draw, row=row, others=others
+            ).argmin()
             pairs.append((row, int(others[best])))
-    some = chosen(mechanism, _WORDS)
+    some = choose_inputs(mechanism, _WORDS)
     wide = mechanism.output_vectors[some].astype(np.float64)
     squares = np.einsum("nd,nd->n", wide, wide)
     gaps = squares[:, None] + squares[None] - 2.0 * wide @ wide.T
@@ -436,7 +434,7 @@ def _spread(
     if not mechanism.has_log_density:
         gap = vectors[others].astype(np.float64) - vectors[row]
         return np.asarray(np.linalg.norm(gap, axis=1))
-    points = points_of(draw, row, epsilon, _PILOT).astype(np.float64)
+    points = draw_points(draw, row, epsilon, _PILOT).astype(np.float64)
     words = np.append(others, row).astype(np.int32)
     eps = np.full(_PILOT, epsilon)
     density = mechanism.log_density(points, eps, words)
@@ -453,7 +451,14 @@ def _by_sides(mine: Floats, theirs: Floats, alpha: float, delta: float) -> float
     p = (mine[:half, None] >= steps).mean(axis=0) + 0.5 / half
     q = (theirs[:half, None] >= steps).mean(axis=0) + 3.0 / half
     tested = mine[half:], theirs[half:]
-    return _best(p, q, tested, lambda side, at: side >= steps[at], alpha, delta)[0]
+    return _best(
+        p,
+        q,
+        tested=tested,
+        hits=lambda side, at: side >= steps[at],
+        alpha=alpha,
+        delta=delta,
+    )[0]
 
 
 def _by_outputs(
@@ -463,7 +468,14 @@ def _by_outputs(
     half = len(a) // 2
     p, q = (np.bincount(each[:half], minlength=size) + 0.5 for each in (a, b))
     tested = a[half:], b[half:]
-    return _best(p, q, tested, lambda output, at: output == at, alpha, delta)
+    return _best(
+        p,
+        q,
+        tested=tested,
+        hits=lambda output, at: output == at,
+        alpha=alpha,
+        delta=delta,
+    )
 
 
 def _best(
@@ -499,7 +511,7 @@ def audit_samples(
     half tests them; all limits hold together with 99.9% confidence. With a claim of
     (epsilon, delta) it is ln((P(y|x) - delta) / P(y|x')) that must not exceed epsilon.
     """
-    inputs = chosen(mechanism, 24)
+    inputs = choose_inputs(mechanism, 24)
     inputs = inputs[inputs >= 0][:16]
     near = mechanism.space.lexicon.orders[inputs, 1].astype(np.int32)
     pairs = [(int(a), int(b)) for a, b in zip(inputs, near, strict=True) if a != b]
@@ -512,7 +524,9 @@ def audit_samples(
     size, delta = mechanism.space.size, mechanism.guarantee(epsilon).delta
     tally = LossTally(mechanism, epsilon)
     for a, b in [*pairs, *((b, a) for a, b in pairs)]:
-        loss, output = _by_outputs(drawn[a], drawn[b], size, alpha, delta)
+        loss, output = _by_outputs(
+            drawn[a], drawn[b], size=size, alpha=alpha, delta=delta
+        )
         tally.take_pair((a, b), loss, output)
     method = f"lower bound: {len(pairs)} near pairs, {runs} draws of each word"
     result = tally.finding(method, len(words), by=_BY_SAMPLES)

@@ -42,10 +42,10 @@ from dptext.guarantees.audit.findings import (
     ProgramTest,
     Progress,
     all_inputs,
-    chosen,
+    choose_inputs,
+    draw_points,
     label,
-    points_of,
-    shuffled,
+    shuffled_batches,
 )
 from dptext.mechanisms import Mechanism, NoiseMechanism
 from dptext.types import Eps, Floats, Ids, Ints, Points, blocks
@@ -57,26 +57,42 @@ _PARTS = ((1.0, 0.4), (0.25, 0.2), (1.0 / 64.0, 0.4))
 # how many of these are tested.
 _SCREEN, _SECOND, _AGAIN, _STANDING_OUT = 32, 8192, 128, 16
 _SMALL_BATCHES = 400
+_LEVELS = -np.array([0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0, 12.0, 16.0])
+_COPIES = "copies of the input"
+_RARE = 1e-3
+_RARE_COPIES = "copies of the input where at most one in a thousand is due"
+# Up to this many rows of probabilities are held at once.
+_ROWS = 256
+_QUANTILES = np.array(
+    [1e-3, 0.01, 0.05, *np.arange(0.1, 0.95, 0.1).round(1), 0.95, 0.99, 0.999]
+)
+_POINTS = 200_001
+_RANDOM, _NOISE_SEED = 16, 4
+_BATCH = 2**14
+_CHOSEN, _TURNS, _EXTREME = 64, 8, 32
+_NOISE_PARTS = (1.0, 0.25)
+# Noise that is not much larger than the rounding of a vector is not looked at.
+_ROUNDED = 2.0**-10
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnGroup:
-    """Draws at one epsilon.
-
-    inputs (n,) positions in the chosen words, outputs (n,) words, next_in_batch and
-    first_in_batch (n,) the words that stand there.
-    """
+    """Draws at one epsilon."""
 
     name: str
     epsilon: float
+    #: Positions in the chosen words: (n,).
     inputs: Ints
+    #: Drawn words: (n,).
     outputs: Ids
+    #: The word that follows in the batch: (n,).
     next_in_batch: Ids
+    #: The first word of the batch: (n,).
     first_in_batch: Ids
     power: bool = field(default=False, kw_only=True)
 
 
-def standing_out(
+def choose_outliers(
     mechanism: Mechanism, draws: AuditDraws, ladder: tuple[float, ...]
 ) -> Ids:
     """Choose the inputs that are copied most or least, or most are one other word.
@@ -88,20 +104,20 @@ def standing_out(
     rng = np.random.default_rng(_SEED)
     picked = []
     for epsilon in {ladder[0], ladder[-1]}:
-        for measure in _ranked(every, epsilon, draws, _SCREEN, rng):
+        for measure in _rank(every, epsilon, draws=draws, times=_SCREEN, rng=rng):
             some = np.sort(every[measure[:_SECOND]])
-            again = _ranked(some, epsilon, draws, _AGAIN, rng)
+            again = _rank(some, epsilon, draws=draws, times=_AGAIN, rng=rng)
             picked += [some[each[:_STANDING_OUT]] for each in again]
             picked.append(every[measure[: _STANDING_OUT // 4]])
     return np.unique(np.concatenate(picked))
 
 
-def _ranked(
+def _rank(
     ids: Ids, epsilon: float, draws: AuditDraws, times: int, rng: np.random.Generator
 ) -> tuple[Ints, Ints, Ints]:
     """Return positions by copies, by fewest copies, and by draws of one other word."""
     drawn = np.empty((times, len(ids)), np.int32)
-    for turn, part in shuffled(len(ids), times, BATCH, rng):
+    for turn, part in shuffled_batches(len(ids), times, BATCH, rng):
         drawn[turn, part] = draws.words(ids[part], np.full(len(part), epsilon))
     copies = (drawn == ids).sum(axis=0)
     drawn = np.where(drawn == ids, -np.arange(1, times + 1)[:, None], drawn)
@@ -130,7 +146,7 @@ def _in_batches(
     return [np.concatenate(column) for column in zip(*drawn, strict=True)]
 
 
-def mixed(
+def draw_mixed(
     ladder: tuple[float, ...], draws: AuditDraws, ids: Ids, number: int
 ) -> Iterator[DrawnGroup]:
     """Draw words at random from the chosen ones, epsilons mixed in each batch."""
@@ -159,7 +175,9 @@ def few(ids: Ids, epsilon: float, draws: AuditDraws) -> DrawnGroup:
     return DrawnGroup(f"epsilon {epsilon:.6g}, small batches", epsilon, *columns)
 
 
-def as_released(draws: AuditDraws, ids: Ids, epsilon: float, number: int) -> DrawnGroup:
+def draw_as_released(
+    draws: AuditDraws, ids: Ids, epsilon: float, number: int
+) -> DrawnGroup:
     """Draw as the strategy does, each word once for a record or a run."""
     assert draws.released is not None
     times = max(1, number // len(ids))
@@ -167,13 +185,14 @@ def as_released(draws: AuditDraws, ids: Ids, epsilon: float, number: int) -> Dra
     rows = np.tile(np.arange(len(ids)), times)
     following, first = np.roll(ids, -1)[rows], ids[:1].repeat(len(rows))
     name = f"epsilon {epsilon:.6g}, strategy {draws.strategy}"
-    return DrawnGroup(name, epsilon, rows, outputs, following, first)
-
-
-_LEVELS = -np.array([0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0, 12.0, 16.0])
-_COPIES = "copies of the input"
-_RARE = 1e-3
-_RARE_COPIES = "copies of the input where at most one in a thousand is due"
+    return DrawnGroup(
+        name=name,
+        epsilon=epsilon,
+        inputs=rows,
+        outputs=outputs,
+        next_in_batch=following,
+        first_in_batch=first,
+    )
 
 
 def _relations(
@@ -199,10 +218,6 @@ def _relations(
     return list(relations), np.stack(list(relations.values()), dtype=np.int64)
 
 
-# Up to this many rows of probabilities are held at once.
-_ROWS = 256
-
-
 def audit_words(
     mechanism: Mechanism,
     epsilon: float,
@@ -218,28 +233,30 @@ def audit_words(
         smaller = (epsilon * part for part, _ in _PARTS[1:])
         ladder += tuple(each for each in smaller if mechanism.is_defined(each))
     tests = MultipleTests()
-    ids = chosen(mechanism, inputs)
+    ids = choose_inputs(mechanism, inputs)
     screening = ""
     if mechanism.space.size + 1 > inputs:
         listed = " and ".join(f"{value:.4g}" for value in ladder)
         progress(f"drawing every word {_SCREEN} times at epsilon {listed}")
-        ids = np.unique(np.concatenate((ids, standing_out(mechanism, draws, ladder))))
+        ids = np.unique(
+            np.concatenate((ids, choose_outliers(mechanism, draws, ladder)))
+        )
         screening = (
             f", {_SCREEN} draws of each of the {mechanism.space.size + 1:,} inputs and "
             f"{_AGAIN} more of some {_SECOND:,} to find those that stand out"
         )
     progress(f"drawing {len(ids):,} words {number:,} times, epsilons mixed")
     first = few(ids, ladder[-1], draws)
-    groups = [*mixed(ladder, draws, ids, number), first]
+    groups = [*draw_mixed(ladder, draws, ids, number), first]
     strategy = ""
     if draws.released is not None:
-        groups.append(as_released(draws, ids, epsilon, number // 8))
+        groups.append(draw_as_released(draws, ids, epsilon, number // 8))
         strategy = f", also by the strategy {draws.strategy}"
     progress("comparing the counts with the exact output distributions")
     for group in groups:
-        _hold(tests, mechanism, ids, group, ALARM / len(groups))
+        _hold(tests, mechanism, ids=ids, group=group, alarm=ALARM / len(groups))
     inputs_said = f"{len(ids):,} inputs against their exact output distributions"
-    return tests.concluded(
+    return tests.conclude(
         inputs_said + screening + strategy,
         sum(len(group.outputs) for group in groups),
         ladder,
@@ -275,7 +292,14 @@ def _hold(
         rows = group.inputs[draws] - begin
         outputs, share = group.outputs[draws], 2.0 * fifth * len(probs) / len(ids)
         _test_pairs(
-            tests, mechanism, ids[part], probs, rows, outputs, share, group.name
+            tests,
+            mechanism,
+            inputs=ids[part],
+            probs=probs,
+            rows=rows,
+            outputs=outputs,
+            alarm=share,
+            group=group.name,
         )
         expected += counts[part] @ probs
         chances_of_drawn[draws] = probs[rows, outputs]
@@ -294,24 +318,24 @@ def _hold(
     tests.take(
         np.bincount(group.outputs, minlength=size),
         total,
-        np.clip(expected / total, 0.0, 1.0),
-        fifth,
-        lambda at: f"outputs {label(mechanism, at)!r}, {group.name}",
+        chances=np.clip(expected / total, 0.0, 1.0),
+        alarm=fifth,
+        named=lambda at: f"outputs {label(mechanism, at)!r}, {group.name}",
     )
     targeted = (relations >= 0).sum(axis=1)
     hits = (relations == group.outputs).sum(axis=1)
     rates = np.minimum(due / np.maximum(targeted, 1), 1.0)
     named = [f"{name}, {group.name}" for name in names]
-    tests.take(hits, targeted, rates, fifth, named.__getitem__)
+    tests.take(hits, targeted, chances=rates, alarm=fifth, named=named.__getitem__)
     below /= total
     # Rounding of a sum over V, where an output is always or never so rare.
     sure = np.abs(below - np.round(below)) < 1e-9
     tests.take(
         (chances_of_drawn <= levels[:, None]).sum(axis=1),
         total,
-        np.where(sure, np.round(below), below),
-        fifth,
-        lambda at: f"outputs rarer than {levels[at]:.2g}, {group.name}",
+        chances=np.where(sure, np.round(below), below),
+        alarm=fifth,
+        named=lambda at: f"outputs rarer than {levels[at]:.2g}, {group.name}",
     )
     if group.power:
         for at in (0, -1):
@@ -352,13 +376,9 @@ def _test_pairs(
         return f"{before!r} becomes {after!r}, {group}"
 
     draws, chances = counts[looked // size], probs.ravel()[looked]
-    tests.take(hits[looked], draws, chances, alarm, named, among=probs.size)
-
-
-_QUANTILES = np.array(
-    [1e-3, 0.01, 0.05, *np.arange(0.1, 0.95, 0.1).round(1), 0.95, 0.99, 0.999]
-)
-_POINTS = 200_001
+    tests.take(
+        hits[looked], draws, chances=chances, alarm=alarm, named=named, among=probs.size
+    )
 
 
 def _gamma(shape: float) -> Floats:
@@ -397,11 +417,8 @@ def _inverse(points: Floats, log: Floats) -> Floats:
     return np.asarray(np.interp(_QUANTILES, below[inside], points[inside]))
 
 
-_RANDOM, _NOISE_SEED = 16, 4
-
-
 @dataclass(slots=True)
-class _Below:
+class _CountsBelow:
     """How many values of some variables lay below known quantiles: hits (m, levels)."""
 
     event: str
@@ -428,14 +445,14 @@ class NoiseCounts:
         self._amounts = np.zeros((words, len(_QUANTILES)), np.int64)
         self._draws = np.zeros(words, np.int64)
         self._turns = _QUANTILES if width != 1 else np.array([0.5])
-        self._directions: tuple[_Below, ...] = ()
+        self._directions: tuple[_CountsBelow, ...] = ()
         if width:
             rng = np.random.default_rng(_NOISE_SEED + 2)
             axes = rng.normal(size=(width, _RANDOM))
             self._axes = axes / np.linalg.norm(axes, axis=0)
             turns = _projection(width)
             self._directions = tuple(
-                _Below(event, turns, np.zeros((count, len(turns)), np.int64))
+                _CountsBelow(event, turns, np.zeros((count, len(turns)), np.int64))
                 for event, count in (
                     ("a coordinate or projection of the direction", width + _RANDOM),
                     ("a projection of the direction of short noise", _RANDOM),
@@ -467,38 +484,37 @@ class NoiseCounts:
         """Test all counts; of lengths that are only bounded no long one is a fault."""
         levels, at = _QUANTILES, f"epsilon {self.epsilon:.6g}"
 
-        def of_all(i: int) -> str:
+        def name_all(i: int) -> str:
             return f"noise below its quantile {levels[i]:g}, {at}"
 
-        def of_word(i: int) -> str:
+        def name_word(i: int) -> str:
             word = label(mechanism, ids[i // len(levels)])
             quantile = f"{levels[i % len(levels)]:g}, {at}"
             return f"noise of {word!r} below its quantile {quantile}"
 
         total = self._draws.sum(keepdims=True)
         for hits, n, named in (
-            (self._amounts.sum(axis=0), total, of_all),
-            (self._amounts, self._draws[:, None], of_word),
+            (self._amounts.sum(axis=0), total, name_all),
+            (self._amounts, self._draws[:, None], name_word),
         ):
             if not self._directions:
                 # A bound from above: fewer short lengths than that are no deviation.
                 hits = np.maximum(hits, np.floor(n * levels).astype(int))
-            tests.take(hits, n, levels, alarm / 4.0, named)
+            tests.take(hits, n, chances=levels, alarm=alarm / 4.0, named=named)
         level = alarm / 8.0 / len(levels)
         tests.finds(f"noise below its median, {at}", 0.5, int(total[0]), level)
         for below in self._directions:
             name = f"{below.event}, {at}"
-            tests.take(below.hits, below.draws, self._turns, alarm / 6.0, name)
+            tests.take(
+                below.hits,
+                below.draws,
+                chances=self._turns,
+                alarm=alarm / 6.0,
+                named=name,
+            )
         for every in self._directions[:1]:
             side = f"one side of a coordinate of the direction, {at}"
             tests.finds(side, 0.5, every.draws, alarm / 12.0 / every.hits.size)
-
-
-_BATCH = 2**14
-_CHOSEN, _TURNS, _EXTREME = 64, 8, 32
-_NOISE_PARTS = (1.0, 0.25)
-# Noise that is not much larger than the rounding of a vector is not looked at.
-_ROUNDED = 2.0**-10
 
 
 def audit_noise(
@@ -515,16 +531,16 @@ def audit_noise(
     if not exact and not promise.counts(mechanism.space.distance):
         untested = ("the noise itself: its distribution is not known to the audit",)
         return ProgramTest(False, False, "no formula of the noise", untested=untested)
-    if not _fine(points_of(draw, 0, epsilon, 64)):
+    if not _fine(draw_points(draw, 0, epsilon, 64)):
         untested = ("the noise itself: it is lost in the rounding of the vectors",)
         return ProgramTest(False, False, "noise too small", untested=untested)
-    ids = chosen(mechanism, _CHOSEN)
+    ids = choose_inputs(mechanism, _CHOSEN)
     if mechanism.space.size + 1 > _CHOSEN:
         progress(f"drawing every word {_TURNS} times at epsilon {epsilon:.4g}")
         extreme = _extreme(mechanism, draw, epsilon)
         ids = np.unique(np.concatenate((ids, extreme)))
     progress(f"drawing {len(ids)} words {number:,} times, epsilons mixed")
-    tallies = _tallied(mechanism, epsilon, draw, ids, number)
+    tallies = _tally(mechanism, epsilon, draw=draw, ids=ids, number=number)
     tests = MultipleTests()
     for tally in tallies:
         tally.test(tests, mechanism, ids, ALARM / len(tallies))
@@ -534,7 +550,7 @@ def audit_noise(
         else f"length of the noise of {len(ids)} words against the least that a claim "
         "at every distance allows (noise of one density for all words)"
     )
-    return tests.concluded(method, number, tuple(each.epsilon for each in tallies))
+    return tests.conclude(method, number, tuple(each.epsilon for each in tallies))
 
 
 def _standard(
@@ -563,7 +579,7 @@ def _extreme(mechanism: NoiseMechanism, draw: DrawPoints, epsilon: float) -> Ids
     every = all_inputs(mechanism)
     sums = np.zeros(len(every))
     rng = np.random.default_rng(_NOISE_SEED)
-    for _, part in shuffled(len(every), _TURNS, _BATCH, rng):
+    for _, part in shuffled_batches(len(every), _TURNS, _BATCH, rng):
         eps = np.full(len(part), epsilon)
         for at, points in draw(every[part], eps):
             amounts = _standard(mechanism, every[part[at]], points, eps[at])[1]
@@ -572,7 +588,7 @@ def _extreme(mechanism: NoiseMechanism, draw: DrawPoints, epsilon: float) -> Ids
     return every[np.concatenate((order[:_EXTREME], order[-_EXTREME:]))]
 
 
-def _tallied(
+def _tally(
     mechanism: NoiseMechanism, epsilon: float, draw: DrawPoints, ids: Ids, number: int
 ) -> list[NoiseCounts]:
     """Draw the words at random, epsilons mixed in each batch."""
