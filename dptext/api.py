@@ -1,6 +1,6 @@
 """The functions for Python programs: `dptext.privatize`, `dptext.embed`, their parts.
 
-A call makes settings and a key ready, counts what it does, and has a report.
+A call prepares settings and a key, counts its work, and has a report.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from dptext.errors import UsageError
 from dptext.lexicons.public_rows import PublicRows
 from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
-from dptext.profile import Profile, overrides_of
+from dptext.profile import Profile, make_overrides
 from dptext.randomness import RunKey
 from dptext.types import Record, Selection
 
@@ -36,11 +36,16 @@ if TYPE_CHECKING:
 Path = str | os.PathLike[str]
 Missing = Literal["fail", "pass"]
 FloatRows = NDArray[np.float32]
-_RECORDS = 1024  # texts of which vectors are made at once
+_RECORDS = 1024  # texts in a batch of vectors
+# Advice on a column of a table that was left unchanged.
+TABLE_ADVICE = (
+    "make it private (columns=) or a pseudonym (pseudonym=), or leave it out (drop=)"
+)
+Table = TypeVar("Table")  # of pandas, Polars, pyarrow or datasets
 
 
 class CallChoices(TypedDict, total=False):
-    """What is chosen by name beside a profile, as the options of `dptext sanitize`."""
+    """Choices on top of a profile, with the names of options of `dptext sanitize`."""
 
     risk: str | float | None
     epsilon: float | None
@@ -61,7 +66,7 @@ def load_profile(name: Path, overrides: Mapping[str, object] | None = None) -> P
 def open_pipeline(
     profile: Path = profiles.DEFAULT, overrides: Mapping[str, object] | None = None
 ) -> Pipeline:
-    """Make a profile ready, its lexicon opened: the public work, done once.
+    """Prepare a profile with its lexicon: the public work, done once.
 
     Raises UsageError and LexiconError.
     """
@@ -80,15 +85,9 @@ def open_key(key: object) -> RunKey:
     raise TypeError(f"key: give bytes or the path of a file, not {type(key).__name__}")
 
 
-def warn(line: str, above: int = 3) -> None:
-    """Warn of what a call does; the line holds nothing of a text."""
-    warnings.warn(line, stacklevel=above)
-
-
-# What to do with a column of a table that was left unchanged.
-TABLE_ADVICE = (
-    "make it private (columns=) or a pseudonym (pseudonym=), or leave it out (drop=)"
-)
+def warn(line: str, stacklevel: int = 3) -> None:
+    """Warn the caller; the line holds nothing of a text."""
+    warnings.warn(line, stacklevel=stacklevel)
 
 
 def listed(names: str | Sequence[str]) -> list[str]:
@@ -97,9 +96,9 @@ def listed(names: str | Sequence[str]) -> list[str]:
 
 
 class Call:
-    """Settings made ready and a key; counts says whether there will be a report.
+    """Prepared settings and a key; with counts there can be a report.
 
-    Raises TypeError, UsageError and LexiconError for what is wrong with them.
+    Raises TypeError, UsageError and LexiconError for invalid arguments.
     """
 
     def __init__(
@@ -112,22 +111,22 @@ class Call:
     ) -> None:
         named: dict[str, Any] = {**(chosen or {})}
         self.key = open_key(named.pop("key", None))
-        over = overrides_of(overrides, **named)
+        over = make_overrides(overrides, **named)
         self.pipeline = open_pipeline(profile, over)
         tokenizer = None if is_asked_for(over) else self.pipeline.tokenizer
         lexicon = self.pipeline.lexicon
         self.language = Language(
             tokenizer, lexicon.name, self.warn, PublicRows(lexicon)
         )
-        # What was warned of.
+        # Warnings so far.
         self.said: list[str] = []
-        self.tally = Tally.of(self.pipeline.lexicon) if counts else None
+        self.tally = Tally.begin(self.pipeline.lexicon) if counts else None
         self._began = time.monotonic()
 
     def warn(self, line: str) -> None:
         """Warn the program, and note it for the report."""
         self.said.append(line)
-        warn(line, above=4)
+        warn(line, stacklevel=4)
 
     def texts(self, texts: Iterable[str]) -> Iterator[str]:
         """Give each text with its words replaced, in order."""
@@ -142,27 +141,24 @@ class Call:
         self.language.close()
 
     def report(self, selection: Selection, *, finder: str = "") -> Document:
-        """Return the internal report of what was done so far.
+        """Return the internal report of the work so far, without files.
 
-        Nothing was read from a file or written to one; selection says what is private
-        in a record, finder what chose the parts of texts that are.
+        selection: the private fields of a record; finder: name of the component that
+        chose the private parts of texts, "" without one.
         """
         from dptext.report import build
 
         assert self.tally is not None
         self.tally.seconds = time.monotonic() - self._began
         document = build.called(
-            self.pipeline,
-            self.key,
-            self.tally,
-            PublicMeasures.measure(self.pipeline),
-            selection,
+            pipeline=self.pipeline,
+            key=self.key,
+            tally=self.tally,
+            measures=PublicMeasures.measure(self.pipeline),
+            selection=selection,
             finder=finder,
         )
         return build.with_warnings(document, self.said)
-
-
-Table = TypeVar("Table")  # of pandas, Polars, pyarrow or datasets
 
 
 # A table gives a table of its kind, a text a text, an iterable of texts a list; a
@@ -255,11 +251,12 @@ def privatize(
     With columns, texts is a table of pandas, Polars, pyarrow or Hugging Face datasets,
     and a table of the same kind comes back. The columns named hold texts, lists of
     texts, or structs in which a dotted path leads to them; all others are shared with
-    the table that was given. id names a column that randomness goes by in the place of
-    the row's number; a null in a text column is an InputError unless missing is "pass".
+    the table that was given. id names a column that decides the random bits of a row
+    instead of its number; a null in a text column is an InputError unless missing is
+    "pass".
     The result lacks the columns of drop. The values of those of pseudonym are keyed
     tokens, for which a key is needed: equal values stay equal, so that frequencies and
-    links remain, and whoever has the key can test guesses.
+    links remain, and anybody with the key can test guesses.
 
     Randomness is fresh and secure each time. With a key, at least 32 secret random
     bytes or the path of a file that holds them, equal texts at equal positions of a
@@ -267,12 +264,12 @@ def privatize(
 
     With report=True the privacy report comes as a second result: report.guarantee and
     report.words are public, report.private holds functions of the texts. The functions
-    `encode` and `public` of dptext.report.document turn it into JSON and into what may
-    be released.
+    `encode` and `public` of dptext.report.document turn it into JSON and into the
+    public report.
 
     Warns where many words are unknown to the lexicon, and of other columns of a table
-    that look identifying. Raises TypeError for what is no text or table, UsageError and
-    LexiconError for settings, InputError for columns that hold no texts.
+    that look identifying. Raises TypeError for other types than text and table,
+    UsageError and LexiconError for settings, InputError for columns without texts.
     """
     if columns is not None:
         from dptext import frames
@@ -283,7 +280,11 @@ def privatize(
         selection, names = frame.selected(paths, id, missing, *changed)
         call = Call(profile, overrides, choices, counts=report)
         replaced = frames.PrivateColumns(
-            *(call.pipeline, call.key, selection, call.tally, call.language)
+            pipeline=call.pipeline,
+            key=call.key,
+            selection=selection,
+            tally=call.tally,
+            language=call.language,
         )
         private: object = frame.privatized(names, replaced, 0)
         if kinds := frame.identifying(selection):
@@ -302,22 +303,22 @@ def privatize(
 
 @dataclass(frozen=True)
 class Vectors:
-    """Released vectors; values is what a program works with.
+    """Released vectors, with their report."""
 
-    values: of a text (m,), of several (r, m) float32; with pool="word" of a text (n,
-    m), n its words, and of several a list of such.
-    """
-
+    #: (m,) float32 for a text, (r, m) for several; with pool="word" (n, m) for a text
+    #: of n words, and a list of these for several.
     values: FloatRows | list[FloatRows]
     release: VectorRelease
+    #: Origin of the run key.
     key: str
 
     @cached_property
     def report(self) -> Document:
-        """Draw up the public report, which looks at no text."""
-        from dptext.report import build, document
+        """Build the public report, which depends on no text."""
+        from dptext.report import build
+        from dptext.report.sections import Layout
 
-        layout = document.Layout.of(Selection(), {"text"})
+        layout = Layout.from_selection(Selection(), {"text"})
         return build.stated_vectors(self.release, self.key, layout)
 
 
@@ -340,13 +341,13 @@ def embed(
     All settings are what the options of `dptext embed` are; overrides are laid over
     them (mechanism, space, tokens). One text gives one vector (m,), an iterable of
     texts (r, m) float32; with pool="word" a text gives the vectors of its words, (n,
-    m), and several texts a list of such. The result's `report` says what is promised.
+    m), and several texts a list of these. The result's `report` states the guarantee.
     Randomness and errors are those of `privatize`.
     """
     from dptext.vectors import release
 
     run_key = open_key(key)
-    over = overrides_of(
+    over = make_overrides(
         overrides,
         epsilon=epsilon,
         risk=risk,

@@ -1,24 +1,18 @@
 """The one-way path from records to private texts; no other module knows all stages.
 
-`build` makes a profile ready; `Pipeline.privatize` draws, decodes and writes the words
-of a batch of records and returns all that others need to write, measure or charge it.
+`build` prepares a profile; `Pipeline.privatize` draws, decodes and writes the words of
+a batch of records and returns everything needed to write, measure or charge it.
 
-identity_of: two runs share their random bits only where all that decides the output is
-equal: the settings, with the content of the files that they name in place of the paths;
-the lexicon's content; OUTPUT_LAWS and ALGORITHM, and the code of components of other
-packages. Releases of dptext with equal laws write the same bytes under the same key.
-
-Strategies say how often a word is drawn. token: every word of a text anew. record: once
-for each distinct word of a record. data-set: once for each distinct word of a run, in
-whatever order the records come, from a table with one row for each word of the
-vocabulary. The last two show which words are equal, and the statement says so. All
-words outside the vocabulary are one word, and so are all numbers of one element; a
-drawn element is written as a number of its own wherever it stands.
+Two runs share their random bits only if everything that decides the output is equal
+(`output_identity`): the settings, with the content of the files that they name instead
+of the paths; the lexicon's content; OUTPUT_LAWS and ALGORITHM, and the code of
+components of other packages. Versions of dptext with equal laws write the same bytes
+under the same key.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, NamedTuple
@@ -56,6 +50,7 @@ from dptext.randomness import (
 )
 from dptext.readers.channel import Channel
 from dptext.settings import digest_of_data
+from dptext.strategies import RunTable, draw_by_record
 from dptext.tokens import joining, kinds, lists
 from dptext.tokens.joining import Joined, Joiner
 from dptext.tokens.policy import Policy
@@ -81,19 +76,24 @@ from dptext.types import (
 # same key, input and settings would write other bytes: otherwise two outputs of a text
 # would share random bits under different laws, and tell more than either alone.
 OUTPUT_LAWS = "0.1.0"
+# A batch is full at this many characters, whatever the number of records.
+_CHARACTERS = 2**17
+# Noisy vectors in memory at once, which bounds it, and vectors drawn at once: few
+# enough to stay in the cache of the processor.
+_POINTS, _DRAWN = 2048, 256
 
 
-def identity_of(
+def output_identity(
     recipe: Profile,
     lexicon: str,
     contents: Mapping[str, Mapping[str, str]],
     used: tuple[str, ...],
 ) -> str:
-    """Return the sha256 of all that decides the output.
+    """Return the sha256 of everything that decides the output.
 
-    lexicon is the digest of its content; contents holds, by the key of a part, the
-    digests of what its settings name; used is what the budget says it rests on, which
-    counts where it is another package's and may keep its own files.
+    lexicon: digest of its content; contents: by the key of a part, the digests of files
+    and models that its settings name; used: sources of the budget, which count for a
+    budget of another package, since it may keep its own files.
     """
     settings = recipe.settings()
     named: dict[str, JsonObject] = {}
@@ -102,14 +102,14 @@ def identity_of(
         digests = dict(contents.get(key, {}))
         unkeyed = recipe.decoder.params.unkeyed if key == "decoder" else ()
         for path in (*digests, *unkeyed):
-            *above, last = path.split(".")
+            *parents, last = path.split(".")
             inside: Any = settings[key]
-            for name in above:
+            for name in parents:
                 inside = inside.get(name) if isinstance(inside, dict) else None
             if isinstance(inside, dict):
                 inside.pop(last, None)
         named[key] = {"content": digests, "code": code, "used": used if code else ()}
-    # Files of lists count by their content, wherever they lie.
+    # Files of lists count by their content, not by their paths.
     settings["tokens"] = lists.by_content(recipe.tokens)
     return digest_of_data(
         {
@@ -122,120 +122,91 @@ def identity_of(
     )
 
 
-Draw = Callable[[Ids, Eps, RandomBits], Ids]
-# No record has this ordinal: the nonce of words that are drawn once for a whole run.
-_RUN = Record(-2, (), None)
-
-
-def by_record(ids: Ids, eps: Eps, bits: RandomBits, records: Ints, draw: Draw) -> Ids:
-    """Draw each distinct word of a record once, by the random bits of its first.
-
-    records (n,) which record each word belongs to, non-decreasing.
-    """
-    # Unknown words are -1: one more than there are rows to tell records apart.
-    pairs = records * (int(ids.max(initial=0)) + 2) + ids + 1
-    _, first, which = np.unique(pairs, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    positions = first[order]
-    drawn = np.empty(len(first), np.int32)
-    drawn[order] = draw(ids[positions], eps[positions], bits.take(positions))
-    return drawn[which]
-
-
-class RunTable:
-    """What each word of the vocabulary becomes in one run; drawn when first met."""
-
-    def __init__(self, size: int, randomness: Randomness) -> None:
-        nonce = randomness.nonce(_RUN)
-        # One row for each word and the last for unknown words, reached as -1.
-        self._bits = randomness.bits([nonce], np.zeros(size + 1, np.int64))
-        self._drawn = np.full(size + 1, -1, np.int32)
-
-    def draw(self, ids: Ids, eps: Eps, draw: Draw) -> Ids:
-        """Return what ids become; the draw of a word depends on nothing but its row."""
-        rows = np.where(ids < 0, len(self._drawn) - 1, ids).astype(np.int64)
-        new, first = np.unique(rows, return_index=True)
-        missing = self._drawn[new] < 0
-        new, first = new[missing], first[missing]
-        if len(new):
-            bits = self._bits.take(new)
-            self._drawn[new] = draw(ids[first], eps[first], bits)
-        return self._drawn[rows]
-
-
-def channel_of(recipe: Profile, mechanism: Mechanism, budget: AnyBudget) -> Channel:
-    """Return what a reader of released words knows of how they were drawn."""
+def build_channel(recipe: Profile, mechanism: Mechanism, budget: AnyBudget) -> Channel:
+    """Return the public law of the draws, as readers of released words know it."""
     lexicon = mechanism.space.lexicon
     description = budget.description
     eps_of_row = None
     if description.kind is BudgetKind.TYPE and isinstance(budget, Budget):
         eps_of_row = _epsilons_of_rows(budget, len(lexicon.words))
     prior = bayes_risk.prior_of_replaced(lexicon, recipe.tokens)
-    return Channel(lexicon, recipe.tokens, mechanism, description, prior, eps_of_row)
+    return Channel(
+        lexicon=lexicon,
+        policy=recipe.tokens,
+        mechanism=mechanism,
+        budget=description,
+        prior=prior,
+        eps_of_row=eps_of_row,
+    )
 
 
 def _epsilons_of_rows(budget: Budget, size: int) -> Eps:
-    """Return the epsilon of each word of the vocabulary and of the unknown: (V + 1,).
+    """Return the epsilon of each word of the vocabulary, unknown words last: (V + 1,).
 
-    For a budget that looks at the word alone: each stands in a text of its own.
+    For a budget that depends on the word alone: each word is a separate text here.
     """
     positions = np.arange(size + 1)
     ids = np.append(positions[:-1], -1).astype(np.int32)
     flags = np.full(size + 1, kinds.WORD, np.uint8)
-    words = Words([""] * (size + 1), flags, positions + 1, positions, positions, ids)
+    words = Words(
+        pieces=[""] * (size + 1),
+        flags=flags,
+        ends=positions + 1,
+        positions=positions,
+        texts=positions,
+        ids=ids,
+    )
     bits = Randomness(RunKey.from_seed(0), "").bits([bytes(16)], positions * 0)
     return budget.spread(words, bits)
 
 
-# A batch is full at this many characters, whatever the number of records.
-_CHARACTERS = 2**17
-# Noisy vectors that are held at once, which bounds the memory, and those that are drawn
-# at once: few enough to stay in the processor's cache.
-_POINTS, _DRAWN = 2048, 256
-
-
 class Draws(NamedTuple):
-    """The words of a batch, what was drawn for them, epsilons (n,), random bits."""
+    """The draws of a batch with n replaced words."""
 
     words: Words
+    #: (n,) rows of the vocabulary.
     drawn: Ids
+    #: (n,) nats.
     eps: Eps
     bits: RandomBits
 
 
 class Privatized(NamedTuple):
-    """What was made of a batch of records, for all that write, measure and charge it.
+    """The private version of a batch of records with n replaced words."""
 
-    texts are the new ones of each record; words those of the texts before, of which n
-    were replaced: drawn (n,) is what was drawn for them, joined what was written, eps
-    (n,) their epsilons.
-    """
-
+    #: New texts of each record.
     texts: list[tuple[str, ...]]
+    #: Words of the original texts.
     words: Words
+    #: (n,) rows of the vocabulary, as drawn.
     drawn: Ids
+    #: The new texts, with the written words.
     joined: Joined
+    #: (n,) nats.
     eps: Eps
 
     @property
     def replaced(self) -> list[int]:
-        """Return how many words of each text were replaced."""
+        """Return the number of replaced words of each text."""
         return self.words.by_text()
 
     def batch(self, first_text: int) -> Batch:
-        """Return it as meters take it; first_text is how many texts come before."""
+        """Return the batch for meters; first_text: number of texts before it."""
         written, spelled = self.joined.written, self.joined.spelled
-        return Batch(self.words, written, spelled, self.eps, first_text)
+        return Batch(
+            words=self.words,
+            written=written,
+            spelled=spelled,
+            eps=self.eps,
+            first_text=first_text,
+        )
 
 
 @dataclass(frozen=True)
 class Pipeline:
-    """A profile made ready: all that is public is done, texts and a key are missing.
+    """A prepared profile: all public work is done, texts and a key are missing."""
 
-    profile has its epsilon (a risk has been turned into one). identity is the digest
-    of all that decides the output besides key and input, files included.
-    """
-
+    #: With an epsilon, never a risk.
     profile: Profile
     lexicon: Lexicon
     mechanism: Mechanism
@@ -245,8 +216,9 @@ class Pipeline:
     mapping: mappings.Mapping | None
     channel: Channel
     decoder: Decoder
+    #: Digest of everything that decides the output besides key and input.
     identity: str
-    #: Whether equal texts have equal inputs of the mechanism; topics have views.
+    #: Whether equal texts have equal inputs of the mechanism; views of topics may not.
     is_repeatable: bool = True
 
     def privatize(
@@ -264,7 +236,7 @@ class Pipeline:
             joined = replace(joined, texts=anew)
         left = iter(joined.texts)
         texts = [tuple(islice(left, len(record.texts))) for record in records]
-        return Privatized(texts, words, drawn, joined, eps)
+        return Privatized(texts=texts, words=words, drawn=drawn, joined=joined, eps=eps)
 
     @property
     def writes_sets(self) -> bool:
@@ -280,22 +252,22 @@ class Pipeline:
 
     @property
     def offline(self) -> Pipeline:
-        """Return a pipeline for what is no release: it sends nothing to anybody."""
+        """Return a copy that never contacts a server, for measurements."""
         return replace(self, decoder=self.decoder.offline)
 
     def replaced(self, records: Sequence[Record]) -> list[int]:
-        """Return how many words of each text will be replaced, before any is drawn."""
+        """Count the words of each text that a run replaces, without drawing any."""
         texts = [text for each in records for text in each.texts]
         return self.tokenizer.words(texts).by_text()
 
     def draws(self, records: Sequence[Record], randomness: Randomness) -> Draws:
-        """Draw a word for each word of records, and new digits where they ask for."""
+        """Draw a word for each word of records, and new digits for forms."""
         texts = [text for record in records for text in record.texts]
         counts = np.array([len(record.texts) for record in records], np.int64)
         record_of_text = np.repeat(np.arange(len(records)), counts)
         words = self.tokenizer.words(texts)
         nonces = [randomness.nonce(record) for record in records]
-        # First, so that no draw of a word looks at what a form or a digit was.
+        # First, so that no draw of a word depends on the original forms and digits.
         positions = self.joiner.positions_to_redraw(words)
         if len(positions):
             text = np.searchsorted(words.ends, positions, side="right")
@@ -313,11 +285,17 @@ class Pipeline:
                 drawn = self.mechanism.sample(words, eps, bits)
             else:
                 inputs = words.inputs
-                drawn = self.replace(inputs, eps, bits, records_of_words, randomness)
+                drawn = self.replace(
+                    ids=inputs,
+                    eps=eps,
+                    bits=bits,
+                    records=records_of_words,
+                    randomness=randomness,
+                )
         return Draws(words, drawn, eps, bits)
 
     def released(self, words: Words, drawn: Ids, eps: Eps) -> Released:
-        """Return what a reader sees of drawn words: (n,), with their epsilons."""
+        """Return the view of a reader on drawn words: (n,), with public epsilons."""
         public = self.channel.public_epsilons(eps, words.texts)
         return joining.released(self.profile.tokens, words, drawn, public)
 
@@ -330,7 +308,7 @@ class Pipeline:
     def release(
         self, budget: SequentialBudget, words: Words, bits: RandomBits
     ) -> tuple[Ids, Eps]:
-        """Draw words whose epsilons look at those drawn before; return both."""
+        """Draw words and their epsilons, which depend on the words drawn before."""
 
         def draw(positions: Ints, eps: Eps) -> Ids:
             return self.draw(words.inputs[positions], eps, bits.take(positions))
@@ -345,12 +323,14 @@ class Pipeline:
         records: Ints,
         randomness: Randomness,
     ) -> Ids:
-        """Draw a word for each word, as often as the strategy says.
+        """Draw a word for each word, as often as the strategy demands.
 
-        records (n,) which record each word belongs to, non-decreasing.
+        records (n,) the record of each word, non-decreasing.
         """
         if self.profile.strategy is Strategy.RECORD:
-            return by_record(ids, eps, bits, records, self.draw)
+            return draw_by_record(
+                ids=ids, eps=eps, bits=bits, records=records, draw=self.draw
+            )
         if self.profile.strategy is Strategy.DATA_SET:
             size = len(self.lexicon.words)
             table = randomness.once("table", lambda: RunTable(size, randomness))
@@ -402,10 +382,11 @@ class Pipeline:
             yield from zip(batch, self.privatize(batch, randomness).texts, strict=True)
 
     def randomness(self, key: RunKey) -> Randomness:
-        """Return the streams of a run with all that decides this pipeline's output.
+        """Return the random streams of a run.
 
-        Runs that draw in another way, be it that a file was edited, share no noise.
-        Raises UsageError for a key where equal texts may get different topics.
+        Any change that affects draws, such as an edited file, gives independent noise,
+        even with the same key. Raises UsageError for a key if equal texts may get
+        different topics.
         """
         if key.origin != "system" and not self.is_repeatable:
             raise UsageError(
@@ -430,10 +411,10 @@ def batches(records: Iterable[Record], size: int = 4096) -> Iterator[list[Record
 
 
 def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
-    """Make a profile ready for a lexicon.
+    """Prepare a profile for a lexicon.
 
     Turns a risk into an epsilon. Raises UsageError for settings that do not fit the
-    lexicon, or an epsilon beyond any meaning.
+    lexicon, or an epsilon too large to mean anything.
     """
     recipe = in_language(_by_readers(recipe, lexicon), lexicon)
     decoding = recipe.decoder.params.of_lexicon(lexicon)
@@ -448,7 +429,7 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
         assert isinstance(mechanism, NoiseMechanism)
         index = Index(mechanism.output_vectors, space.size)
         mapping = recipe.mapping.params.prepare(index)
-    channel = channel_of(recipe, mechanism, budget)
+    channel = build_channel(recipe, mechanism, budget)
     if not recipe.decoder.params.fits(channel):
         progress.say(
             f"no model to decode by ({recipe.decoder.name}): draws are written"
@@ -474,7 +455,7 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
         mapping=mapping,
         channel=channel,
         decoder=decoder,
-        identity=identity_of(
+        identity=output_identity(
             recipe,
             _digest_with_view(lexicon),
             contents,
@@ -494,11 +475,10 @@ def _digest_with_view(lexicon: Lexicon) -> str:
 def _texts_to_words(
     recipe: Profile, lexicon: Lexicon
 ) -> tuple[Tokenizer, Joiner, bool]:
-    """Return what divides texts into words and writes them, or takes texts whole.
+    """Return tokenizer and joiner, and whether equal texts have equal inputs.
 
-    Third, whether equal texts have equal words.
-
-    Raises LexiconError where the view of texts has changed since topics were made.
+    For topics, the tokenizer takes texts as a whole. Raises LexiconError if the view of
+    texts has changed since topics were made.
     """
     meta = topics.topic_meta(lexicon)
     if meta is None:
@@ -518,7 +498,7 @@ def _texts_to_words(
 
 
 def _check_topics(recipe: Profile, mechanism: Mechanism, budget: AnyBudget) -> None:
-    """Raise UsageError for settings that show more of a text than its topic."""
+    """Raise UsageError for settings that reveal more of a text than its topic."""
     description = budget.description
     notion = mechanism.guarantee(description.high).notion
     words = mechanism.params.family is Family.WORDS
@@ -547,11 +527,11 @@ def _check_topics(recipe: Profile, mechanism: Mechanism, budget: AnyBudget) -> N
 
 
 def _by_readers(recipe: Profile, lexicon: Lexicon) -> Profile:
-    """Turn what readers of whole texts may find into a risk of one word."""
+    """Turn a limit on readers of whole texts into a risk of one word."""
     params = recipe.budget.params
     if not isinstance(params, uniform.Params) or params.reader_risk is None:
         return recipe
-    if params.epsilon is not None:  # the settings of a report: all is done
+    if params.epsilon is not None:  # the resolved settings of a report
         return recipe
     risk = calibrate.risk_for(recipe.settings(), lexicon, params.reader_risk)
     progress.say(f"reader-risk {params.reader_risk:.3g} is met at risk {risk:.3g}")
@@ -561,9 +541,9 @@ def _by_readers(recipe: Profile, lexicon: Lexicon) -> Profile:
 def _prepared(
     recipe: Profile, space: spaces.Space
 ) -> tuple[Profile, Mechanism, AnyBudget]:
-    """Make mechanism and budget ready, which may follow one another.
+    """Prepare mechanism and budget, either of which may depend on the other.
 
-    The profile returned says with which parameters and epsilon.
+    The profile returned has the resulting parameters and epsilon.
     """
     lexicon = space.lexicon
     params = recipe.budget.params

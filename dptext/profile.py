@@ -13,8 +13,8 @@ tokens: {unknown: perturb, number: perturb, stop_word: perturb,
          punctuation: keep, case: restore, agreement: inflect,
          keep: [], mask: [], forms: []}     # docs/files.md
 
-`overrides_of` turns the choices of a run (epsilon, risk, mechanism) into such keys,
-`load` lays them over a profile, whose name then says what was changed, and
+`make_overrides` turns the choices of a run (epsilon, risk, mechanism) into such keys,
+`load` lays them over a profile and lists the changes in its name, and
 `check_compatibility` refuses settings that do not go together.
 """
 
@@ -47,10 +47,25 @@ if TYPE_CHECKING:
 
 # The components of stages that a profile does not name.
 DEFAULTS = {"space": "identity", "mapping": "nearest", "decoder": "none"}
+DEFAULT = "balanced"
+STRATEGIES = tuple(map(str, Strategy))
+# The keys that name a component, and the folders of these.
+STAGES = {
+    "space": "spaces",
+    "mechanism": "mechanisms",
+    "mapping": "mappings",
+    "budget": "budgets",
+    "decoder": "decoders",
+}
+_KEYS = ("name", "about", "source", "lexicon", *STAGES, "strategy", "tokens")
+_NAMED = 4  # changes that a name lists
+_LONGEST = 24  # characters of a value in a name
+
+Params = TypeVar("Params", covariant=True, bound="DataclassInstance")
 
 
 class Choices(TypedDict, total=False):
-    """What may be chosen beside a profile."""
+    """Choices of a run on top of a profile."""
 
     epsilon: float | None
     risk: str | float | None
@@ -62,15 +77,15 @@ class Choices(TypedDict, total=False):
     mask_list: Sequence[str] | None
 
 
-def overrides_of(
+def make_overrides(
     settings: Mapping[str, object] | None = None,
     option: Callable[[str], str] = str,
     **chosen: Unpack[Choices],
 ) -> JsonObject:
     """Return keys of a profile: choices, and settings laid over them.
 
-    option writes a name as the user knows it. Raises UsageError for choices that
-    conflict, or an epsilon that is none, and TypeError for a name that is no choice.
+    option: writes a name as the user knows it. Raises UsageError for conflicting
+    choices and invalid values, and TypeError for an unknown choice.
     """
     if unknown := chosen.keys() - Choices.__annotations__.keys():
         known = ", ".join(Choices.__annotations__)
@@ -113,9 +128,9 @@ def merged(
     over: Mapping[str, object],
     defaults: Mapping[str, str] = DEFAULTS,
 ) -> JsonObject:
-    """Lay keys over others, part by part; a part of another name starts afresh.
+    """Merge keys over others, part by part; a part with another name starts afresh.
 
-    defaults name the parts that the base leaves out, DEFAULTS those that it resets.
+    defaults: names of parts that the base leaves out; DEFAULTS: of parts set to null.
     """
     laid: JsonObject = dict(base)
     for key, value in over.items():
@@ -132,10 +147,6 @@ def merged(
 
 def _name_in(part: object) -> object:
     return part.get("name") if isinstance(part, Mapping) else part
-
-
-_NAMED = 4  # changes that a name lists
-_LONGEST = 24  # characters of a value in a name
 
 
 def changed_name(base: Profile, over: Mapping[str, object]) -> str:
@@ -157,11 +168,11 @@ def changed_name(base: Profile, over: Mapping[str, object]) -> str:
     return f"{base.name} with {', '.join(changes)}" if changes else base.name
 
 
-def _flat(settings: Mapping[str, object], above: str = "") -> JsonObject:
-    """Return settings by dotted keys: a part's name by its stage, epsilon by itself."""
+def _flat(settings: Mapping[str, object], prefix: str = "") -> JsonObject:
+    """Return settings by dotted keys; a part's name has the key of the part."""
     flat: JsonObject = {}
     for key, value in settings.items():
-        path = above.rstrip(".") if key == "name" else f"{above}{key}"
+        path = prefix.rstrip(".") if key == "name" else f"{prefix}{key}"
         if path in ("budget.epsilon", "budget.risk", "budget.reader_risk"):
             path = key
         if isinstance(value, Mapping):
@@ -172,28 +183,13 @@ def _flat(settings: Mapping[str, object], above: str = "") -> JsonObject:
 
 
 def _spelled(key: str, value: object) -> str:
-    """Write a value in a name: of a path its last part, no list, nothing long."""
+    """Write a value in a name: of a path the last part, ... for long values."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
         return f"{100 * value:g}%" if key.endswith("risk") else f"{value:g}"
     text = PurePath(value).name if isinstance(value, str) else str(value)
     return text if len(text) <= _LONGEST and not isinstance(value, list) else "..."
-
-
-Params = TypeVar("Params", covariant=True, bound="DataclassInstance")
-
-DEFAULT = "balanced"
-STRATEGIES = tuple(map(str, Strategy))
-# The keys that name a component, and the folders of these.
-STAGES = {
-    "space": "spaces",
-    "mechanism": "mechanisms",
-    "mapping": "mappings",
-    "budget": "budgets",
-    "decoder": "decoders",
-}
-_KEYS = ("name", "about", "source", "lexicon", *STAGES, "strategy", "tokens")
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +202,7 @@ class Part(Generic[Params]):
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """All that decides a run's output besides key, input and lexicon content."""
+    """Everything that decides the output besides key, input and lexicon content."""
 
     name: str
     about: str
@@ -260,7 +256,7 @@ def shipped() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in folder().glob("*.yaml")))
 
 
-def path_of(name: str) -> Path:
+def find_file(name: str) -> Path:
     """Return the file of a profile by its name or path. Raises UsageError."""
     path = Path(name)
     if path.suffix in (".yaml", ".yml"):
@@ -276,12 +272,11 @@ def path_of(name: str) -> Path:
 def load(name: str, overrides: Mapping[str, object] | None = None) -> Profile:
     """Read a profile by name, or from a path that ends in .yaml or .yml.
 
-    overrides are laid over it: keys as in the file, parts merged key by key; a part
-    whose name changes starts from its defaults, and another mechanism writes its draws,
-    unless a decoder is given with it. The name then says what was changed. Raises
-    UsageError with the key's path.
+    overrides: keys as in the file, merged part by part. A part with another name starts
+    from its defaults, and another mechanism has no decoder unless one is given with it.
+    The resulting name lists the changes. Raises UsageError with the key's path.
     """
-    path, over = path_of(name), overrides or {}
+    path, over = find_file(name), overrides or {}
     data = read_yaml(path, "profile")
     base = dict(data)
     if _name_in(over.get("mechanism")) not in (None, _name_in(base.get("mechanism"))):
@@ -298,9 +293,9 @@ def load(name: str, overrides: Mapping[str, object] | None = None) -> Profile:
 
 
 def _with_topics(recipe: Profile) -> Profile:
-    """Choose how many topics serve the epsilon, where texts become topics."""
+    """Choose the number of topics for the epsilon, if texts become topics."""
     params = recipe.budget.params
-    # Without a name it is refused where the topics are opened.
+    # A lexicon "topics:" without a name is refused when topics are opened.
     if not recipe.lexicon.startswith(topics.PREFIX) or recipe.lexicon == topics.PREFIX:
         return recipe
     if not isinstance(params, uniform.Params) or params.epsilon is None:
@@ -316,7 +311,7 @@ def parse(data: Mapping[str, object], location: str) -> Profile:
         names = ("epsilon", "risk", "reader_risk")
         limits = [name for name in names if getattr(params, name) is not None]
         if len(limits) != 1:
-            several = f", not {' and '.join(limits)}" * bool(limits)
+            several = f", not {' and '.join(limits)}" if limits else ""
             raise UsageError(
                 f"{location}: budget: give either epsilon, risk or reader_risk{several}"
             )
@@ -369,7 +364,7 @@ def _parse(data: Mapping[str, object], location: str) -> Profile:
 
 
 def _tokens(settings: object, location: str) -> Policy:
-    """Read a policy; its lists are read here, once for all that use them."""
+    """Read a policy, with the files of its lists."""
     if not isinstance(settings, Mapping):
         raise UsageError(f"{location}: give keys and values")
     rest = dict(settings)
@@ -406,7 +401,7 @@ def _part(key: str, settings: object, location: str) -> Part[Any]:
 
 
 def in_language(recipe: Profile, lexicon: Lexicon) -> Profile:
-    """Ask for agreement in English only, and for stop words where they are known."""
+    """Disable agreement outside English, and refuse unknown stop words."""
     language, policy = lexicon.language, recipe.tokens
     if language == ENGLISH:
         return recipe
@@ -420,7 +415,7 @@ def in_language(recipe: Profile, lexicon: Lexicon) -> Profile:
 
 
 def check_compatibility(recipe: Profile, budget: AnyBudget | None) -> None:
-    """Refuse strategies and budgets that do not go with a mechanism or each other."""
+    """Raise UsageError if strategy, budget and mechanism do not go together."""
     name = recipe.mechanism.name
     if recipe.strategy is not Strategy.TOKEN and recipe.budget.name != "uniform":
         raise UsageError(

@@ -5,8 +5,8 @@ is found by the entry point group `dptext.<stage>`, the last part of the stage's
 A name of dptext is dptext's: an entry point that takes one is refused. A component of
 another package that cannot be used is refused when it is asked for, not before.
 
-What is said of unexpected exceptions is whose they are and where they arose, never
-their messages: these could hold the text of a record.
+Messages on unexpected exceptions name their type, component and place, never their own
+text, which could hold the text of a record.
 """
 
 from __future__ import annotations
@@ -34,12 +34,20 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 STAGES = (
-    *("formats", "spaces", "budgets", "budgets.scores", "mechanisms", "mappings"),
-    *("decoders", "metrics", "views"),
+    "formats",
+    "spaces",
+    "budgets",
+    "budgets.scores",
+    "mechanisms",
+    "mappings",
+    "decoders",
+    "metrics",
+    "views",
 )
-# What a module of a stage holds where that is not `Params`; each extends the class of
-# this name of the stage's own package.
+# Members of the modules of a stage, if not `Params`; each extends the class of the same
+# name in the package of the stage.
 _MEMBERS = {"formats": ("Format",), "metrics": ("NAME", "Meter")}
+_LITTLE = 2**26  # bytes; with less the libraries cannot be loaded
 
 
 @cache
@@ -81,7 +89,7 @@ def find(stage: str, name: str) -> ModuleType:
 
 
 def _unfit(stage: str, module: object) -> str:
-    """Say what a module of a stage must have and lacks; "" where it has all."""
+    """Describe a required member that a module of a stage lacks; "" if it has all."""
     if not isinstance(module, ModuleType):
         return "is not a module"
     for member in _MEMBERS.get(stage, ("Params",)):
@@ -158,7 +166,7 @@ def _may_extend(folder: str) -> bool:
     return False
 
 
-def name_of(stage: str, module: str) -> str:
+def component_name(stage: str, module: str) -> str:
     """Return the name of the component that a module belongs to."""
     within = f"dptext.{stage}."
     if module.startswith(within):
@@ -183,7 +191,7 @@ def code(stage: str, name: str) -> str:
 
 
 def owner(module: str) -> str:
-    """Say which component of another package a module is, or of which package.
+    """Name the component of another package that a module is, or its package.
 
     "" for all other modules.
     """
@@ -221,16 +229,13 @@ def _kind(stage: str) -> str:
 
 
 def suggest(name: str, known: tuple[str, ...]) -> str:
-    """Say what is known, the nearest name first if one is near."""
+    """Suggest the nearest known name, or list all."""
     near = difflib.get_close_matches(name, known, n=1)
     choices = ", ".join(known)
     return f"did you mean {str(near[0])!r}?" if near else f"known: {choices}"
 
 
-_LITTLE = 2**26  # bytes; whoever has less cannot load the libraries
-
-
-def is_of_memory(error: BaseException) -> bool:
+def is_memory_error(error: BaseException) -> bool:
     """Tell whether memory ran out, which libraries report as errors of all kinds."""
     if isinstance(error, MemoryError):
         return True
@@ -243,7 +248,7 @@ def is_of_memory(error: BaseException) -> bool:
     return False
 
 
-def failure_of(error: BaseException) -> ComponentError | InternalError:
+def describe_exception(error: BaseException) -> ComponentError | InternalError:
     """Describe an exception: a component's if one was at work, else a bug."""
     if isinstance(error, InternalError):  # described in another process
         return error
@@ -277,7 +282,7 @@ def component_failure(error: BaseException) -> ComponentError | None:
 
 @contextlib.contextmanager
 def describe_failure() -> Iterator[None]:
-    """Raise what is not expected as its description, which other processes can read."""
+    """Turn unexpected exceptions into descriptions, which other processes can read."""
     try:
         yield
     except (DptextError, MemoryError):
@@ -285,6 +290,6 @@ def describe_failure() -> Iterator[None]:
     except (Exception, SystemExit) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise  # of the machine
-        if is_of_memory(error):
+        if is_memory_error(error):
             raise MemoryError from None
-        raise failure_of(error) from None
+        raise describe_exception(error) from None

@@ -1,9 +1,9 @@
 """Plain data from YAML or JSON become settings (frozen dataclasses), and their digests.
 
-Settings may name files, folders and models. A component made ready gives the digest of
-each (`Prepared.content`), which stands for the setting in the nonce of every record
-(dptext.pipeline): other content draws anew, and the same content at another path draws
-the same.
+Settings may name files, folders and models. A prepared component has the digest of each
+(`Prepared.content`), which replaces the setting in the nonce of every record
+(dptext.pipeline): other content gives new draws, and the same content at another path
+gives the same draws.
 """
 
 from __future__ import annotations
@@ -30,6 +30,19 @@ if TYPE_CHECKING:
     from dptext.types import JsonObject
 
 Settings = TypeVar("Settings", bound="DataclassInstance")
+_DEEPEST = 50  # levels of keys in a file
+# Messages of msgspec on types, and plain words for these.
+_EXPECTED = re.compile(r"Expected `([^`]*)`(?: ([<>]=?) (\S+))?(?:, got `[^`]*`)?")
+_TYPES = {
+    "int": "a whole number",
+    "float": "a number",
+    "str": "text",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "keys and values",
+}
+_BOUNDS = {">=": " of at least", ">": " above", "<=": " of at most", "<": " below"}
+_NO_CHOICE = re.compile(r"Invalid enum value '(.*)' - at `\$\.(\w+)")
 
 
 def convert(
@@ -37,7 +50,7 @@ def convert(
 ) -> Settings:
     """Check plain data against a frozen dataclass; refuse keys that it lacks.
 
-    location names the data in messages; beside are keys that stand beside these.
+    location: name of the data in messages; beside: other keys at the same place.
     """
     if not isinstance(data, Mapping):
         raise UsageError(f"{location}: give keys and values")
@@ -67,27 +80,11 @@ def convert(
         raise UsageError(f"{location}: not UTF-8 text") from None
 
 
-# How msgspec says which type a value should have had, and what that is called.
-_EXPECTED = re.compile(r"Expected `([^`]*)`(?: ([<>]=?) (\S+))?(?:, got `[^`]*`)?")
-_TYPES = {
-    "int": "a whole number",
-    "float": "a number",
-    "str": "text",
-    "bool": "true or false",
-    "array": "a list",
-    "object": "keys and values",
-}
-_BOUNDS = {">=": " of at least", ">": " above", "<=": " of at most", "<": " below"}
-
-
 def _wanted(match: re.Match[str]) -> str:
-    """Say in plain words what was expected."""
+    """Write the expected type in plain words."""
     kinds, bound, limit = match.groups()
     named = " or ".join(_TYPES.get(kind, kind) for kind in kinds.split(" | "))
     return f"give {named}" + (f"{_BOUNDS[bound]} {float(limit):g}" if bound else "")
-
-
-_NO_CHOICE = re.compile(r"Invalid enum value '(.*)' - at `\$\.(\w+)")
 
 
 def _choices(hint: Any) -> Iterator[str]:
@@ -112,9 +109,9 @@ def _number(value: object) -> object:
 
 
 def share(value: object, name: str) -> float:
-    """Read a share: "20%", "0.2" or 0.2. Raises UsageError for what is none: 20, 120%.
+    """Read a share: "20%", "0.2" or 0.2; name is that of the setting, for messages.
 
-    name says in the message what is read.
+    Raises UsageError unless it is between 0 and 1 (20 and 120% are refused).
     """
     text = str(value).strip()
     try:
@@ -131,19 +128,16 @@ def share(value: object, name: str) -> float:
     raise UsageError(f"{name} {shown}: give a share between 0 and 1, as in {meant}")
 
 
-_DEEPEST = 50
-
-
 def read_yaml(path: Path, kind: str) -> JsonObject:
-    """Read a file of keys and values; kind says in messages what it is.
+    """Read a file of keys and values; kind names the file in messages.
 
     Raises UsageError that names file and line.
     """
-    return decode_yaml(content_of(path, kind), path.name, kind)
+    return decode_yaml(read_content(path, kind), path.name, kind)
 
 
-def content_of(path: str | Path, kind: str) -> bytes:
-    """Return the content of a file that is named. Raises UsageError."""
+def read_content(path: str | Path, kind: str) -> bytes:
+    """Read a small file such as settings. Raises UsageError."""
     try:
         return streams.read_small(path, kind)
     except OSError as error:
@@ -151,7 +145,7 @@ def content_of(path: str | Path, kind: str) -> bytes:
 
 
 def decode_yaml(text: bytes, name: str, kind: str) -> JsonObject:
-    """Read the content of such a file."""
+    """Parse the content of a file of keys and values. Raises UsageError."""
     import yaml
 
     try:
@@ -161,7 +155,7 @@ def decode_yaml(text: bytes, name: str, kind: str) -> JsonObject:
         data = yaml.load(plain, Loader=loader)  # noqa: S506
     except UnicodeDecodeError:
         raise UsageError(f"{kind} {name}: not UTF-8 text") from None
-    except (yaml.YAMLError, ValueError) as error:  # ValueError: a date that is none
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: an invalid date
         mark = getattr(error, "problem_mark", None)
         where = f":{mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or "not YAML"
@@ -187,7 +181,7 @@ def read_value(text: str) -> object:
 
 
 def _check_size(text: str, loader: Any) -> None:
-    """Refuse what is small in the file and large, or endless, when it is read."""
+    """Raise YAMLError for aliases and deep nesting, which may grow without limit."""
     import yaml
 
     event: Any
@@ -229,13 +223,13 @@ def _loader() -> Any:
 
 
 class Prepared:
-    """A component with its settings, its public work done."""
+    """A prepared component: its settings, with all public work done."""
 
     __slots__ = ()
 
     @property
     def content(self) -> Mapping[str, str]:
-        """Return, by setting, the digest of what it names outside the profile."""
+        """Return the digests of files and models outside the profile, by setting."""
         return {}
 
 
@@ -253,12 +247,12 @@ def digest_of_path(path: str | Path) -> str:
     """Return the sha256 of a file, or of the names and the bytes of a folder's files.
 
     Hidden files and compiled Python are left out: nothing reads them as content.
-    Raises UsageError for what cannot be read.
+    Raises UsageError for a file that cannot be read.
     """
     top = Path(path)
     try:
         if top.is_file():
-            return _of_file(top)
+            return _digest_of_file(top)
         digest = hashlib.sha256()
         for file in sorted(top.rglob("*")):
             path_inside = file.relative_to(top)
@@ -267,12 +261,14 @@ def digest_of_path(path: str | Path) -> str:
                 for part in path_inside.parts
             )
             if file.is_file() and not skipped:
-                digest.update(f"{_of_file(file)} {path_inside.as_posix()}\n".encode())
+                digest.update(
+                    f"{_digest_of_file(file)} {path_inside.as_posix()}\n".encode()
+                )
         return digest.hexdigest()
     except OSError as error:
         raise UsageError(f"{error.filename or path}: {error.strerror}") from None
 
 
-def _of_file(path: Path) -> str:
+def _digest_of_file(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -29,23 +29,23 @@ PAIRS = [(PRIVATE, PUBLIC), (PRIVATE, PRIVATE)]
 @pytest.mark.parametrize(("signer", "verifier"), PAIRS)
 def test_signed_report_verifies(signer: bytes, verifier: bytes) -> None:
     """A signed report is accepted by its key, among others, and by no other key."""
-    mine = signatures.of(signer, "key")
-    other = signatures.of(OTHER, "key")
-    theirs = signatures.of(verifier, "key")
-    report = signatures.signed(REPORT, mine)
+    mine = signatures.parse(signer, "key")
+    other = signatures.parse(OTHER, "key")
+    theirs = signatures.parse(verifier, "key")
+    report = signatures.sign(REPORT, mine)
     assert signatures.problem(report, [theirs]) == ""
     assert signatures.problem(report, [other, theirs]) == ""
     assert "another key" in signatures.problem(report, [other])
     assert signatures.problem(REPORT, [theirs]) == "its report is not signed"
     assert msgspec.json.decode(report)["b"] == [1, 2.5]
-    assert signatures.signed(REPORT, None) == REPORT
+    assert signatures.sign(REPORT, None) == REPORT
 
 
 @given(data=st.data())
 def test_every_edit_breaks_it(data: st.DataObject) -> None:
     """No byte can be changed, taken out or put in."""
-    key = signatures.of(PRIVATE, "key")
-    report = signatures.signed(REPORT, key)
+    key = signatures.parse(PRIVATE, "key")
+    report = signatures.sign(REPORT, key)
     at = data.draw(st.integers(0, len(report) - 1))
     kind = data.draw(st.sampled_from(["change", "remove", "insert"]))
     byte = bytes([data.draw(st.integers(0, 255))])
@@ -57,8 +57,8 @@ def test_every_edit_breaks_it(data: st.DataObject) -> None:
 
 def test_value_in_another_place() -> None:
     """The value counts where it belongs: moved, or there twice, it does not hold."""
-    key = signatures.of(PRIVATE, "key")
-    report = signatures.signed(REPORT, key)
+    key = signatures.parse(PRIVATE, "key")
+    report = signatures.sign(REPORT, key)
     value = msgspec.json.decode(report)["signature"]["value"].encode()
     moved = report.replace(value, b"").replace(b'"a": "', b'"a": "' + value)
     twice = report.replace(b'"a": "', b'"a": "' + value)
@@ -75,7 +75,7 @@ def test_value_in_another_place() -> None:
 )
 def test_what_is_no_report(report: bytes) -> None:
     """Anything else is not signed, and no error."""
-    key = signatures.of(PUBLIC, "key")
+    key = signatures.parse(PUBLIC, "key")
     assert signatures.problem(report, [key]) == "its report is not signed"
 
 
@@ -94,7 +94,7 @@ def test_keys_that_are_refused(tmp_path: Path) -> None:
         with pytest.raises(UsageError, match="not an Ed25519 key in PEM format with"):
             signatures.read(put(tmp_path / "key", data))
     with pytest.raises(UsageError, match="can only verify"):
-        signatures.signing(put(tmp_path / "key", PUBLIC, 0o644))
+        signatures.read_private(put(tmp_path / "key", PUBLIC, 0o644))
     if os.name != "nt":
         with pytest.raises(UsageError, match="other users may read it"):
             signatures.read(put(tmp_path / "key", PRIVATE, 0o644))
@@ -114,7 +114,7 @@ def test_a_file_of_two_keys_is_refused(tmp_path: Path) -> None:
 
 def test_others_can_verify_it(tmp_path: Path) -> None:
     """OpenSSL finds the same signature good, by the recipe of the documentation."""
-    report = signatures.signed(REPORT, signatures.of(PRIVATE, "key"))
+    report = signatures.sign(REPORT, signatures.parse(PRIVATE, "key"))
     value = msgspec.json.decode(report)["signature"]["value"]
     put(tmp_path / "data", report.replace(value.encode(), b""))
     put(tmp_path / "value", bytes.fromhex(value))

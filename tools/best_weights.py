@@ -237,7 +237,7 @@ def for_profile(
     the result has it as its epsilon in place of a risk. Returns the profile with the
     weights in it, and what changed as plain data. Raises UsageError.
     """
-    target = calibration.risk_of(recipe)
+    target = calibration.budget_risk(recipe)
     space = spaces.prepare(lexicon, recipe.space.name, recipe.space.params)
     words = bayes_risk.prior_of_replaced(lexicon, recipe.tokens)
     params = recipe.mechanism.params

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from benchmarks.private_rows import privatized
 from dptext import __version__, open_pipeline
-from dptext.cli.options import keys_of
+from dptext.cli.options import parse_settings
 from dptext.errors import DptextError
 from dptext.pipeline import Pipeline
 
@@ -50,7 +50,7 @@ def opened(system: str) -> Pipeline:
     """
     profile, *settings = system.split()
     try:
-        return open_pipeline(profile, keys_of(settings))
+        return open_pipeline(profile, parse_settings(settings))
     except DptextError as error:
         raise LeftOut(str(error)) from None
 

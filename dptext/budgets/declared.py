@@ -19,7 +19,7 @@ import numpy as np
 from dptext import budgets
 from dptext.errors import UsageError
 from dptext.randomness import RandomBits
-from dptext.settings import Prepared, content_of, digest_of_bytes
+from dptext.settings import Prepared, digest_of_bytes, read_content
 from dptext.tokens import numbers
 from dptext.types import PARTS, BudgetDescription, BudgetKind, Eps, Ints, Lexicon, Words
 
@@ -112,7 +112,7 @@ def classes(lexicon: Lexicon, by: str, table: str) -> Classes:
         fixed = (*(name for name, _ in _BANDS), _RARE)
         named = [_frequency_class(row) for row in range(len(lexicon.words))]
     elif by == "table":
-        data = content_of(table, "table")
+        data = read_content(table, "table")
         named = _by_table(lexicon, table, data)
         content["table"] = digest_of_bytes(data)
     elif lexicon.parts is None:

@@ -18,8 +18,21 @@ from dptext.errors import UsageError
 
 # In the order of the help; a command is the module of its name.
 NAMES = (
-    *("init", "sanitize", "embed", "evaluate", "compare", "explain", "calibrate"),
-    *("audit", "check", "report", "list", "doctor", "lexicon", "topics", "ledger"),
+    "init",
+    "sanitize",
+    "embed",
+    "evaluate",
+    "compare",
+    "explain",
+    "calibrate",
+    "audit",
+    "check",
+    "report",
+    "list",
+    "doctor",
+    "lexicon",
+    "topics",
+    "ledger",
 )
 
 

@@ -1,7 +1,7 @@
-"""Options of inputs that their formats cannot take are refused, never ignored.
+"""Refuses options that the formats of the inputs do not support.
 
-What the environment and a file set is for the inputs that it goes with, so only typed
-options are looked at, and of several inputs one that takes an option is enough.
+Settings of the environment and of a file hold for inputs that support them, so only
+typed options are checked, and one input that supports an option is enough.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dptext.errors import InputError, UsageError
 if TYPE_CHECKING:
     from dptext.formats import Format
 
-# Where a context holds the options that were typed.
+# Key of the typed options in a context.
 TYPED = "dptext.typed"
 # Arguments that name one file.
 _ONE = ("original", "private", "file")
@@ -28,7 +28,7 @@ _OF_FILES = ("drop", "pseudonym")
 def typed_options(
     usual: Mapping[str, object], values: Mapping[str, Any], set_: Collection[str]
 ) -> tuple[str, ...]:
-    """Return the names of options that were typed, and are not as they usually are."""
+    """Return the names of options that were typed and differ from their defaults."""
     return tuple(
         name
         for name, value in values.items()
@@ -37,10 +37,10 @@ def typed_options(
 
 
 def check(values: Mapping[str, Any], typed: Sequence[str]) -> None:
-    """Refuse typed options that no input of a command takes. Raises UsageError.
+    """Raise UsageError for a typed option that no input of a command supports.
 
-    values are the parameters of the command by name. Of standard input the content
-    says the format (dptext.engine.source).
+    values: parameters of the command by name. The format of standard input is checked
+    later, by its content (dptext.engine.source).
     """
     from dptext import formats
 
@@ -58,7 +58,7 @@ def check(values: Mapping[str, Any], typed: Sequence[str]) -> None:
 
 
 def _formats(values: Mapping[str, Any], *, is_public: bool) -> Iterator[Format | None]:
-    """Give the format of each input, or of public text; None for one not known yet."""
+    """Yield the format of each input, or of public text; None if not known yet."""
     from dptext import formats
 
     named: list[Any] = [*filter(None, map(values.get, _ONE))]
@@ -70,13 +70,13 @@ def _formats(values: Mapping[str, Any], *, is_public: bool) -> Iterator[Format |
         named = [*filter(None, [values.get("public_text")])]
     elif not named and "format" in values and "files" in values:
         named = ["-"]
-    # The output of `embed` has a format of its own.
+    # The format of the output of `embed` is another.
     output = None if "pool" in values else values.get("output")
     for name in named:
-        yield from _of_path(str(name), output, values)
+        yield from _path_formats(str(name), output, values)
 
 
-def _of_path(
+def _path_formats(
     name: str, output: str | None, values: Mapping[str, Any]
 ) -> Iterator[Format | None]:
     from dptext import formats
@@ -90,7 +90,7 @@ def _of_path(
             patterns = (
                 tuple(values.get(each) or ()) for each in ("include", "exclude")
             )
-            files = outputs.files_of([name], chosen=outputs.Chosen(*patterns))
+            files = outputs.find_files([name], chosen=outputs.Chosen(*patterns))
             yield from map(formats.by_suffix, files)
     else:
         with contextlib.suppress(UsageError, InputError, OSError):

@@ -65,7 +65,7 @@ def command(
         settings=set_,
     )
     recipe = profiles.load(profile, over)
-    target = calibration.risk_of(recipe)
+    target = calibration.budget_risk(recipe)
     opened = lexicons.find(recipe.lexicon)
     data: JsonObject = {
         "profile": recipe.name,
@@ -77,7 +77,9 @@ def command(
     if public is not None:
         name = reader or SAME_KIND
         with progress.step(f"looking for the epsilon at which {name} reaches the risk"):
-            epsilon, reading = calibrate_by_reader(recipe, opened, target, name, public)
+            epsilon, reading = calibrate_by_reader(
+                recipe=recipe, lexicon=opened, target=target, reader=name, public=public
+            )
         data |= {"text": public.name, "text_sha256": public.digest}
         data |= {"epsilon": epsilon, "reading": reading}
         said = f"epsilon {epsilon:.4g}: {reading.reader} finds in {public.name}"

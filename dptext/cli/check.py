@@ -97,11 +97,11 @@ def command(
     recomputer = Recomputer([lexicons.find(name) for name in lexicon or ()])
     index = GitIndex() if staged else None
     configured = _configured(context, policy, index)
-    asked = options.keys_of(set_)
+    asked = options.parse_settings(set_)
     terms = policies.parse(asked, "--set")
     accepted = policies.from_section(configured.policy, configured.shown)
     accepted = replace(accepted, **{key: getattr(terms, key) for key in asked})
-    keys = keys_of(verify_key, accepted, configured, index)
+    keys = verifying_keys(verify_key, accepted, configured, index)
     results: list[Verdict] = []
     for named in _exports(files or (), accepted, index, note):
         if not isinstance(named, verify.Verdict):
@@ -141,7 +141,7 @@ def _exports(
             raise UsageError("the name of an export is empty; name a file or a folder")
         path = Path(name)
         if path.is_dir():
-            entries = list(exports.inside(path, accepted))
+            entries = list(exports.walk(path, accepted))
             if all(entry.unchecked for entry in entries):
                 note(f"{path}: no exports in this folder")
             yield from map(_entry, entries)
@@ -149,7 +149,7 @@ def _exports(
             if not path.with_name(path.name.removesuffix(exports.SIDECAR)).exists():
                 yield verify.unchecked(name, exports.ORPHAN, fails=True)
         else:
-            reported = exports.beside(path).exists()
+            reported = exports.sidecar_path(path).exists()
             wanted = exports.is_export(path, accepted, reported, bytes)
             if not wanted and exports.is_document(path):
                 yield verify.unchecked(name, exports.NO_EXPORT, fails=False)
@@ -204,8 +204,8 @@ def _configured(
         return configured
     before = context.find_root().params
     if index is None or before.get("config") or before.get("no_config"):
-        return parser.of_run(context)
-    for name, content in index.above(configuration.NAMES):
+        return parser.find_configuration(context)
+    for name, content in index.in_parents(configuration.NAMES):
         file = Path(name)
         staged = None if content is None else configuration.decode(content, file)
         if staged is not None:
@@ -233,11 +233,11 @@ def judged(
         return verify.failed(Rule.UNREADABLE, f"cannot be read: {error.strerror}")
     verdict = verify.verdict(export, accepted, recomputer, signed=bool(keys))
     problem = signatures.problem(export.report, keys) if keys and export.report else ""
-    signature = verify.of_rule(Rule.SIGNATURE, filter(None, [problem]))
+    signature = verify.as_findings(Rule.SIGNATURE, filter(None, [problem]))
     return verdict._replace(findings=(*signature, *verdict.findings))
 
 
-def keys_of(
+def verifying_keys(
     paths: Sequence[Path] | None,
     accepted: ExportPolicy,
     configured: Configuration,
@@ -255,6 +255,6 @@ def keys_of(
         staged = None if index is None else index.content(os.path.relpath(path))
         if staged is None:
             return signatures.read(path)
-        return signatures.of(staged, f"key file {name}")
+        return signatures.parse(staged, f"key file {name}")
 
     return tuple(map(key, accepted.verify_key))

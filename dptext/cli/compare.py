@@ -66,8 +66,11 @@ class Grid:
         parts = {"mapping": None, "decoder": self._decoder(reader)}
         return [
             Cell(
-                *(name, level, lexicon, self.profile),
-                {**parts, "mechanism": each, "budget": budget, "lexicon": lexicon},
+                mechanism=name,
+                level=level,
+                lexicon=lexicon,
+                profile=self.profile,
+                over={**parts, "mechanism": each, "budget": budget, "lexicon": lexicon},
             )
             for name, each in mechanisms
             for level, budget in levels
@@ -82,7 +85,7 @@ class Grid:
         from dptext.decoders import endpoint
         from dptext.readers.endpoint import EndpointReader
 
-        keys = options.keys_of(self.set_)
+        keys = options.parse_settings(self.set_)
         over = keys.pop("decoder", {})
         if keys or not isinstance(over, dict) or (over and reader is None):
             msg = "--set: compare takes decoder.KEY=VALUE, with --reader endpoint"
@@ -104,7 +107,7 @@ def _mechanism(text: str) -> JsonObject:
 
     name, _, rest = text.partition(":")
     registry.find("mechanisms", name)
-    keys = options.keys_of(
+    keys = options.parse_settings(
         filter(None, rest.split(",")), f"--mechanism {name}:", "k=20"
     )
     return {"name": name, **keys}
@@ -157,8 +160,14 @@ def command(
     settings.check()
     selection = layout.selection("text", missing="pass")
     cells = grid.cells(settings.reader)
-    files = outputs.files_of([file], layout.format)
-    texts = read_sample(files, selection, settings, sample, layout.format)
+    files = outputs.find_files([file], layout.format)
+    texts = read_sample(
+        paths=files,
+        selection=selection,
+        settings=settings,
+        size=sample,
+        format=layout.format,
+    )
     at_once = jobs or min(4, os.cpu_count() or 1)
     if settings.reader is not None:
         # One process bounds the requests under way.
@@ -168,7 +177,9 @@ def command(
             f"to a server, for up to {len(cells)} cells: each cell is one more release "
             "to it, and losses add up"
         )
-    table = _computed(cells, texts, settings, at_once, resume)
+    table = _computed(
+        cells=cells, sample=texts, settings=settings, jobs=at_once, resume=resume
+    )
     results = [row.result for row in table if row.result is not None]
     if not results:
         row = table[0]

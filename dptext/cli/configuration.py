@@ -1,12 +1,12 @@
-"""What options say that are not given: the environment, then the configuration file.
+"""Defaults of options from the environment and the configuration file.
 
 The file is the nearest `.dptext.yaml`, or `[tool.dptext]` of pyproject.toml. Its
-sections: `sanitize`, what the options of that name say unless they are given, and
-`check`, the policy (dptext.guarantees.policy).
+sections are `sanitize`, defaults of options, and `check`, the policy
+(dptext.guarantees.policy).
 
-The command line goes before the environment, and that before the file. An option also
-sets aside what it does not go with: `--epsilon` a `risk`, and `--profile` all that
-changes a profile, so that a profile that is named is the one of that name.
+The command line overrides the environment, and that overrides the file. An option also
+overrides those that conflict with it: `--epsilon` a `risk`, and `--profile` all changes
+of a profile, so that a named profile is used unchanged.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ BY_FILE: Mapping[str, frozenset[str]] = {
 }
 # Keys of the section sanitize.
 _KEYS = tuple(sorted(name.rstrip("_") for name in BY_FILE["sanitize"]))
-# What only the environment sets: keys, since a file that others share names no secret.
+# Only the environment sets these: a file that others share names no secret.
 _SECRET = frozenset({"key_file", "sign_key"})
 BY_VARIABLE: Mapping[str, frozenset[str]] = {
     "sanitize": _SECRET,
@@ -57,8 +57,8 @@ BY_VARIABLE: Mapping[str, frozenset[str]] = {
     "check": frozenset({"verify_key"}),
 }
 COMMANDS = BY_FILE.keys() | BY_VARIABLE.keys()
-# What an option sets aside in the layers below its own.
-ASIDE = {
+# Options that an option overrides in the layers below.
+OVERRIDDEN = {
     "profile": _CHANGES,
     **{name: _SPENT for name in _SPENT},
     "seed": frozenset({"key_file"}),
@@ -68,20 +68,20 @@ Option = Any  # The parser has no public types.
 
 
 class Setting(NamedTuple):
-    """What an option is set to, by which variable or file, and where in it."""
+    """The value of an option from a variable or a file."""
 
     value: object
+    #: The variable or the file.
     source: str
+    #: Its place in messages.
     where: str
 
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """What a file says, by section, with the keys as options spell them in Python.
+    """The sections of a file, with keys as in the names of parameters."""
 
-    path is None where there is no file.
-    """
-
+    #: None without a file.
     path: Path | None = None
     sections: Mapping[str, JsonObject] = field(default_factory=dict)
 
@@ -99,7 +99,7 @@ class Configuration:
 
 
 def named(path: Path) -> Configuration:
-    """Return the configuration of a file that is named. Raises UsageError."""
+    """Return the configuration of a file named by the user. Raises UsageError."""
     configuration = read(path)
     if configuration is None:
         raise UsageError(f"{path}: it has no table [tool.dptext]")
@@ -123,7 +123,7 @@ def nearest() -> Configuration:
 
 
 def _check_owner(path: Path) -> None:
-    """Refuse what another user may have laid there, as in /tmp, unless it is named."""
+    """Raise UsageError for a file that another user may have put there, as in /tmp."""
     if os.geteuid() == 0:
         return
     if path.stat().st_uid not in (0, os.geteuid()):
@@ -134,13 +134,13 @@ def _check_owner(path: Path) -> None:
 
 
 def read(path: Path, kind: str = _KIND) -> Configuration | None:
-    """Read a file; None for a pyproject.toml that says nothing about dptext.
+    """Read a file; None for a pyproject.toml without settings of dptext.
 
-    kind says in messages what it is. Raises UsageError.
+    kind names the file in messages. Raises UsageError.
     """
     from dptext import settings
 
-    return decode(settings.content_of(path, kind), path, kind)
+    return decode(settings.read_content(path, kind), path, kind)
 
 
 def decode(content: bytes, path: Path, kind: str = _KIND) -> Configuration | None:
@@ -182,20 +182,20 @@ def _toml(content: bytes, name: str) -> object:
     return tools.get("dptext") if isinstance(tools, dict) else None
 
 
-def settings_of(
+def layered_settings(
     command: str, options: Sequence[Option], named: Iterable[str], file: Configuration
 ) -> dict[str, Setting]:
-    """Return what the environment, else a file, sets for a command.
+    """Return the defaults of a command from the environment and a file.
 
     named: the options on the command line. Raises UsageError for a value of a wrong
-    kind, and for a key of the section `sanitize` that no file may set.
+    type, and for a key of the section `sanitize` that no file may set.
     """
     _check_keys(file)
     by_file = BY_FILE.get(command, frozenset())
     by_variable = by_file | BY_VARIABLE.get(command, frozenset())
     variables, keys = dict[str, Setting](), dict[str, Setting]()
     for option in options:
-        name, variable = option.name, variable_of(option.name)
+        name, variable = option.name, variable_name(option.name)
         text = os.environ.get(variable)
         if text and name in by_variable:
             split = _split(text, variable) if option.multiple else text
@@ -206,29 +206,29 @@ def settings_of(
             where = f"{file.shown}: sanitize.{key}"
             written = _written(option, _located(name, value, file), where)
             keys[name] = Setting(written, file.shown, where)
-    left, above = dict[str, Setting](), set(named)
+    chosen, decided = dict[str, Setting](), set(named)
     for layer in (variables, keys):
-        aside = above.union(*(ASIDE.get(name, ()) for name in above))
-        left |= {name: each for name, each in layer.items() if name not in aside}
-        above |= left.keys()
-    return left
+        overridden = decided.union(*(OVERRIDDEN.get(name, ()) for name in decided))
+        chosen |= {name: each for name, each in layer.items() if name not in overridden}
+        decided |= chosen.keys()
+    return chosen
 
 
 def _check_keys(file: Configuration) -> None:
-    """Refuse keys of the section `sanitize` that no file may set."""
+    """Raise UsageError for keys of the section `sanitize` that no file may set."""
     from dptext import registry
 
     for key in file.sections.get("sanitize", {}):
         if key not in _KEYS:
             hint = registry.suggest(key, _KEYS)
             if key in _SECRET:
-                hint = f"a shared file must not name a secret; use {variable_of(key)}"
+                hint = f"a shared file must not name a secret; use {variable_name(key)}"
             raise UsageError(
                 f"{file.shown}: sanitize.{key}: not a setting for files; {hint}"
             )
 
 
-def variable_of(name: str) -> str:
+def variable_name(name: str) -> str:
     """Return the environment variable of a parameter."""
     return f"DPTEXT_{name.rstrip('_').upper()}"
 
@@ -245,7 +245,7 @@ def _split(text: str, variable: str) -> list[str]:
 
 
 def _located(name: str, value: object, file: Configuration) -> object:
-    """Return the path that a file names, from where the file lies."""
+    """Return a path in a file, relative to the folder of the file."""
     if not isinstance(value, str) or file.path is None:
         return value
     path = file.path.parent / Path(value).expanduser()
@@ -258,7 +258,7 @@ def _located(name: str, value: object, file: Configuration) -> object:
 
 
 def _written(option: Option, value: object, where: str) -> object:
-    """Return a value of a file as it is written for an option. Raises UsageError."""
+    """Return a value of a file in the spelling of its option. Raises UsageError."""
     if option.name == "set_" and isinstance(value, dict):
         value = [f"{key}={json.dumps(each)}" for key, each in value.items()]
     parts = value if option.multiple and isinstance(value, list) else [value]

@@ -97,14 +97,14 @@ def _versions() -> Iterator[Inspection]:
 
 
 def _read(
-    what: str, read: Callable[[Path], object], path: Path, seen: str, mend: str = ""
+    subject: str, read: Callable[[Path], object], path: Path, seen: str, mend: str = ""
 ) -> Inspection:
     """Return how a file or folder is: sound where it can be read."""
     try:
         read(path)
     except DptextError as error:
-        return Inspection(what, _WRONG, str(error), mend)
-    return Inspection(what, _OK, seen)
+        return Inspection(subject, _WRONG, str(error), mend)
+    return Inspection(subject, _OK, seen)
 
 
 def _stored() -> Iterator[Inspection]:
@@ -116,11 +116,23 @@ def _stored() -> Iterator[Inspection]:
     seen = "digest verified"
     for each in lexicons.installed():
         mend = "install dptext again" if each.name == "builtin" else "import it again"
-        yield _read(f"lexicon {each.name}", store.load, each.folder, seen, mend)
+        yield _read(
+            subject=f"lexicon {each.name}",
+            read=store.load,
+            path=each.folder,
+            seen=seen,
+            mend=mend,
+        )
     for name, folder in ngrams.installed():
         mend = "make it again: dptext lexicon ngrams"
         mend = "install dptext again" if name == ngrams.ENGLISH else mend
-        yield _read(f"n-gram model {name}", ngrams.load, folder, seen, mend)
+        yield _read(
+            subject=f"n-gram model {name}",
+            read=ngrams.load,
+            path=folder,
+            seen=seen,
+            mend=mend,
+        )
 
 
 def _kernel() -> Inspection:
@@ -156,10 +168,10 @@ def _keys() -> Iterator[Inspection]:
 
     read: dict[str, Callable[[Path], object]] = {
         "key_file": RunKey.from_file,
-        "sign_key": signatures.signing,
+        "sign_key": signatures.read_private,
     }
     for name, reader in read.items():
-        variable = configuration.variable_of(name)
+        variable = configuration.variable_name(name)
         if path := os.environ.get(variable):
             seen = f"{path} is a key that other users cannot read"
             yield _read(variable, reader, Path(path), seen)
@@ -168,11 +180,11 @@ def _keys() -> Iterator[Inspection]:
 def _configuration(context: typer.Context) -> Inspection:
     """Look at the file of settings."""
     try:
-        parser.settings_of("sanitize", context)
+        parser.default_values("sanitize", context)
     except DptextError as error:
         return Inspection("configuration", _WRONG, str(error))
     return Inspection(
-        "configuration", _OK, str(parser.of_run(context).path or "no file")
+        "configuration", _OK, str(parser.find_configuration(context).path or "no file")
     )
 
 
@@ -198,8 +210,8 @@ def _show_settings(context: typer.Context, as_json: bool) -> None:
     from dptext.guarantees import policy
     from dptext.report.blocks import Column, Paragraph, Table
 
-    file = parser.of_run(context)
-    values, chosen = parser.settings_of("sanitize", context)
+    file = parser.find_configuration(context)
+    values, chosen = parser.default_values("sanitize", context)
     rows = []
 
     def add(name: str, value: object, source: str | None) -> None:
@@ -210,7 +222,7 @@ def _show_settings(context: typer.Context, as_json: bool) -> None:
     for name in sorted({*configuration.BY_FILE["sanitize"], *chosen}):
         source = chosen[name].source if name in chosen else None
         add(f"sanitize.{name.rstrip('_')}", values[name], source)
-    values, chosen = parser.settings_of("check", context)
+    values, chosen = parser.default_values("check", context)
     for name, value in asdict(policy.from_section(file.policy, file.shown)).items():
         source = file.shown if name in (file.policy or ()) else None
         if name in chosen:

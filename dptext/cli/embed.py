@@ -80,7 +80,9 @@ def command(
     answer = screen.Answer(work, context)
     release.check_text("--delimiter", records.delimiter)
     columns.find(output)
-    task = records.job(files, output, pooled.subject, over, work)
+    task = records.job(
+        files=files, output=output, subject=pooled.subject, over=over, work=work
+    )
     task = replace(task, typed=context.meta[applying.TYPED])
     reports = reported.reports(keys.key_file)
     outputs.planned(task, reports, context.meta[outputs.READ])
@@ -88,7 +90,7 @@ def command(
     with Release() as opened:
         # All is opened before anything is read, the data first: they appear last.
         sink = opened.open(output, held=fail_on is not None)
-        beside = reports.beside(task)
+        beside = reports.public_path(task)
         sidecar = None if beside is None else opened.open(str(beside))
         write = outputs.internal(reports, opened)
         aside = None
@@ -97,18 +99,31 @@ def command(
         ready = release.of(settings, answer.warn)
         with answer.bar() as bar:
             writer, counts = job.run(
-                task, ready, key, sink, aside, progress=bar, warn=answer.warn
+                job=task,
+                ready=ready,
+                key=key,
+                output=sink,
+                aside=aside,
+                progress=bar,
+                warn=answer.warn,
             )
         if (inspect := stopping.inspection(fail_on, context)) is not None:
             inspect.look_at_vectors(task, sink)
         result = answer.with_warnings(
-            build.finished_vectors(ready, key.origin, task, counts, writer, sink),
+            build.finished_vectors(
+                release=ready,
+                key=key.origin,
+                job=task,
+                counts=counts,
+                writer=writer,
+                file=sink,
+            ),
             counts.identifying,
             OF_VECTORS,
         )
         if sidecar is not None:
             encoded = document.encode(document.public(result))
-            sidecar.stream.write(signatures.signed(encoded, reports.key))
+            sidecar.stream.write(signatures.sign(encoded, reports.key))
         write(result)
         opened.commit()
     released = outputs.released([task], reports, ())

@@ -71,7 +71,9 @@ def command(
     if profile is not None:
         is_report = profile.endswith(SIDECAR)
         writer = (
-            _of_report(profile, over) if is_report else api.open_pipeline(profile, over)
+            _pipeline_from_report(profile, over)
+            if is_report
+            else api.open_pipeline(profile, over)
         )
     if writer is None or topics.topic_meta(writer.lexicon) is not None:
         # Texts are read by words, also where whole ones became topics.
@@ -80,7 +82,13 @@ def command(
     else:
         words = writer.lexicon
     fields = (*settings.labels, *settings.attributes)
-    pairs = rows.pairs(original, private, selection, fields, layout.format)
+    pairs = rows.pairs(
+        original=original,
+        private=private,
+        selection=selection,
+        values=fields,
+        format=layout.format,
+    )
     meter = None if values is None else IdentityMeter.from_file(values, words)
     attacker = writer.decoder.attacker if writer and reader else None
     if attacker is not None and attacker.name == reader:
@@ -89,7 +97,13 @@ def command(
             "one more release to it, and its losses add up"
         )
     with progress.step("evaluating"):
-        result = evaluation.evaluate(pairs, words, settings, writer, meter)
+        result = evaluation.evaluate(
+            pairs=pairs,
+            lexicon=words,
+            settings=settings,
+            writer=writer,
+            identities=meter,
+        )
     if result.public_text is not None and result.public_text.repeated:
         faults.say(views.repeated_share(result.public_text))
     for line in identity_views.identity_records(meter) if meter else ():
@@ -110,7 +124,7 @@ def command(
     screen.deliver(data, as_json, views.evaluation(result), html=html, beside=beside)
 
 
-def _of_report(path: str, over: Mapping[str, object]) -> Pipeline:
+def _pipeline_from_report(path: str, over: Mapping[str, object]) -> Pipeline:
     """Make the settings ready that a report of words carries.
 
     Raises OSError, and UsageError for a report of vectors, changes beside it, or a

@@ -23,8 +23,15 @@ from dptext.errors import DptextError
 
 # What is wrong with a name that was asked for, rather than with the machine.
 _NAMES = (
-    *(errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP),
-    *(errno.EACCES, errno.EPERM, errno.EINVAL, errno.EROFS),
+    errno.ENOENT,
+    errno.ENOTDIR,
+    errno.EISDIR,
+    errno.ENAMETOOLONG,
+    errno.ELOOP,
+    errno.EACCES,
+    errno.EPERM,
+    errno.EINVAL,
+    errno.EROFS,
 )
 # Words for each signal that ends a process, by its number and 128.
 _ENDS = {130: "interrupted", 143: "terminated", 129: "the terminal hung up"}
@@ -80,7 +87,7 @@ def _code(error: BaseException) -> int:
         # What is still buffered must not fail again when Python ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
-    if registry.is_of_memory(error):
+    if registry.is_memory_error(error):
         say("out of memory; try a smaller --batch-size or --max-record-bytes")
         return 1
     if isinstance(error, OSError) and error.errno is not None:
@@ -89,7 +96,7 @@ def _code(error: BaseException) -> int:
         named = isinstance(error.filename, str)
         say(f"{error.filename}: {reason}" if named else reason)
         return 2 if named and error.errno in _NAMES else 1
-    described = registry.failure_of(error)
+    described = registry.describe_exception(error)
     say(str(described))
     return described.exit_code
 

@@ -106,7 +106,7 @@ def command(
             "init reads its input several times: save standard input to a file, and "
             "name that"
         )
-    first, *others = outputs.files_of([file], layout.format)
+    first, *others = outputs.find_files([file], layout.format)
     if first != file:
         _note(f"dptext: {file}: looking at {first}, {len(others)} more not looked at")
     job = Job((first,), None, layout.selection(), format=layout.format)
@@ -119,11 +119,23 @@ def command(
     }
     uses = _suggested(columns, _by_name(columns, given))
     if all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
-        _ask(file, job, columns, uses, layout, audience)
+        _ask(
+            source=file,
+            job=job,
+            columns=columns,
+            uses=uses,
+            layout=layout,
+            audience=audience,
+        )
     else:
         job = _chosen(job, columns, uses)
         recipe = _recipe(Audience(audience or Audience.PROGRAMS), _USUAL)
-        typer.echo(_settings(job, columns, uses, layout, recipe), nl=False)
+        typer.echo(
+            _settings(
+                job=job, columns=columns, uses=uses, layout=layout, recipe=recipe
+            ),
+            nl=False,
+        )
 
 
 def _by_name(
@@ -174,13 +186,13 @@ def _ask(
     """Show fields and previews, ask for choices, and write the file."""
     from dptext.settings import share
 
-    def risk_of(text: str) -> str:
+    def read_risk(text: str) -> str:
         share(text, "risk")
         return text.strip()
 
     if audience is None:
         _note(_WHO)
-        reader = _prompt("Who will read it", str(Audience.PROGRAMS), _audience_of)
+        reader = _prompt("Who will read it", str(Audience.PROGRAMS), _read_audience)
     else:
         reader = Audience(audience)
     if columns:
@@ -200,8 +212,14 @@ def _ask(
         _preview(chosen, reader)
     if reader is Audience.PROGRAMS:
         question = "Risk, how often the best guess of a word may be right"
-        risk = _prompt(question, _USUAL, risk_of)
-    text = _settings(chosen, columns, uses, layout, _recipe(reader, risk))
+        risk = _prompt(question, _USUAL, read_risk)
+    text = _settings(
+        job=chosen,
+        columns=columns,
+        uses=uses,
+        layout=layout,
+        recipe=_recipe(reader, risk),
+    )
     path = Path(configuration.NAME)
     _note(f"\n{text}")
     there = path.exists()
@@ -229,17 +247,17 @@ def _asked(columns: Sequence[FieldSummary], uses: Uses) -> dict[str, Use]:
         if rest:
             break
 
-        def use_of(answer: str, field: FieldSummary = each) -> Use | None:
-            return _use_of(answer, field)
+        def read_use(answer: str, field: FieldSummary = each) -> Use | None:
+            return _read_use(answer, field)
 
         question = f"{each.name} ({each.looks})"
-        use = _prompt(question, str(uses[each.name]), use_of)
+        use = _prompt(question, str(uses[each.name]), read_use)
         rest = use is None
         answers[each.name] = use or uses[each.name]
     return answers
 
 
-def _audience_of(answer: str) -> Audience:
+def _read_audience(answer: str) -> Audience:
     """Return who reads the output; the first letters of a word are enough."""
     text = answer.strip().lower()
     found = [each for each in Audience if text and each.startswith(text)]
@@ -248,7 +266,7 @@ def _audience_of(answer: str) -> Audience:
     return found[0]
 
 
-def _use_of(answer: str, field: FieldSummary) -> Use | None:
+def _read_use(answer: str, field: FieldSummary) -> Use | None:
     """Return what an answer says of a field, None for the suggestions of the rest.
 
     The first letters of a word are enough. Raises UsageError for other answers.

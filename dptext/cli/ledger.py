@@ -212,7 +212,7 @@ def _recorded_tokens(files: Sequence[Path], ledger: str) -> list[tuple[str, str]
 
     tokens = []
     for path in files:
-        report = exports.beside(path)
+        report = exports.sidecar_path(path)
         try:
             data = streams.read_small(report, "report")
         except FileNotFoundError:

@@ -94,7 +94,13 @@ def import_(
     from dptext.lexicons.importing import AsBuiltIn, Settings, licences, make
 
     folder = store.lexicon_folder(name)
-    settings = Settings(format, max_words, listed, outputs, language)
+    settings = Settings(
+        format=format,
+        max_words=max_words,
+        listed=listed,
+        outputs=outputs,
+        language=language,
+    )
     with shares():
         scheme = AsBuiltIn(outputs) if english else None
         lexicon = make(file, name, settings, scheme=scheme)

@@ -47,7 +47,7 @@ def command(
     if what is not None and what not in _KINDS:
         if name is not None:
             raise UsageError(f"list {what} {name}: write profiles or mechanisms first")
-        what, name = _kind_of(what), what
+        what, name = _find_kind(what), what
     if name is None:
         _show_lists((what,) if what else _KINDS, as_json)
     elif what == "mechanisms":
@@ -60,10 +60,10 @@ def command(
         if as_json:
             screen.deliver(_plain(recipe), as_json)
         else:
-            typer.echo(profile.path_of(name).read_text("utf-8"), nl=False)
+            typer.echo(profile.find_file(name).read_text("utf-8"), nl=False)
 
 
-def _kind_of(name: str) -> str:
+def _find_kind(name: str) -> str:
     """Tell what has a name. Raises UsageError for a name of nothing, and of both."""
     from dptext import profile
 

@@ -37,7 +37,7 @@ RISK = (
 )
 LEXICON = "Lexicon of `dptext lexicon list`, or a file."
 SET = "Override one key of the profile or policy, as in tokens.number=mask; repeatable."
-# What options do, by panel of the help. A command may say more of its own (option_of).
+# The help of options, by panel. A command may have a text of its own (make_option).
 DAILY = {
     "Input": {
         "field": "Text field, by path or column; repeatable.",
@@ -168,7 +168,7 @@ RARE = {
         "Default: that of spark-submit, else all cores of this machine.",
     },
 }
-HIDDEN = object()  # marks what is rare in one command alone
+HIDDEN = object()  # marks an option that is hidden in one command only
 _LISTED = {
     name: (panel, table is RARE, said)
     for table in (DAILY, RARE)
@@ -186,13 +186,13 @@ _METAVARS = {
 }
 
 
-def option_of(name: str, default: object, marks: Sequence[Any]) -> Any:
-    """Return what Typer takes for an option of a name.
+def make_option(name: str, default: object, marks: Sequence[Any]) -> Any:
+    """Return the declaration of an option for Typer.
 
-    marks stand in the type of its parameter: a text is its help, in place of that of
-    the table, one with a dash its short name, and a function reads its value. What is
-    rare by the table is hidden, unless its command has a text for it. A flag that is on
-    has a name for off.
+    marks: annotations of its parameter. A text replaces the help of the tables, a text
+    with a dash is its short name, and a function parses its value. Rare options are
+    hidden unless their command has a text for them. A flag that is on by default has a
+    name for off.
     """
     panel, rare, usual = _LISTED.get(name, (None, False, ""))
     long = f"--{name.removeprefix('as_').rstrip('_').replace('_', '-')}"
@@ -210,15 +210,15 @@ def option_of(name: str, default: object, marks: Sequence[Any]) -> Any:
     )
 
 
-def argument_of(marks: Sequence[Any]) -> Any:
-    """Return what Typer takes for an argument: its help, and its name in capitals."""
+def make_argument(marks: Sequence[Any]) -> Any:
+    """Return the declaration of an argument for Typer: help, and name in capitals."""
     texts = [each for each in marks if isinstance(each, str)]
     name = next(filter(str.isupper, texts), None)
     help = next((each for each in texts if each != name), None)
     return typer.Argument(metavar=name, help=help)
 
 
-# What no file, machine or epsilon comes near; larger integers break what counts them.
+# Beyond any file, machine or epsilon; larger integers overflow in counters.
 LARGEST = 2**62
 MOST_JOBS = 256
 
@@ -229,21 +229,21 @@ class BadValue(typer.BadParameter):
 
 @dataclass(frozen=True)
 class Number:
-    """The numbers from low to high (None: any); above: without low itself.
-
-    An instance reads a number, as the parser of an option. auto: the word that stands
-    for the number of cores is read, too.
-    """
+    """The parser of an option that takes numbers in a range."""
 
     kind: type[int] | type[float]
+    #: Least number; None for any.
     low: float | None = None
+    #: Largest number; None for any.
     high: float | None = None
+    #: Whether low itself is excluded.
     above: bool = False
+    #: Whether "auto" stands for the number of cores.
     auto: bool = False
     __name__ = "NUMBER"
 
     def __call__(self, value: str | float) -> float:
-        """Return the number that is written. Raises BadValue."""
+        """Parse a number. Raises BadValue."""
         if self.auto and value == "auto":
             return cores()
         most = LARGEST if self.kind is int else sys.float_info.max
@@ -259,7 +259,7 @@ class Number:
 
     @property
     def accepted(self) -> str:
-        """Say what is accepted, as in "an integer from 1 to 256"."""
+        """Describe the range, as in "an integer from 1 to 256"."""
         said, style = "a number", ".12g"
         if self.kind is int:
             said, style = "an integer", ",d"
@@ -313,7 +313,7 @@ def cores() -> int:
 
 
 def check_public_text(public_text: str | None, field: Sequence[str] | None) -> None:
-    """Refuse fields of public text where none is read. Raises UsageError."""
+    """Raise UsageError for fields of public text if none is read."""
     if field and public_text is None:
         raise UsageError(
             "--field: no text is read; give --public-text, whose field it names, or "
@@ -346,11 +346,15 @@ class LayoutOptions:
     encoding: Annotated[Text, streams.known_encoding] = None
 
     def selection(self, *usual: str, **others: Any) -> Selection:
-        """Return which parts are texts; usual, the fields where none is named."""
+        """Return the private parts of records; usual: fields if none is named."""
         from dptext.types import Selection
 
         alike = (
-            *("delimiter", "quoting", "header", "skip_lines", "escapes"),
+            "delimiter",
+            "quoting",
+            "header",
+            "skip_lines",
+            "escapes",
             "encoding",
         )
         layout: dict[str, Any] = {name: getattr(self, name) for name in alike}
@@ -359,7 +363,7 @@ class LayoutOptions:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """How a run does its work, and what it says of it."""
+    """How a run works, and how much it prints."""
 
     jobs: Jobs = 1
     batch_size: Annotated[int, Number(int, 1)] = 4096
@@ -370,7 +374,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Records(LayoutOptions):
-    """How the records that become private are read, and what becomes of faulty ones."""
+    """How records are read, and the treatment of faulty ones."""
 
     id: Text = None
     missing: Annotated[str, one_of("fail", "pass")] = "fail"
@@ -386,9 +390,9 @@ class Records(LayoutOptions):
         over: JsonObject,
         work: Work,
     ) -> Job:
-        """Return the job of a run; over, what is laid over a profile.
+        """Return the job of a run; over: keys laid over a profile.
 
-        --quarantine says what happens to faulty records, whatever --on-error is.
+        --quarantine overrides --on-error.
         """
         from dptext.engine import survey
         from dptext.engine.job import Job
@@ -409,13 +413,13 @@ class Records(LayoutOptions):
             max_record_bytes=self.max_record_bytes,
         )
         return Job(
-            tuple(files or ("-",)),
-            None if output == "-" else output,
-            selection,
-            self.format,
-            self.on_error if self.quarantine is None else "quarantine",
-            self.quarantine,
-            work.batch_size,
+            inputs=tuple(files or ("-",)),
+            output=None if output == "-" else output,
+            selection=selection,
+            format=self.format,
+            on_error=self.on_error if self.quarantine is None else "quarantine",
+            quarantine=self.quarantine,
+            batch_size=work.batch_size,
             jobs=work.jobs,
             any_language=survey.is_asked_for(over),
         )
@@ -423,13 +427,13 @@ class Records(LayoutOptions):
 
 @dataclass(frozen=True, slots=True)
 class FieldOptions:
-    """What becomes of fields that are no private texts and are not copied."""
+    """Fields that are neither private texts nor copied."""
 
     drop: Texts = None
     pseudonym: Texts = None
 
     def added_to(self, job: Job) -> Job:
-        """Return a job with these fields. Raises UsageError for one of two uses."""
+        """Return a job with these fields. Raises UsageError for one with two uses."""
         from dptext.formats import _fields
 
         selection = replace(
@@ -449,7 +453,7 @@ class FieldOptions:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What is laid over the keys of a profile."""
+    """Changes of a profile."""
 
     risk: Text = None
     epsilon: Epsilon = None
@@ -463,13 +467,13 @@ class Changes:
     set_: Texts = None
 
     def profile(self, name: str) -> str:
-        """Return the profile to use: with --topics not the usual default."""
+        """Return the profile to use; --topics has another default."""
         from dptext.profile import DEFAULT
 
         return "topics" if self.topics is not None and name == DEFAULT else name
 
     def overrides(self) -> JsonObject:
-        """Return the keys that are laid over. Raises UsageError on conflicts."""
+        """Return the changed keys. Raises UsageError on conflicts."""
         chosen = asdict(self)
         topics = chosen.pop("topics")
         if topics is not None:
@@ -481,7 +485,7 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Where the randomness of a run is from."""
+    """The source of randomness of a run."""
 
     key_file: File = None
     trust_key_file: bool = False
@@ -498,7 +502,7 @@ class Keys:
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """Where the reports of a run go."""
+    """Files for the reports of a run."""
 
     report: File = None
     html: File = None
@@ -507,7 +511,7 @@ class Reported:
     sign_key: File = None
 
     def reports(self, key_file: Path | None) -> Reports:
-        """Return where reports go, and the key that signs them. Raises UsageError."""
+        """Return the files of reports, and their signing key. Raises UsageError."""
         from dptext.engine.run import Reports
         from dptext.report import signatures
 
@@ -518,8 +522,14 @@ class Reported:
                     "--sign-key: give a file other than --key-file, which must stay "
                     "secret"
                 )
-            key = signatures.signing(self.sign_key)
-        return Reports(self.report, self.html, self.public_report, self.sidecar, key)
+            key = signatures.read_private(self.sign_key)
+        return Reports(
+            internal=self.report,
+            page=self.html,
+            public=self.public_report,
+            sidecar=self.sidecar,
+            key=key,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -557,12 +567,12 @@ def overrides(
     """
     from dptext import profile
 
-    return profile.overrides_of(
-        keys_of(settings), lambda name: f"--{name.replace('_', '-')}", **chosen
+    return profile.make_overrides(
+        parse_settings(settings), lambda name: f"--{name.replace('_', '-')}", **chosen
     )
 
 
-def keys_of(
+def parse_settings(
     settings: Iterable[str] | None,
     option: str = "--set",
     example: str = "tokens.number=mask",

@@ -1,6 +1,6 @@
-"""What a command writes to: one job for each output, checked before anything is read.
+"""The outputs of a command: one job for each, checked before anything is read.
 
-Outputs are no file that the command reads, no two of one name, and none unnamed.
+An output is never a file that the command reads; all have names, and different ones.
 """
 
 from __future__ import annotations
@@ -24,14 +24,26 @@ if TYPE_CHECKING:
     from dptext.report.answer import RunOutputs
     from dptext.report.document import Document
 
-# Where a context holds what `check_named` returns.
+# Key of the result of `check_named` in a context.
 READ = "dptext.read"
-# Options that name files to write, in whatever command.
+# Options of any command that name files to write.
 _OUTPUTS = ("output", "report", "html", "public_report", "quarantine", "csv", "resume")
-# Options whose values are no files that are read.
+# Options with other values than files to read.
 _NO_FILES = (
-    *(*_OUTPUTS, "files", "out_dir", "field", "id", "subject", "label", "attribute"),
-    *("missing", "delimiter", "encoding", "format", "drop", "pseudonym"),
+    *_OUTPUTS,
+    "files",
+    "out_dir",
+    "field",
+    "id",
+    "subject",
+    "label",
+    "attribute",
+    "missing",
+    "delimiter",
+    "encoding",
+    "format",
+    "drop",
+    "pseudonym",
 )
 # Words of --set that may be paths.
 _WORD = re.compile(r"[^=\[\]{},:\s]+")
@@ -39,17 +51,17 @@ _WORD = re.compile(r"[^=\[\]{},:\s]+")
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Which files of folders are meant: by patterns of their paths in the folder."""
+    """Selects files of folders by patterns of their paths in the folder."""
 
-    #: Only files that fit one of these; all where there is none.
+    #: Only files that fit one of these; all files without any.
     include: tuple[str, ...] = ()
     #: No file that fits one of these.
     exclude: tuple[str, ...] = ()
 
     def check(self, names: Iterable[str], out_dir: str) -> None:
-        """Refuse patterns that no file fits: they are most likely misspelt.
+        """Raise UsageError for a pattern that no file fits: it is most likely misspelt.
 
-        Raises UsageError, also where no input is a folder.
+        Also if no input is a folder.
         """
         folders = list(filter(_is_folder, names))
         paths = [
@@ -72,7 +84,7 @@ class Chosen:
                     raise UsageError(f"{option} {each}: no file of {shown} fits it")
 
     def has(self, path: PurePath) -> bool:
-        """Tell whether a file is meant, by its path in its folder."""
+        """Tell whether a file is selected, by its path in its folder."""
         is_included = streams.matches(path, self.include or ("*",))
         return is_included and not streams.matches(path, self.exclude)
 
@@ -83,10 +95,10 @@ EVERY = Chosen()
 def check_named(
     params: Mapping[str, Any], configuration: Path | None
 ) -> tuple[str, ...]:
-    """Refuse an output of any command that its options or arguments name as well.
+    """Raise UsageError for an output that other options or arguments name as well.
 
-    params are these by name. Returns the files that the command reads beside its
-    inputs, as far as they are named there.
+    params: options and arguments by name. Returns the files in them that the command
+    reads beside its inputs.
     """
     reads = [] if configuration is None else [str(configuration)]
     for name, value in params.items():
@@ -101,8 +113,8 @@ def check_named(
     inputs = map(params.get, ("file", "original", "private"))
     if "" in (*files, *inputs, *writes.values()):
         raise UsageError("the name of a file is empty (a variable that is not set?)")
-    # What a run writes without --output, and --json, are on standard output, too; a
-    # plan is there, as JSON or not, unless it is a page.
+    # A run without --output writes to standard output, and so does --json; so does a
+    # plan, as JSON or not, unless it is a page.
     is_plan = bool(params.get("plan"))
     alone = "out_dir" in params and not (
         is_plan or any(params[name] for name in ("output", "out_dir", "in_place"))
@@ -133,10 +145,9 @@ def planned(
 ) -> list[Job]:
     """Return one job for each output: the job itself, or one for each input file.
 
-    read: files that the command reads beside its inputs. in_place: outputs take the
-    places of their inputs, those left out that are private. chosen says which files of
-    folders are meant. Raises UsageError where formats, names or outputs do not go
-    together.
+    read: files that the command reads beside its inputs; in_place: outputs replace
+    their inputs, except private ones; chosen: selects files of folders. Raises
+    UsageError if formats, names or outputs do not go together.
     """
     from dptext.engine import source
 
@@ -148,7 +159,13 @@ def planned(
     chosen.check(job.inputs, out_dir or "")
     jobs = [job]
     if out_dir is not None:
-        pairs = outputs_of(job.inputs, out_dir, job.format, warn, chosen)
+        pairs = pair_outputs(
+            names=job.inputs,
+            out_dir=out_dir,
+            format=job.format,
+            warn=warn,
+            chosen=chosen,
+        )
         jobs = [replace(job, inputs=(name,), output=path) for name, path in pairs]
     elif in_place:
         originals = [name for name in job.inputs if not _is_private(Path(name))]
@@ -156,7 +173,12 @@ def planned(
     for each in jobs if job.format is None else ():
         source.one_format(each.inputs)
     source.check_files(jobs)
-    paths = [reports.internal, reports.page, job.quarantine, *map(reports.beside, jobs)]
+    paths = [
+        reports.internal,
+        reports.page,
+        job.quarantine,
+        *map(reports.public_path, jobs),
+    ]
     writes = [each.output for each in jobs]
     writes += [str(path) for path in paths if path is not None]
     inputs = [] if in_place else [name for each in jobs for name in each.inputs]
@@ -167,7 +189,7 @@ def planned(
 
 
 def _check_streams(job: Job) -> None:
-    """Refuse standard streams that are closed, and names that no report can hold."""
+    """Raise UsageError for closed standard streams, and names not valid in reports."""
     reads = any(map(streams.is_standard, job.inputs))
     for stream, used in (("stdin", reads), ("stdout", job.output is None)):
         if used and getattr(sys, stream, None) is None:
@@ -182,15 +204,17 @@ def _check_streams(job: Job) -> None:
         ) from None
 
 
-def of_all(
+def join_released(
     job: Job,
     released: Sequence[tuple[Job, Written]],
     jobs: Sequence[Job],
     warn: Callable[[str], None],
 ) -> tuple[Job, list[Written]]:
-    """Return the job of what was released now, and say of what was done already."""
+    """Return the job of the outputs released now, and warn of those done before."""
     if passed := len(jobs) - len(released):
-        rest = f"; the reports are about the other {len(released)}" * bool(released)
+        rest = ""
+        if released:
+            rest = f"; the reports are about the other {len(released)}"
         warn(f"{passed} of {len(jobs)} files are done already{rest}")
     inputs = tuple(name for each, _ in released for name in each.inputs)
     return replace(job, inputs=inputs), [written for _, written in released]
@@ -199,7 +223,7 @@ def of_all(
 def released(
     jobs: Sequence[Job], reports: Reports, copied: Iterable[str], first: int = 0
 ) -> RunOutputs:
-    """Say where a run wrote, and the names of copied fields in its first records."""
+    """Return the outputs of a run; first: number of records behind copied fields."""
     from dptext.report import signatures
     from dptext.report.answer import RunOutputs
 
@@ -208,17 +232,22 @@ def released(
     folder = os.path.commonpath([str(Path(path or "").parent) for path in paths])
     public, internal, page = (
         None if path is None else str(path)
-        for path in (reports.beside(jobs[0]), reports.internal, reports.page)
+        for path in (reports.public_path(jobs[0]), reports.internal, reports.page)
     )
     return RunOutputs(
-        *(paths, None if in_place else folder, public, internal, page, tuple(copied)),
+        outputs=paths,
+        folder=None if in_place else folder,
+        public=public,
+        internal=internal,
+        page=page,
+        copied=tuple(copied),
         first=first,
-        signed=signatures.of_signer(reports.key),
+        signed=signatures.describe_signer(reports.key),
     )
 
 
 def _is_private(path: Path) -> bool:
-    """Tell whether the public report beside a file is of this very file."""
+    """Tell whether the public report beside a file belongs to this file."""
     from dptext.report import document, exports
 
     try:
@@ -230,8 +259,8 @@ def _is_private(path: Path) -> bool:
 
 
 def make_folder(folder: str, jobs: Sequence[Job], reports: Reports) -> None:
-    """Make the folder of the outputs, and see that all its files can be written."""
-    from dptext.engine.run import Opened
+    """Make the folder of the outputs, and check that all files can be written."""
+    from dptext.engine.run import JobOutputs
 
     try:
         for parent in {Path(folder), *(Path(job.output or "").parent for job in jobs)}:
@@ -242,11 +271,11 @@ def make_folder(folder: str, jobs: Sequence[Job], reports: Reports) -> None:
         ) from None
     for job in jobs:
         with Release() as release:
-            Opened.of(job, reports, release)
+            JobOutputs.open(job, reports, release)
 
 
 def internal(reports: Reports, release: Release) -> Callable[[Document], None]:
-    """Open the files of the internal report, if any, and return what writes them."""
+    """Open the files of the internal report, and return the function that writes it."""
     opened, page = (
         None if path is None else release.open(str(path)).stream
         for path in (reports.internal, reports.page)
@@ -260,13 +289,13 @@ def internal(reports: Reports, release: Release) -> Callable[[Document], None]:
         if page is not None:
             from dptext.report import html, signatures, views
 
-            shown = views.report(result, signatures.of_signer(reports.key))
+            shown = views.report(result, signatures.describe_signer(reports.key))
             page.write(html.render(shown))
 
     return write
 
 
-def outputs_of(
+def pair_outputs(
     names: Sequence[str],
     out_dir: str,
     format: str | None,
@@ -299,10 +328,10 @@ def outputs_of(
     return pairs
 
 
-def files_of(
+def find_files(
     names: Sequence[str], format: str | None = None, chosen: Chosen = EVERY
 ) -> list[str]:
-    """Return files, with the chosen ones of a known format in the place of a folder.
+    """Return files; a folder is replaced by its selected files of a known format.
 
     Raises UsageError for a folder without any, InputError for one that cannot be read.
     """

@@ -1,8 +1,7 @@
 """Commands as Typer runs them: settings, help on one screen, errors in one line.
 
-What is wrong with the arguments of a command, and whatever else goes wrong, ends in one
-line on standard error and an exit code (`dptext.cli.faults`), those commands included
-that are yet to be written.
+Invalid arguments and all other failures of any command end in one line on standard
+error and an exit code (`dptext.cli.faults`).
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ import re
 import sys
 import types
 import typing
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.models import ParameterInfo
 
-from dptext.cli import configuration, faults, options
+from dptext.cli import configuration, conflicts, faults, options
 from dptext.cli.configuration import Configuration, Setting
 from dptext.cli.options import BadValue
 from dptext.cli.screen import Screen
@@ -38,64 +37,6 @@ _annotated: Any = typing.Annotated  # with types that are not known before
 _SETTINGS, _FILE, _EVERY = "dptext.settings", "dptext.file", "dptext.every"
 _GIVEN = (str, bool, list)  # The types of options on the command line.
 _YES, _NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
-# Options of which only one may be given, and others that do not go together.
-_EITHER = (
-    *("key_file seed", "quiet verbose", "quiet json", "verbose json", "out_dir output"),
-    *("out_dir public_report", "in_place output", "in_place out_dir"),
-    *("in_place resume", "in_place public_report", "plan preview", "plan seed"),
-)
-_LOCAL = "use --engine local"
-_CONFLICTS = {
-    **{
-        pair: f"give --{pair.replace(' ', ' or --')}, not both".replace("_", "-")
-        for pair in _EITHER
-    },
-    "shuffle line_buffered": "--shuffle: no record leaves before all are read; leave "
-    "--line-buffered out",
-    "shuffle resume": "--shuffle: what is written is not noted by the manifest of "
-    "--resume; leave one of them out",
-    "shuffle in_place": "--shuffle: --in-place keeps the place of each record; write "
-    "to another file with -o",
-    "engine shuffle": f"--shuffle: one process orders the records; {_LOCAL}",
-    "in_place sidecar": "--in-place needs the report beside a file, which marks the "
-    "file as private",
-    "line_buffered jobs": "--line-buffered writes every record at once: leave --jobs "
-    "out",
-    "ledger line_buffered": "--ledger: nothing leaves before all of it is charged; "
-    "leave --line-buffered out",
-    "fail_on line_buffered": "--fail-on: nothing leaves before all of it was looked "
-    "at; leave --line-buffered out",
-    "ledger seed": "--seed: anyone who knows it can repeat every draw, so a ledger has "
-    "nothing to count; use --key-file",
-    "engine jobs": "--jobs: the master says how many tasks Spark runs, as in --master "
-    "'local[4]'",
-    "engine quarantine": "--quarantine: tasks of several machines cannot add to one "
-    f"file; use --on-error skip, or {_LOCAL}",
-    "batch_size line_buffered": "--line-buffered writes every record at once: leave "
-    "--batch-size out",
-    "engine resume": f"--resume: the manifest is kept by one process; {_LOCAL}",
-    "engine ledger": f"--ledger: a ledger is charged by one process; {_LOCAL}",
-    "engine sign_key": f"--sign-key: the key stays on this machine; {_LOCAL}",
-}
-# Options that need one of others, and what to do.
-_OF_LEDGER = ("ledger subject", "ledger limit", "subject ledger", "limit ledger")
-_NEEDS = {
-    **dict.fromkeys(
-        (*_OF_LEDGER, "limit_delta ledger"),
-        "--ledger, --subject and --limit go together: give all",
-    ),
-    "trust_key_file key_file": "--trust-key-file is about --key-file: give both",
-    "public_text plan": "--public-text is about --plan: give both",
-    "master engine": "--master needs --engine spark: give both",
-    **dict.fromkeys(
-        ("engine files", "engine out_dir"),
-        "--engine spark: name files or folders, and --out-dir",
-    ),
-    "resume out_dir": "--resume is for folders of outputs (--out-dir); run a single "
-    "file again instead: with --key-file that writes the same bytes",
-    "resume key_file seed": "--resume: without a key every run draws other words, so "
-    "there is nothing to continue; give --key-file",
-}
 
 
 class _Fitted:
@@ -106,7 +47,7 @@ class _Fitted:
         return list(map(_fitted, super().get_params(ctx)))  # type: ignore[misc]
 
     def format_help(self, ctx: Parsed, formatter: Parsed) -> None:
-        """Show help; defaults of settings, which may be of others, are left out."""
+        """Show help, without defaults from settings, which differ between users."""
         ctx.default_map = None
         with _styled():
             super().format_help(ctx, formatter)  # type: ignore[misc]
@@ -128,24 +69,25 @@ class Command(_Fitted, TyperCommand):
         return params
 
     def parse_args(self, ctx: Parsed, args: list[str]) -> list[str]:
-        """Read the options, and set those that are not given."""
+        """Read the options, and set missing ones from settings."""
         ctx.meta[_EVERY] = "--help-all" in args
         if self.name in configuration.COMMANDS and not ctx.resilient_parsing:
             parsed = self.make_parser(ctx).parse_args(list(args))[0]
             typed = {name for name in parsed if isinstance(parsed[name], _GIVEN)}
-            file = of_run(ctx)
-            set_ = configuration.settings_of(self.name, self.params, typed, file)
+            file = find_configuration(ctx)
+            set_ = configuration.layered_settings(self.name, self.params, typed, file)
             ctx.meta[_SETTINGS], ctx.meta[_FILE] = set_, file.path
             ctx.default_map = {name: each.value for name, each in set_.items()}
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Parsed) -> Parsed:
-        """Run the command, none of whose outputs may be a file that it reads."""
+        """Check options and outputs together, and run the command."""
         from dptext.cli import applying, outputs
 
         set_ = ctx.meta.get(_SETTINGS, {})
-        _check_together(self.params, ctx.params)
+        _name_folder(ctx.params)
         usual = {option.name: option.default for option in self.params}
+        conflicts.check(usual, ctx.params)
         typed = applying.typed_options(usual, ctx.params, set_)
         applying.check(ctx.params, typed)
         ctx.meta[applying.TYPED] = typed
@@ -173,35 +115,20 @@ class Command(_Fitted, TyperCommand):
         super().format_help(ctx, formatter)
 
 
-def _check_together(params: Sequence[Parsed], values: dict[str, Parsed]) -> None:
-    """Refuse options that do not go together. Raises UsageError.
-
-    For folders, --output names the folder of their outputs.
-    """
+def _name_folder(values: dict[str, Parsed]) -> None:
+    """Turn --output into --out-dir if an input is a folder. Raises UsageError."""
     folder = next(filter(os.path.isdir, values.get("files") or ()), None)
     output = values.get("output")
-    if folder and output and not values.get("out_dir", "absent"):
-        from dptext import formats
+    if not folder or not output or values.get("out_dir", "absent"):
+        return
+    from dptext import formats
 
-        if os.path.isfile(output) or formats.by_suffix(output):
-            raise UsageError(
-                f"-o {output}: {folder} is a folder, whose files each get an output of "
-                "their own; give -o a folder, or name one file to read"
-            )
-        values["out_dir"], values["output"] = output, None
-    usual = {option.name: option.default for option in params}
-    used = {
-        name
-        for name, value in values.items()
-        if value not in (None, (), []) and value != usual.get(name)
-    }
-    for pair, problem in _CONFLICTS.items():
-        if used.issuperset(pair.split()):
-            raise UsageError(problem)
-    for names, problem in _NEEDS.items():
-        name, *others = names.split()
-        if name in used and usual.keys() >= set(others) and not used & set(others):
-            raise UsageError(problem)
+    if os.path.isfile(output) or formats.by_suffix(output):
+        raise UsageError(
+            f"-o {output}: {folder} is a folder, whose files each get an output of "
+            "their own; give -o a folder, or name one file to read"
+        )
+    values["out_dir"], values["output"] = output, None
 
 
 class Group(_Fitted, TyperGroup):
@@ -249,8 +176,8 @@ def _styled() -> Iterator[None]:
         yield
 
 
-def of_run(ctx: Parsed) -> Configuration:
-    """Return the configuration that the options before a command choose."""
+def find_configuration(ctx: Parsed) -> Configuration:
+    """Return the configuration chosen by the options before a command."""
     root = ctx.find_root().params
     if root.get("no_config"):
         return Configuration()
@@ -259,12 +186,12 @@ def of_run(ctx: Parsed) -> Configuration:
     return configuration.named(Path(path)) if path else configuration.nearest()
 
 
-def settings_of(
+def default_values(
     command: str, ctx: Parsed
 ) -> tuple[dict[str, object], dict[str, Setting]]:
-    """Return what a command takes without options, and what set it, by parameter.
+    """Return the defaults of a command, and the settings behind them, by parameter.
 
-    Raises UsageError for a setting that its option does not admit.
+    Raises UsageError for a setting that is invalid for its option.
     """
     root = ctx.find_root()
     try:
@@ -276,7 +203,7 @@ def settings_of(
 
 
 def wrong(error: Parsed) -> str:
-    """Say in one line what is wrong with the arguments."""
+    """Return the message on invalid arguments, in one line."""
     option, context = getattr(error, "param", None), getattr(error, "ctx", None)
     if option is not None and context is not None:
         if setting := context.meta.get(_SETTINGS, {}).get(option.name):
@@ -292,17 +219,17 @@ def wrong(error: Parsed) -> str:
 def add(
     app: typer.Typer, command: Callable[..., None], name: str | None = None
 ) -> None:
-    """Add a command, with the options of its groups in place of the groups."""
+    """Add a command, with its groups replaced by their options."""
     # A paragraph of help is one line, as wide as the terminal.
     text = re.sub(r"(?<=\S)\n(?=\S)", " ", inspect.getdoc(command) or "")
     app.command(name or command.__name__, cls=Command, help=text)(spread(command))
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command as Typer takes it, with options in place of their groups.
+    """Return a command for Typer, with groups replaced by their options.
 
-    A group is a parameter whose type is a dataclass; its fields are the options. Of
-    others, those that Python takes by name alone are options, the rest arguments.
+    A group is a parameter with a dataclass as its type; the fields are options. Other
+    keyword-only parameters are options, too, and the rest are arguments.
     """
     parameters: list[inspect.Parameter] = []
     groups: dict[str, tuple[type, list[str]]] = {}
@@ -335,19 +262,19 @@ def _parameters(function: Callable[..., object]) -> list[inspect.Parameter]:
 
 
 def _declared(parameter: inspect.Parameter, *, option: bool) -> inspect.Parameter:
-    """Return a parameter with what Typer takes for it, unless it has that already."""
+    """Return a parameter with its declaration for Typer, unless it has one."""
     hint: Any = parameter.annotation
     kind, *marks = typing.get_args(hint) if hasattr(hint, "__metadata__") else [hint]
     if kind is typer.Context or any(isinstance(mark, ParameterInfo) for mark in marks):
         return parameter
-    info = options.argument_of(marks)
+    info = options.make_argument(marks)
     if option:
-        info = options.option_of(parameter.name, parameter.default, marks)
+        info = options.make_option(parameter.name, parameter.default, marks)
     return parameter.replace(annotation=_annotated[kind, info])
 
 
 def _flag(value: object) -> bool:
-    """Read what a setting says of a flag."""
+    """Read a setting of a flag. Raises BadValue."""
     word = str(value).lower()
     if word not in (*_YES, *_NO):
         raise BadValue(f"{value}: give true or false")

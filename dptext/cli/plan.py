@@ -53,14 +53,14 @@ def show(
     screen.deliver(result, as_json, plan.view(result), html=html)
 
 
-def size_of(
+def measure_size(
     names: Sequence[str], format: str | None, chosen: outputs.Chosen
 ) -> Size | None:
     """Return the size of files and folders together; None with standard input."""
     if not names or any(map(streams.is_standard, names)):
         return None
     total = packed = 0
-    for name in outputs.files_of(names, format, chosen):
+    for name in outputs.find_files(names, format, chosen):
         size = Path(name).stat().st_size
         total += size
         # Columns of Parquet are compressed in the file, whatever its name.

@@ -32,16 +32,16 @@ def command(
         return
     if file is None:
         raise UsageError("name an output or a report, as in: dptext report OUTPUT")
-    beside, name = exports.beside(file), str(file)
+    beside, name = exports.sidecar_path(file), str(file)
     if beside.is_file():
         file, name = beside, str(beside)
     elif file.suffix != ".json":
         name += f" (there is no report {beside.name} beside it)"
     streams.check_file(file, "report")
     data = file.read_bytes()
-    configured = parser.of_run(context)
+    configured = parser.find_configuration(context)
     accepted = policy.from_section(configured.policy, configured.shown)
-    keys = check.keys_of(None, accepted, configured, None)
-    signed = signatures.shown(data, keys)
+    keys = check.verifying_keys(None, accepted, configured, None)
+    signed = signatures.describe(data, keys)
     page = views.report(document.decode(data, name), signed)
     screen.deliver(None, False, page, html=html)

@@ -112,7 +112,7 @@ def command(
     from dptext import lexicons, pipeline, pseudonyms
     from dptext import profile as profiles
     from dptext.engine import survey
-    from dptext.engine.run import Opened, Run
+    from dptext.engine.run import JobOutputs, Run
     from dptext.streams.outputs import Release
 
     over = changes.overrides()
@@ -126,8 +126,10 @@ def command(
         ready = pipeline.build(recipe, lexicons.find(recipe.lexicon, warn=warn))
         plan.show(
             ready,
-            _promised(ready, records, fields, keys, budget),
-            plan.size_of(files or (), records.format, outs.chosen),
+            _promised(
+                ready=ready, records=records, fields=fields, keys=keys, budget=budget
+            ),
+            plan.measure_size(files or (), records.format, outs.chosen),
             PublicText.named(trial.public_text, records.field),
             dropped=fields.drop or (),
             pseudonyms=fields.pseudonym or (),
@@ -141,7 +143,9 @@ def command(
         from dptext import spark
 
         spark.installed()
-    job = records.job(files, outs.output, budget.subject, over, work)
+    job = records.job(
+        files=files, output=outs.output, subject=budget.subject, over=over, work=work
+    )
     job = fields.added_to(job)
     size = 1 if outs.line_buffered else work.batch_size
     job = replace(
@@ -156,7 +160,9 @@ def command(
     recipe = profiles.load(changes.profile(profile), over)
     lists = *recipe.tokens.keep.files, *recipe.tokens.mask.files
     planned = outputs.planned(
-        *(job, reports, [*context.meta[outputs.READ], *lists]),
+        job,
+        reports,
+        [*context.meta[outputs.READ], *lists],
         out_dir=outs.out_dir,
         in_place=outs.in_place,
         chosen=outs.chosen,
@@ -168,7 +174,7 @@ def command(
     if trial.preview is not None:
         _check_terminal()
         ready = pipeline.build(recipe, lexicons.find(recipe.lexicon, warn=warn))
-        _preview(job, ready, key, trial.preview, warn)
+        _preview(job=job, ready=ready, key=key, number=trial.preview, warn=warn)
         warn("a preview: nothing was written, sent, or recorded in a ledger")
         return
     if not planned:
@@ -181,7 +187,7 @@ def command(
         # All is opened before anything is read, the data first: they appear last.
         inspect = stopping.inspection(outs.fail_on, context, budget.subject)
         held = account is not None or inspect is not None
-        opened = None if several else Opened.of(job, reports, release, held=held)
+        opened = None if several else JobOutputs.open(job, reports, release, held=held)
         write = outputs.internal(reports, release)
         words = lexicons.find(recipe.lexicon, warn=warn)
         run = Run(
@@ -205,8 +211,14 @@ def command(
                 folder = Path(outs.out_dir or ".")
                 done = run.release_all(planned, reports, folder)
             else:
-                done = spark.release(run, planned, reports, cluster.master, warn)
-            job, written = outputs.of_all(job, done, planned, warn)
+                done = spark.release(
+                    run=run,
+                    jobs=planned,
+                    reports=reports,
+                    master=cluster.master,
+                    warn=warn,
+                )
+            job, written = outputs.join_released(job, done, planned, warn)
             if not written:
                 return
             result = answer.with_warnings(
@@ -258,9 +270,9 @@ def _preview(
 ) -> None:
     """Show what becomes of the first records, and of the fields in them."""
     from dptext.engine import source
-    from dptext.engine.job import token_of
+    from dptext.engine.job import pseudonym_function
 
-    selection, token = job.selection, token_of(job.selection, key)
+    selection, token = job.selection, pseudonym_function(job.selection, key)
     beginning = source.beginning(job, number)
     batch = beginning.records
     there = {name for record in batch for name in record.present or ()}
@@ -271,4 +283,10 @@ def _preview(
     if selection.pseudonyms:
         tokens = beginning.pseudonyms(selection, token)
     dropped = [name for name in selection.dropped if name in there]
-    screen.preview(batch, {"private": ready}, key, tokens, dropped)
+    screen.preview(
+        batch=batch,
+        pipelines={"private": ready},
+        key=key,
+        tokens=tokens,
+        dropped=dropped,
+    )

@@ -322,10 +322,10 @@ class Answer:
         lines = answer.answer(document, released)
         self._waiting = {}
         if self._work.json:
-            plain = answer.data(lines, answer.warnings_of(document))
+            plain = answer.data(lines, answer.run_warnings(document))
             print(to_json(plain), file=sys.stderr)  # noqa: T201
         else:
-            shown = answer.blocks(lines, answer.warnings_of(document))
+            shown = answer.blocks(lines, answer.run_warnings(document))
             show(*shown, on=self.console)
 
     def _leave(self) -> None:

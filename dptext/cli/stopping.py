@@ -24,6 +24,6 @@ def inspection(
     from dptext.guarantees import policy
     from dptext.report.contents import StopAtIdentifying
 
-    configured = parser.of_run(context)
+    configured = parser.find_configuration(context)
     accepted = policy.from_section(configured.policy, configured.shown)
     return StopAtIdentifying(accepted.identifying, subject)

@@ -197,12 +197,24 @@ def estimate(
         raise UsageError(f"{other}: other topics than those of {output}")
     wanted = shares.Target(target)
     tables = []
-    for name, one, two in _parts(first, second, by, subject, wanted):
-        before = shares.estimates(first.law, one.drawn, wanted, confidence, one.groups)
+    for name, one, two in _parts(
+        first=first, second=second, by=by, subject=subject, target=wanted
+    ):
+        before = shares.estimates(
+            law=first.law,
+            drawn=one.drawn,
+            target=wanted,
+            confidence=confidence,
+            groups=one.groups,
+        )
         after = None
         if second is not None and two is not None:
             after = shares.estimates(
-                second.law, two.drawn, wanted, confidence, two.groups
+                law=second.law,
+                drawn=two.drawn,
+                target=wanted,
+                confidence=confidence,
+                groups=two.groups,
             )
         tables.append((name, before, after))
     plain = [_estimated(first.phrases, *each) for each in tables]

@@ -24,7 +24,7 @@ _IDENTIFIERS = ("a.b@example.org", "2021-03-04", "+44 20 7946 0958", "http://a.b
 
 @dataclass(frozen=True, eq=False)
 class PublicDraws(WordMechanism):
-    """Draws words of a public pool, whatever the text; keeps what it was asked for."""
+    """Draws words of a public pool for any text, and keeps the requests."""
 
     #: (m,) rows that the audited mechanism can draw.
     pool: Ids

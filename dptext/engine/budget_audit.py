@@ -35,20 +35,20 @@ from dptext.types import (
     Strategy,
 )
 
-# Words of the texts, in turn.
+# Numbers of words of the texts, in turn.
 _LENGTHS = (1, 2, 3, 5, 8, 40, 200)
-# One word of so many is an unknown one.
+# One word in this many is unknown.
 _EVERY = 12
-# Texts of all words are made as often as it takes for so many words.
+# The vocabulary is repeated until texts have at least this many words.
 _LEAST_WORDS = 20_000
-# Sums are rounded.
+# Sums of floats are rounded: a larger deviation, in nats, is a fault.
 _ROOM = 1e-8
 
 
 def audit_budget(pipeline: Pipeline, public: Pipeline) -> tuple[str, str]:
-    """Return what was looked at, and what speaks against the budget, "" if nothing.
+    """Return a description of the test, and of the fault found, "" without one.
 
-    public is the pipeline with `PublicDraws`, which keeps what it is asked to draw.
+    public: the pipeline with `PublicDraws`, which keeps the requested draws.
     """
     texts = _texts(pipeline)
     records = [Record(number, (text,), None) for number, text in enumerate(texts)]
@@ -162,7 +162,7 @@ def _unlike_settings(draws: Draws, pipeline: Pipeline) -> str:
     elif isinstance(params, past.Params):
         expected = _after_the_past(draws, params, lexicon, counts)
     elif isinstance(params, linguistic.Params):
-        return _of_shares(draws, params, counts)
+        return _check_shares(draws, params, counts)
     if expected is None:
         return ""
     off = np.abs(eps - expected) > _ROOM * expected
@@ -233,11 +233,11 @@ def _class_drawn_first(
         )
         hits = np.array([int((spent == value).sum()) for value in values])
         tests.take(
-            hits,
-            len(spent),
-            np.minimum(chances, 1.0),
-            ALARM / len(known),
-            f"class {name} is drawn as itself or another",
+            counts=hits,
+            draws=len(spent),
+            chances=np.minimum(chances, 1.0),
+            alarm=ALARM / len(known),
+            named=f"class {name} is drawn as itself or another",
         )
     worst = tests.worst
     if worst is None:
@@ -267,7 +267,7 @@ def _after_the_past(
     return expected
 
 
-def _of_shares(draws: Draws, params: linguistic.Params, counts: Floats) -> str:
+def _check_shares(draws: Draws, params: linguistic.Params, counts: Floats) -> str:
     """Say which limit of a shared total is passed by a word or a text."""
     each = params.epsilon_per_word
     totals = np.full(len(counts), params.epsilon) if each is None else each * counts

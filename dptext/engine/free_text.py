@@ -23,7 +23,7 @@ _NAMES = frozenset(
 )
 _SHARE = 0.3  # of the values must be phrases
 _OF_NAMED = 0.2  # of those of a field that is named after free text
-_FEW = 3  # different phrases of which such a field has more than states
+_FEW = 3  # different phrases; a field of states, such as "open", has no more
 _REMEMBERED = 100
 
 

@@ -1,7 +1,7 @@
 """A job of a run, its tasks, and the worker that makes them private.
 
-A job says what is read and where it is written. It is done task after task: a batch of
-records, or a part of a file, which one worker reads, makes private and writes alone.
+A job names inputs and an output. It is split into tasks: batches of records, or parts
+of a file, each of which one worker reads, makes private and writes alone.
 """
 
 from __future__ import annotations
@@ -31,27 +31,30 @@ Warn = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One output and what goes into it.
+    """One output and its inputs."""
 
-    inputs are paths, "-" for standard input; output a path, or None for standard
-    output; format a name, or None to go by suffix; on_error "fail", "skip" or
-    "quarantine", the last with the path that takes the bytes of faulty records. With
-    resume, an output of a folder that is done by its manifest stays; with any_language,
-    nobody looks whether the lexicon knows the words of the texts. typed: options of the
-    command line, which the format of the input must be able to take.
-    """
-
+    #: Paths; "-" for standard input.
     inputs: tuple[str, ...]
+    #: A path; None for standard output.
     output: str | None
     selection: Selection
+    #: Name of the format; None to go by suffix.
     format: str | None = None
+    #: For a record that cannot be read: "fail", "skip" or "quarantine".
     on_error: str = "fail"
+    #: Path for the bytes of faulty records.
     quarantine: str | None = None
+    #: Most records in a batch.
     batch_size: int = 4096
+    #: Whether each record is written immediately.
     flush: bool = False
+    #: Number of processes.
     jobs: int = 1
+    #: Whether an output that is finished by the manifest of its folder stays.
     resume: bool = False
+    #: Whether texts with many words unknown to the lexicon pass without a warning.
     any_language: bool = False
+    #: Options of the command line that the format of the input must support.
     typed: tuple[str, ...] = ()
     #: Whether records leave in random order; all are held in memory then.
     shuffle: bool = False
@@ -59,52 +62,56 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A finished output: its format, size and sha256 of its bytes as they left.
-
-    copied names the fields that are copied, where a header or a schema names them all;
-    used, what a third party was asked to write it.
-    """
+    """A finished output, as its bytes left."""
 
     format: str
+    #: Size.
     bytes: int
     sha256: str
+    #: Names of the copied fields, if a header or a schema names them all.
     copied: tuple[str, ...] | None = None
+    #: Requests to a third party.
     used: ServerUse | None = None
 
 
 class FilePart(NamedTuple):
-    """Some bytes of an input: whole records, and what is needed to read them.
-
-    head makes a file of them; start is the ordinal of the first one, line the number of
-    lines before it.
-    """
+    """Whole records of an input as bytes, with everything needed to read them."""
 
     format: str
     selection: Selection
+    #: Name of the input in messages.
     location: str
+    #: Bytes that make a file of the records, such as the header of a table.
     head: bytes
+    #: Number of lines before the first record.
     line: int
+    #: Ordinal of the first record.
     start: int
     data: bytes = b""
 
     def source(self, stream: BinaryIO) -> formats.Input:
-        """Return what reads a stream of the head and whole records."""
+        """Return the input for a reader, from a stream of head and whole records."""
         line = self.line + 1 - self.head.count(b"\n")
-        return formats.Input(stream, self.selection, self.location, self.start, line)
+        return formats.Input(
+            stream=stream,
+            selection=self.selection,
+            location=self.location,
+            start=self.start,
+            line=line,
+        )
 
 
 class Task(NamedTuple):
-    """What is made private at once: records, or a part of a file in their place.
-
-    first_text is how many texts of the run come before, as far as meters care.
-    """
+    """A unit of work: a batch of records, or a part of a file."""
 
     records: list[Record]
+    #: Number of texts of the run before these, exact up to FIRST_TEXTS.
     first_text: int
+    #: Replaces the records, which are empty then.
     part: FilePart | None = None
 
     def bare(self) -> Task:
-        """Return it as another process needs it: what is only written back stays."""
+        """Return it for another process, without data that is only written back."""
         records = [
             Record(
                 record.ordinal,
@@ -118,24 +125,24 @@ class Task(NamedTuple):
         return self._replace(records=records)
 
 
-class Done(NamedTuple):
-    """A finished task: what is counted in it, and what is to be written.
-
-    Of a batch: the new texts of each record, and how many words of each text were
-    replaced. Of a part: its new bytes, which fields its records have, and the faults
-    among them.
-    """
+class TaskResult(NamedTuple):
+    """Counts and output of a finished task, a batch or a part of a file."""
 
     counted: Counted
+    #: New texts of each record of a batch.
     texts: list[tuple[str, ...]]
+    #: Number of replaced words of each text of a batch.
     replaced: list[int]
+    #: New bytes of a part.
     data: bytes
+    #: Number of records of a part by the fields they have.
     present: Counter[tuple[str, ...] | None]
+    #: Faulty records of a part.
     faults: list[Fault]
 
 
 class Worker:
-    """Does tasks by one pipeline and one run key, which decide every draw."""
+    """Carries out tasks by one pipeline and one run key, which decide every draw."""
 
     def __init__(self, pipeline: Pipeline, key: RunKey, meters: Meters) -> None:
         self._pipeline = pipeline
@@ -143,19 +150,26 @@ class Worker:
         self._meters = meters
         self._key = key
 
-    def __call__(self, task: Task) -> Done:
+    def __call__(self, task: Task) -> TaskResult:
         """Make a batch or a part private."""
         return self._records(task) if task.part is None else self._part(task.part)
 
-    def _records(self, task: Task) -> Done:
+    def _records(self, task: Task) -> TaskResult:
         private = self._pipeline.privatize(task.records, self._randomness)
         counted = self._meters.observe(private.batch(task.first_text))
-        return Done(counted, private.texts, private.replaced, b"", Counter(), [])
+        return TaskResult(
+            counted=counted,
+            texts=private.texts,
+            replaced=private.replaced,
+            data=b"",
+            present=Counter(),
+            faults=[],
+        )
 
-    def _part(self, part: FilePart) -> Done:
+    def _part(self, part: FilePart) -> TaskResult:
         """Read a part, make it private, and write it.
 
-        It must be no part with one of the first FIRST_TEXTS texts of a run.
+        The first FIRST_TEXTS texts of a run must come before it.
         """
         module = formats.find(None, part.format)
         batch, faults = list[Record](), list[Fault]()
@@ -166,10 +180,12 @@ class Worker:
                 batch.append(
                     Record(-1, (), item) if isinstance(item, Verbatim) else item
                 )
-        # The head is there, so that no batch is empty.
+        # With its head, no batch is empty.
         done = self._records(Task(batch, metrics.FIRST_TEXTS))
         out, present = io.BytesIO(), Counter[tuple[str, ...] | None]()
-        writer = module.writer(out, part.selection, token_of(part.selection, self._key))
+        writer = module.writer(
+            out, part.selection, pseudonym_function(part.selection, self._key)
+        )
         head: int | None = None  # bytes that it takes in the output
         for record, texts in zip(batch, done.texts, strict=True):
             if isinstance(record.rest, Verbatim):
@@ -179,33 +195,41 @@ class Worker:
                 present[record.present] += 1
                 writer.write(record, texts)
         data = out.getvalue()[head:]
-        return Done(done.counted, [], [], data, present, faults)
+        return TaskResult(
+            counted=done.counted,
+            texts=[],
+            replaced=[],
+            data=data,
+            present=present,
+            faults=faults,
+        )
 
 
-def token_of(selection: Selection, key: RunKey) -> formats.Token:
-    """Return what gives the pseudonyms of a run, if its records have any.
+def pseudonym_function(selection: Selection, key: RunKey) -> formats.Token:
+    """Return the function that writes pseudonyms, for records that have any.
 
-    Raises UsageError for a key that is in no file.
+    Raises UsageError unless the key is from a file.
     """
     return Pseudonyms(key).token if selection.pseudonyms else formats.no_token
 
 
 class Recipe(NamedTuple):
-    """What a worker is made from; the profile's risk has been turned into an epsilon.
+    """Everything needed to make a worker in another process."""
 
-    digest is that of the lexicon, identity that of the pipeline.
-    """
-
+    #: With an epsilon, never a risk.
     profile: Profile
+    #: Digest of the lexicon.
     digest: str
+    #: Identity of the pipeline.
     identity: str
     key: RunKey
 
     @classmethod
-    def of(cls, pipeline: Pipeline, key: RunKey) -> Recipe:
-        """Return what makes workers of a pipeline and a run key.
+    def from_pipeline(cls, pipeline: Pipeline, key: RunKey) -> Recipe:
+        """Return the recipe for workers of a pipeline and a run key.
 
-        Raises UsageError where a third party is asked: one process counts requests.
+        Raises UsageError for a decoder that asks a third party, since one process
+        bounds the requests.
         """
         if pipeline.decoder.used is not None:
             raise UsageError(
@@ -217,7 +241,7 @@ class Recipe(NamedTuple):
     def pipeline(self, lexicon: Lexicon) -> Pipeline:
         """Make the pipeline again.
 
-        Raises LexiconError and UsageError when a file is not what it was.
+        Raises LexiconError and UsageError if the content of a file has changed.
         """
         if lexicon.digest != self.digest:
             raise LexiconError(
@@ -232,6 +256,6 @@ class Recipe(NamedTuple):
         return pipeline
 
     def worker(self) -> Worker:
-        """Make the pipeline again, and what it is used by."""
+        """Make the pipeline and its worker again."""
         pipeline = self.pipeline(lexicons.find(self.profile.lexicon))
         return Worker(pipeline, self.key, Meters(pipeline.lexicon))

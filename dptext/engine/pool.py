@@ -1,10 +1,10 @@
 """Batches in several processes: the same bytes and figures as in one.
 
-Each worker has the pipeline and the run key, which decide every draw, and meters of its
-own. This process reads and writes records for them; of formats whose records can be
-counted without reading them it only cuts a file into parts, which the workers read and
-write. A few are under way at a time, so that memory stays bounded, and they come back
-in order.
+Each worker has the pipeline and the run key, which decide every draw, and its own
+meters. This process reads and writes records for them. If records of a format can be
+counted without reading them, it only cuts a file into parts, which the workers read and
+write. A few batches are under way at a time, so that memory stays bounded, and they
+come back in order.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from dptext.errors import DptextError
 
 # Batches under way for each worker: one in work, one waiting.
 _AHEAD = 2
-# Libraries whose threads do not outlive a fork.
+# Libraries with threads, which do not survive a fork.
 _THREADED = {"faiss", "sklearn", "spacy", "torch", "onnxruntime"}
 # One thread in each worker: the processes share the cores.
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -51,10 +51,10 @@ def started(
 ) -> Iterator[list[Connection]]:
     """Start processes for a block; each makes a worker, which does tasks.
 
-    Where it is safe they are copies of this process and use ready, a worker like those
-    that make returns: nothing is loaded twice. They start at once, before the block
-    starts threads, which no copy would have. Each has a pipe of its own: one that is
-    killed in the middle of a message leaves no other process waiting.
+    If it is safe they are forks of this process and use ready, a worker like those of
+    make: nothing is loaded twice. They start now, before the block starts threads,
+    which a fork would lack. Each has its own pipe: a process that is killed in the
+    middle of a message leaves no other one waiting.
     """
     method = "spawn"
     if _can_copy():
@@ -115,7 +115,7 @@ def spread(workers: list[Connection], tasks: Iterable[Task]) -> Iterator[Any]:
 
 
 def _openblas() -> Callable[[int], None] | None:
-    """Return what sets the threads of the OpenBLAS in numpy, None where it is none."""
+    """Return the function that sets the threads of numpy's OpenBLAS, if it has one."""
     folder = Path(np.__file__).parents[1] / "numpy.libs"
     for path in folder.glob("libscipy_openblas64_*"):
         library = ctypes.CDLL(str(path))
@@ -191,7 +191,7 @@ def _end_with_parent() -> None:
 
 
 def _serve(tasks: Connection, make: Callable[[], Callable[[Task], object]]) -> None:
-    """Do tasks in a process of its own; what could fail is left to the first one."""
+    """Carry out tasks in a worker process; setup that may fail is in the first task."""
     begin()
     make = cache(make)
     while True:

@@ -38,7 +38,8 @@ from dptext.randomness import (
 )
 from dptext.types import Floats, Ints, Record, Strategy
 
-# Records whose counter blocks are compared: of nonces of 32 bits eight pairs are equal.
+# Number of records with compared counter blocks: with nonces of 32 bits, eight pairs of
+# them would be equal.
 NONCES = 2**18
 _NONCE_BITS = 128
 # Blocks by which dependent bits are found: far more than there are bits.
@@ -57,14 +58,14 @@ class ReleaseCheck:
 
     #: In short: "random bits", "nonces", "decoder", "prior" or "budget".
     name: str
-    #: What was looked at, as a sentence.
+    #: Description of the test, as a sentence.
     covered: str
-    #: What speaks against the program; "" where nothing does.
+    #: Description of the fault; "" without one.
     found: str = ""
 
     @property
     def refuted(self) -> bool:
-        """Tell whether the program does not do what is promised."""
+        """Tell whether the program breaks its promise."""
         return bool(self.found)
 
 
@@ -81,7 +82,7 @@ def audit_release(
     nonces: int = NONCES,
     progress: Progress = lambda line: None,
 ) -> tuple[ReleaseCheck, ...]:
-    """Test a release as a whole; each check names what it found, if anything."""
+    """Test a release as a whole; each check describes the fault that it found."""
     pipeline = pipeline.offline
     progress("comparing the epsilons of all words with the settings")
     covered, found = budget_audit.audit_budget(pipeline, scripted(pipeline))

@@ -2,8 +2,8 @@
 
 A job is read, made private and written batch after batch: here, or by the processes of
 dptext.engine.pool, which give the same bytes. With a ledger, each record is charged to
-its subject before it is written: what its texts may lose when all of it is another, by
-the bound of the statement for a text of so many replaced words.
+its subject before it is written: the loss if its texts are replaced as a whole, by the
+bound of the statement for texts with so many replaced words.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ import msgspec
 
 from dptext import formats, settings
 from dptext.engine.job import (
-    Done,
     Job,
     Progress,
     Recipe,
     Task,
+    TaskResult,
     Warn,
     Worker,
     Written,
-    token_of,
+    pseudonym_function,
 )
 from dptext.engine.shuffled import Shuffled
-from dptext.engine.source import Source, location, subject_of
+from dptext.engine.source import Source, find_subject, location
 from dptext.engine.survey import Fields, HeldBack, Language
 from dptext.engine.tally import BEGIN, Start, Tally
 from dptext.errors import InputError, OutputError, RefusedError, UsageError
@@ -45,8 +45,9 @@ from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import Randomness, RunKey
 from dptext.report import build, document, signatures
-from dptext.report.document import Document, Recorded
+from dptext.report.document import Document
 from dptext.report.exports import SIDECAR
+from dptext.report.sections import Recorded
 from dptext.report.signatures import Key
 from dptext.streams.outputs import OutputFile, Quarantine, Release
 from dptext.types import Fault, Notion, Record, Strategy, Verbatim
@@ -64,20 +65,21 @@ Progressing = Callable[[], AbstractContextManager[Progress | None]]
 
 @dataclass(frozen=True, slots=True)
 class Reports:
-    """Where the reports of a run go.
+    """Files for the reports of a run."""
 
-    The internal one as JSON and as a page; the public one to a file of its own, or
-    beside each output as its sidecar, signed where there is a key.
-    """
-
+    #: The internal report as JSON.
     internal: Path | None = None
+    #: The internal report as a page.
     page: Path | None = None
+    #: The public report; None for a sidecar beside each output.
     public: Path | None = None
+    #: Whether outputs have public reports beside them.
     sidecar: bool = False
+    #: Signs public reports.
     key: Key | None = None
 
-    def beside(self, job: Job) -> Path | None:
-        """Return where a job's public report goes; devices have none beside them."""
+    def public_path(self, job: Job) -> Path | None:
+        """Return the path of a job's public report; devices have none beside them."""
         if self.public is not None:
             return self.public
         if job.output is None or not self.sidecar:
@@ -87,64 +89,71 @@ class Reports:
         return None if device else Path(job.output + SIDECAR)
 
 
-class Opened(NamedTuple):
-    """What a job writes to, opened: data, faulty records, and its public report."""
+class JobOutputs(NamedTuple):
+    """The open files of a job."""
 
     release: Release
     output: OutputFile
+    #: For faulty records.
     aside: Quarantine | None
+    #: For the public report.
     public: OutputFile | None
+    #: Signs the public report.
     key: Key | None
 
     @classmethod
-    def of(
+    def open(
         cls,
         job: Job,
         reports: Reports,
         release: Release,
         *,
         held: bool = False,
-    ) -> Opened:
-        """Open what a job writes to, as a part of a release, the data first.
+    ) -> JobOutputs:
+        """Open the files of a job as a part of a release, the data first.
 
         held as in OutputFile.
         """
         output = release.open(job.output, job.selection.encoding, held=held)
-        aside, beside = None, reports.beside(job)
+        aside, beside = None, reports.public_path(job)
         if job.on_error == "quarantine" and job.quarantine is not None:
             # For the user's eyes only: it holds original text.
             aside = release.open_quarantine(job.quarantine)
         public = None if beside is None else release.open(str(beside))
-        return cls(release, output, aside, public, reports.key)
+        return cls(
+            release=release, output=output, aside=aside, public=public, key=reports.key
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A ledger, the field that names subjects, and what each may lose in it."""
+    """A ledger and its rules for a run."""
 
     ledger: Ledger
+    #: Field that names subjects.
     subject: str
+    #: Most that each subject may lose.
     limit: Limit
 
 
 @dataclass(frozen=True, slots=True)
 class Charging:
-    """Charges the records of one output before they are written; entry None: nobody.
+    """Charges the records of one output before they are written."""
 
-    randomness is there where a key file makes draws repeatable: what was released from
-    the same draws costs nothing.
-    """
-
+    #: Entry of the ledger; None charges nobody.
     entry: Entry | None = None
+    #: Field that names subjects.
     subject: str = ""
     bound: TextLoss = field(default_factory=TextLoss)
+    #: Delta of each replaced word.
     delta: float = 0.0
+    #: Set if a key file makes draws repeatable: a second release of them costs nothing.
     randomness: Randomness | None = None
 
     def charge(self, batch: Sequence[Record], replaced: Iterable[int]) -> None:
-        """Charge a batch; replaced says how many words of each text were replaced.
+        """Charge a batch; replaced: number of replaced words of each text.
 
-        Raises RefusedError where a subject would lose more than its limit.
+        Raises RefusedError if a subject would lose more than its limit.
         """
         if self.entry is None:
             return
@@ -155,18 +164,18 @@ class Charging:
             amount = self._amount(islice(counts, len(record.texts)))
             if isinstance(record.rest, Verbatim):
                 continue
-            subject = subject_of(record, self.subject)
+            subject = find_subject(record, self.subject)
             nonce = None if keyed is None else keyed.nonce(record)
             charges.append(Charge(record.ordinal, subject, amount, nonce))
         self.entry.reserve(each for each in charges if any(each.amount))
 
     def leave(self) -> None:
-        """Say that the output leaves now."""
+        """Note in the ledger that the output leaves now."""
         if self.entry is not None:
             self.entry.leave()
 
     def _amount(self, replaced: Iterable[int]) -> Amount:
-        """Return what texts of so many replaced words may lose together."""
+        """Return the joint loss bound of texts by their counts of replaced words."""
         from dptext.ledger import Amount
 
         total, each = self.bound.total, self.bound.each
@@ -174,8 +183,11 @@ class Charging:
         of_word = None if each is None else Amount.rounded_up(each).nats
         delta, lost = Amount.rounded_up(0.0, self.delta).delta, Amount(0, 0)
         for words in map(int, replaced):
-            bounds = [] if of_text is None else [of_text * bool(words)]
-            bounds += [] if of_word is None else [of_word * words]
+            bounds = []
+            if of_text is not None:
+                bounds.append(of_text if words else 0)
+            if of_word is not None:
+                bounds.append(of_word * words)
             lost = lost.plus(Amount(min(bounds), delta * words))
         return lost
 
@@ -185,25 +197,25 @@ _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
 
 
 class ManifestLine(msgspec.Struct, forbid_unknown_fields=True):
-    """One output: name and sha256; work, the keyed digest of what it follows from.
+    """A finished output."""
 
-    read, how many records its input has, those that were left out included; seal, that
-    of the other fields.
-    """
-
+    #: Path inside the folder.
     output: str
     sha256: str
+    #: Keyed digest of everything that decides its bytes.
     work: str
+    #: Number of records of its input, faulty ones included.
     read: int
+    #: Keyed digest of the other fields.
     seal: str = ""
 
 
 class Manifest:
-    """Which outputs of a folder are done: a hidden file in it, for its owner only.
+    """The finished outputs of a folder: a hidden file in it, for its owner only.
 
-    A line says of one output its digest, and a keyed digest of all that its bytes
-    follow from: the input, the settings and the records before it. Without the
-    key nobody can test a guess of an input, or write a line that counts.
+    A line holds the digest of one output, and a keyed digest of everything that decides
+    its bytes: the input, the settings and the number of records before it. Without the
+    key nobody can test a guess of an input, or forge a line.
     """
 
     def __init__(self, folder: Path, pipeline: Pipeline, key: RunKey) -> None:
@@ -219,20 +231,25 @@ class Manifest:
                     self._lines[line.output] = line
 
     def work(self, job: Job, start: int) -> str:
-        """Return the keyed digest of what an output follows from.
+        """Return the keyed digest of everything that decides an output.
 
-        start is the number of records of the run before it.
+        start: number of records of the run before it.
         """
         (source,) = job.inputs
         name = Path(job.output or "").name
         parts = (
-            *(settings.digest_of_path(source), self._identity, job.selection),
-            *(job.format, job.on_error, name, start),
+            settings.digest_of_path(source),
+            self._identity,
+            job.selection,
+            job.format,
+            job.on_error,
+            name,
+            start,
         )
         return self._keyed(msgspec.json.encode(parts, order="deterministic"))
 
     def done(self, job: Job, work: str, beside: Path | None) -> int | None:
-        """Return how many records an output that is done was made from, else None."""
+        """Return the number of records of a finished output, None if it is not."""
         line, output = self._lines.get(self._name(job)), Path(job.output or "")
         if line is None or line.work != work or not output.is_file():
             return None
@@ -242,13 +259,13 @@ class Manifest:
         return line.read if beside is None or beside.is_file() else None
 
     def add(self, job: Job, work: str, read: int, written: Written) -> None:
-        """Note that an output is done, on the disk when this returns."""
+        """Note a finished output; the line is on the disk when this returns."""
         line = ManifestLine(self._name(job), written.sha256, work, read)
         line.seal = self._seal(line)
         self._lines[line.output] = line
         try:
             with open(os.open(self._path, _FLAGS, 0o600), "ab") as file:
-                # What a killed run left of a line ends here.
+                # A line end first: a killed run may have left a part of a line.
                 file.write(b"\n" + msgspec.json.encode(line) + b"\n")
                 file.flush()
                 os.fsync(file.fileno())
@@ -256,7 +273,7 @@ class Manifest:
             raise OutputError(f"{self._path}: {error.strerror}") from None
 
     def _name(self, job: Job) -> str:
-        """Return the path of an output in the folder, as UTF-8, which JSON is."""
+        """Return the path of an output in the folder, escaped to UTF-8 for JSON."""
         path = os.path.relpath(job.output or "", self._folder)
         return os.fsencode(path).decode("utf-8", "backslashreplace")
 
@@ -268,7 +285,7 @@ class Manifest:
 
 
 class Run:
-    """Settings made ready, a key, and what the jobs so far have counted."""
+    """A pipeline, a key, and the counts of the jobs so far."""
 
     def __init__(
         self,
@@ -283,15 +300,16 @@ class Run:
         warn: Warn,
         progress: Progressing = nullcontext,
     ) -> None:
-        """Begin; warn takes lines for people, progress shows how far a job is.
+        """Begin a run.
 
-        account is the ledger that each output is recorded in, if one is; measures are
-        those of the pipeline, where they are known; start is what comes before; inspect
-        looks at each output before it leaves.
+        bayes_risk: whether to measure the risk; account: ledger of the outputs;
+        measures: those of the pipeline, if they are known; start: records and texts
+        before this run; inspect: looks at each output before it leaves; warn: takes
+        lines for people; progress: shows how far a job is.
         """
         self.pipeline = pipeline
         self.key = key
-        self.tally = Tally.of(pipeline.lexicon, start)
+        self.tally = Tally.begin(pipeline.lexicon, start)
         self._bayes_risk, self._measures = bayes_risk, measures
         self._warn, self._progress = warn, progress
         self._account = account
@@ -299,14 +317,15 @@ class Run:
         self._public = PublicRows(pipeline.lexicon)
         self._token: str | None = None
         if key.origin != "system" and pipeline.decoder.note:
-            warn(pipeline.decoder.note)  # equal keys are to give equal bytes
+            # The user expects equal bytes from equal keys.
+            warn(pipeline.decoder.note)
 
     def release_all(
         self, jobs: Sequence[Job], reports: Reports, folder: Path
     ) -> list[tuple[Job, Written]]:
-        """Carry out jobs one after the other; return those that were not done already.
+        """Carry out jobs one after the other; return those that were not finished yet.
 
-        With resume, outputs that are done by the manifest of the folder stay.
+        With resume, outputs that are finished by the manifest of the folder stay.
         """
         resumes = any(job.resume for job in jobs)
         kept = Manifest(folder, self.pipeline, self.key) if resumes else None
@@ -317,38 +336,38 @@ class Run:
                 continue
             start = self.tally.next.records
             work = kept.work(job, start)
-            read = kept.done(job, work, reports.beside(job))
+            read = kept.done(job, work, reports.public_path(job))
             if read is not None:
                 self.tally.pass_over(read)
                 continue
             written = self.release(job, reports)
             released.append((job, written))
-            # What was written is noted only if it is of the input that was named.
+            # An input that changed meanwhile made another output: it is not noted.
             if kept.work(job, start) == work:
                 kept.add(job, work, self.tally.next.records - start, written)
         return released
 
     @property
     def holds(self) -> bool:
-        """Tell whether nothing may leave before all of an output is there."""
+        """Tell whether nothing may leave before an output is complete."""
         return self._account is not None or self.inspect is not None
 
     def release(self, job: Job, reports: Reports) -> Written:
         """Carry out a job of several: its output appears with its sidecar."""
         with Release() as release:
-            opened = Opened.of(job, reports, release, held=self.holds)
+            opened = JobOutputs.open(job, reports, release, held=self.holds)
             with self.releasing(job, opened) as written:
                 return written
 
     @contextlib.contextmanager
-    def releasing(self, job: Job, opened: Opened) -> Iterator[Written]:
-        """Carry out a job; all of its release appears when the block ends well.
+    def releasing(self, job: Job, opened: JobOutputs) -> Iterator[Written]:
+        """Carry out a job; its release appears as a whole when the block succeeds.
 
-        Raises InputError at the first faulty record when on_error is "fail", when no
-        record could be read, and when a selected field is in none; RefusedError when a
-        subject would lose too much, and without guarantee; StoppedError where an output
-        holds what `inspect` stops; UsageError when input and output
-        do not go together, lexicon and script, or settings and a ledger.
+        Raises InputError at the first faulty record if on_error is "fail", if no record
+        could be read, and if no record has a selected field; RefusedError if a subject
+        would lose too much, and without guarantee; StoppedError from `inspect`;
+        UsageError if input and output, lexicon and script, or settings and ledger do
+        not go together.
         """
         with self._charging(opened.output.part) as charging:
             written = self._carry_out(job, opened, charging)
@@ -356,7 +375,7 @@ class Run:
                 self.inspect(job, written, opened.output)
             if opened.public is not None:
                 public = document.encode(document.public(self.report(job, [written])))
-                opened.public.stream.write(signatures.signed(public, opened.key))
+                opened.public.stream.write(signatures.sign(public, opened.key))
             yield written
             opened.release.complete()
             charging.leave()
@@ -366,7 +385,7 @@ class Run:
     def _charging(self, part: Path | None) -> Iterator[Charging]:
         """Record an output in the ledger, if there is one, for a block.
 
-        part is the hidden file that the output grows in.
+        part: the hidden file of the unfinished output.
         """
         account, pipeline = self._account, self.pipeline
         if account is None:
@@ -390,7 +409,7 @@ class Run:
                 f"the settings have a delta of {promise.delta:g} for each word, which "
                 "adds up, too: give --limit-delta, as in 1e-6"
             )
-        # What is sent has left, whatever becomes of the output.
+        # Draws sent to a third party have left, even if the output is discarded.
         sent = pipeline.decoder.used is not None
         repeatable = self.key.origin == "key-file"
         with ledger.begin(
@@ -402,14 +421,14 @@ class Run:
         ) as entry:
             self._token = entry.token
             yield Charging(
-                entry,
-                account.subject,
-                promise.text_loss,
-                promise.delta,
-                pipeline.randomness(self.key) if repeatable else None,
+                entry=entry,
+                subject=account.subject,
+                bound=promise.text_loss,
+                delta=promise.delta,
+                randomness=pipeline.randomness(self.key) if repeatable else None,
             )
 
-    def _carry_out(self, job: Job, opened: Opened, charging: Charging) -> Written:
+    def _carry_out(self, job: Job, opened: JobOutputs, charging: Charging) -> Written:
         """Read, make private and write all records of a job, and count them."""
         began, pipeline, tally = time.monotonic(), self.pipeline, self.tally
         before = pipeline.decoder.used
@@ -424,7 +443,7 @@ class Run:
         with contextlib.ExitStack() as stack:
             module = source.open(stack)
             fields = Fields(selection, module, self._warn)
-            # What has left cannot be taken back when a field turns out to be absent.
+            # An output that has left cannot be withdrawn if a field proves absent.
             may_be_absent = selection.missing == "pass" or bool(selection.changed)
             waits = may_be_absent and not output.can_be_discarded
             held = HeldBack(output.stream, fields) if waits else None
@@ -443,7 +462,9 @@ class Run:
             for task, done in results:
                 if before is None:
                     charging.charge(task.records, done.replaced)
-                _write(writer, fields, task, done, source)
+                _write(
+                    writer=writer, fields=fields, task=task, done=done, source=source
+                )
                 tally.add(done.counted)
                 tally.records = first + fields.records
                 if shown is not None:
@@ -475,21 +496,25 @@ class Run:
         after = pipeline.decoder.used
         used = None if before is None or after is None else after.since(before)
         return Written(
-            module.name, output.size, output.digest or "", source.copied, used
+            format=module.name,
+            bytes=output.size,
+            sha256=output.digest or "",
+            copied=source.copied,
+            used=used,
         )
 
     def _writer(
         self, job: Job, module: formats.Format, stream: BinaryIO
     ) -> formats.Writer:
-        """Return what writes the records of a job."""
-        token = token_of(job.selection, self.key)
+        """Return the writer of the records of a job."""
+        token = pseudonym_function(job.selection, self.key)
         writer = module.writer(stream, job.selection, token)
         return Shuffled(writer, self.pipeline, self.key) if job.shuffle else writer
 
     def _looked_at(
         self, tasks: Iterable[Task], language: Language, charging: Charging
     ) -> Iterator[Task]:
-        """Look at the words of records, and charge those that a third party is sent."""
+        """Check the language of records, and charge those sent to a third party."""
         sent = self.pipeline.decoder.used is not None
         for task in tasks:
             language.look(task.records)
@@ -501,11 +526,12 @@ class Run:
     def _key_for(self, job: Job) -> RunKey:
         """Return the key of an output.
 
-        Ids are counted in the records of one output. Where nobody repeats draws, each
-        output has draws of its own; a key file repeats them for each id and text.
+        Repeated ids are counted inside one output only. So if no key file repeats
+        draws, each output with ids gets independent draws; a key file repeats them for
+        each id and text.
         """
-        of_run = self.pipeline.profile.strategy is Strategy.DATA_SET
-        if self.key.origin != "system" or job.selection.id_field is None or of_run:
+        is_shared = self.pipeline.profile.strategy is Strategy.DATA_SET
+        if self.key.origin != "system" or job.selection.id_field is None or is_shared:
             return self.key
         return self.key.for_output(job.output or "")
 
@@ -515,26 +541,26 @@ class Run:
         jobs: int,
         stack: contextlib.ExitStack,
         key: RunKey,
-    ) -> Iterator[tuple[Task, Done]]:
-        """Do tasks, here or in processes that start now and end with a stack."""
+    ) -> Iterator[tuple[Task, TaskResult]]:
+        """Carry out tasks here, or in processes that end with the stack."""
         worker = Worker(self.pipeline, key, self.tally.meters)
         if jobs == 1:
             return ((task, worker(task)) for task in tasks)
         from dptext.engine import pool
 
-        recipe = Recipe.of(self.pipeline, key)
+        recipe = Recipe.from_pipeline(self.pipeline, key)
         workers = stack.enter_context(pool.started(recipe.worker, jobs, worker))
         return pool.spread(workers, tasks)
 
     @property
     def measures(self) -> PublicMeasures:
-        """Return what is measured on public data, once for all outputs."""
+        """Return the measures on public data, computed once for all outputs."""
         if self._measures is None:
             self._measures = PublicMeasures.measure(self.pipeline, self._bayes_risk)
         return self._measures
 
     def report(self, job: Job, written: Sequence[Written]) -> Document:
-        """Return the internal report of what was done so far."""
+        """Return the internal report of the jobs so far."""
         account, recorded = self._account, None
         if account is not None:
             limit = account.limit
@@ -542,15 +568,20 @@ class Run:
             token = self._token if len(written) == 1 else None
             recorded = Recorded(account.ledger.id, token, limits)
         return build.finished(
-            *(self.pipeline, job, self.key, self.tally, written),
-            *(self.measures, recorded),
+            pipeline=self.pipeline,
+            job=job,
+            key=self.key,
+            tally=self.tally,
+            written=written,
+            measures=self.measures,
+            recorded=recorded,
         )
 
 
 def _write(
-    writer: formats.Writer, fields: Fields, task: Task, done: Done, source: Source
+    writer: formats.Writer, fields: Fields, task: Task, done: TaskResult, source: Source
 ) -> None:
-    """Write the records of a batch and what stands between them, or a part."""
+    """Write the records of a batch with the bytes between them, or a part."""
     for record, texts in zip(task.records, done.texts, strict=True):
         if isinstance(record.rest, Verbatim):
             writer.verbatim(record.rest)

@@ -1,9 +1,8 @@
 """The records of all inputs of a job, one after the other, and their format.
 
-Inputs of a format whose records can be counted without reading them may be cut into
-parts, which other processes read alone. A cut stands after a whole record, and how many
-records a part holds is known: record numbers, which randomness goes by, are those of
-one reader.
+If records of a format can be counted without reading them, inputs may be cut into parts
+for other processes. A cut comes after a whole record, and the number of records in a
+part is known: record numbers, which decide the random bits, are those of one reader.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ def one_format(paths: Iterable[str], *others: str) -> str:
 
 
 def check_files(jobs: Iterable[Job]) -> None:
-    """Refuse jobs that name no field of files that have fields, before any begins."""
+    """Raise UsageError for a job without a field if its files have fields."""
     for job in (each for each in jobs if not each.selection.fields):
         for name in (each for each in job.inputs if not streams.is_standard(each)):
             format = formats.find(name, job.format)
@@ -64,11 +63,11 @@ def check_files(jobs: Iterable[Job]) -> None:
 def check_fields(
     format: Format, selection: Selection, stream: io.BufferedReader, location: str
 ) -> tuple[Selection, io.BufferedReader]:
-    """Refuse records with fields of which none is named, with those to choose from.
+    """Raise UsageError if records have fields and none was selected; list candidates.
 
-    They are those with text in the first records; none where the first record may stand
-    as their names. Returns the selection, by which all records are strings if the first
-    ones are, and the stream unread.
+    Candidates are fields with text in the first records; none are listed if the first
+    record may hold private text in the place of names. Returns the selection (for
+    strings if the first records are strings) and the stream, unread.
     """
     if selection.fields or not format.HAS_FIELDS:
         return selection, stream
@@ -100,15 +99,14 @@ def check_fields(
 def detect_format(job: Job, stream: io.BufferedReader) -> tuple[str, io.BufferedReader]:
     """Return the format of all inputs of a job, and the first one, opened, unread.
 
-    That of standard input is known by its first bytes, else by the output's suffix;
-    else its lines tell it. Raises UsageError for lines that look like a table where no
-    field is named.
+    For standard input, its first bytes decide, then the suffix of the output, then its
+    lines. Raises UsageError for lines that look like a table if no field is selected.
     """
     if job.format is not None:
         return job.format, stream
     others: tuple[str, ...] = ()
     if streams.is_standard(job.inputs[0]):
-        # What is to leave at once does not wait for more lines.
+        # Records that leave at once do not wait for more lines.
         count = 1 if job.flush else formats.LINES
         head, stream = streams.first_lines(stream, count)
         others = (formats.sniff(head) or _without_magic(job, head),)
@@ -146,15 +144,15 @@ def _without_magic(job: Job, head: bytes) -> str:
 
 
 SIZE = 2**18  # bytes of a piece
-_LONGEST_REST = 4  # times as many: what is left is then for the reader of records
+# Times SIZE: a longer rest without a cut goes to the reader of records.
+_LONGEST_REST = 4
 
 
 class Source:
-    """Reads records; what cannot be read ends the job, or goes to aside.
+    """Reads records; faulty ones end the job, or go to quarantine.
 
-    Ordinals count from start; faults, how many records were left out; texts, how many
-    texts of the run were read before; copied, the names of copied fields where a header
-    or a schema names all. warn takes lines about guesses.
+    faults: number of records left out; copied: names of the copied fields, if a header
+    or a schema names them all.
     """
 
     def __init__(
@@ -165,8 +163,9 @@ class Source:
         texts: int = 0,
         warn: Warn = lambda line: None,
     ) -> None:
+        """Begin; start: first ordinal; texts: number of texts of the run before."""
         self._job = job
-        # Records of equal id and texts are counted, by one reader of them all.
+        # One reader counts records of equal id and texts, for their noise to differ.
         self._repeats = None if job.selection.id_field is None else Repeats()
         self._aside = aside
         self._warn = warn
@@ -182,13 +181,13 @@ class Source:
     def open(self, stack: contextlib.ExitStack) -> Format:
         """Open the first input and return the format of all.
 
-        Raises UsageError where no field is named of records that have fields.
+        Raises UsageError if records have fields and none was selected.
         """
         first, selection = self._job.inputs[0], self._job.selection
         stream = stack.enter_context(streams.open_input(first, selection.encoding))
         name, stream = detect_format(self._job, stream)
         self._format = formats.find(None, name)
-        # Of files it is known before; nothing goes with any option.
+        # Files were checked before; an empty input suits any option.
         if streams.is_standard(first) and stream.peek(1):
             formats.check_options(self._job.typed, [self._format])
         if self._format.HAS_FIELDS and not self._format.CHANGES_FIELDS:
@@ -212,7 +211,7 @@ class Source:
         return self._format
 
     def records(self) -> Iterator[Record]:
-        """Yield records, without what stands between them.
+        """Yield records, without the bytes between them.
 
         Raises InputError at the first faulty record when on_error is "fail".
         """
@@ -223,9 +222,9 @@ class Source:
     def items(self, *, parts: bool) -> Iterator[Record | FilePart]:
         """Yield records; with parts, parts after the first ones.
 
-        What stands between records comes as records without texts. From the first part
-        on, which others are still to read, what is wrong comes in its turn: a Fault or
-        an InputError as the rest of a record without texts.
+        Bytes between records come as records without texts. After the first part, which
+        another process reads later, errors are passed on in their place: a Fault or an
+        InputError as the rest of a record without texts.
         """
         first, *others = self._job.inputs
         assert self._first is not None
@@ -267,7 +266,7 @@ class Source:
         return Start(self._next, min(self._texts, FIRST_TEXTS))
 
     def _rows(self) -> int | None:
-        """Return how many records all inputs say they hold."""
+        """Return the number of records by the metadata of inputs, None if unknown."""
         counts = []
         for name in self._job.inputs:
             with streams.open_input(name) as stream:
@@ -280,21 +279,28 @@ class Source:
         where, selection, module = location(name), self._job.selection, self._format
         if not parts or self._repeats or module.regular(selection) is None:
             for item in module.read(Input(stream, selection, where, self._next)):
-                yield from self._taken(item)
+                yield from self._number(item)
             return
         counted, before = _Counted(stream), list[Verbatim]()
         source = Input(cast(BinaryIO, counted), selection, where, self._next)
         for item in module.read(source):
             if isinstance(item, Verbatim):
                 before.append(item)
-            yield from self._taken(item)
-            # All that needs the first records has seen enough of them.
+            yield from self._number(item)
+            # Checks on the first records have seen enough of them.
             begun = self._records >= SAMPLE and self._texts >= FIRST_TEXTS
             if begun and not isinstance(item, Verbatim):
                 head = module.head(before)
                 line, start = counted.lines, self._next
                 of_rest = replace(selection, skip_lines=0)
-                part = FilePart(module.name, of_rest, where, head, line, start)
+                part = FilePart(
+                    format=module.name,
+                    selection=of_rest,
+                    location=where,
+                    head=head,
+                    line=line,
+                    start=start,
+                )
                 yield from self._parts(stream, part)
                 return
 
@@ -319,10 +325,10 @@ class Source:
         items = self._format.read(part.source(rest))
         next(items)  # the head
         for item in items:
-            yield from self._taken(item)
+            yield from self._number(item)
 
-    def _taken(self, item: formats.Item) -> Iterator[Record]:
-        """Give an item its number; a fault is no record."""
+    def _number(self, item: formats.Item) -> Iterator[Record]:
+        """Yield the record of an item with its ordinal, which a fault takes as well."""
         if isinstance(item, Verbatim):
             if item.note:
                 self._warn(item.note)
@@ -360,17 +366,14 @@ class Source:
             self._aside.add(fault.raw + ending)
 
     def check_unchanged(self) -> None:
-        """Refuse to replace an input that others wrote to. Raises InputError."""
+        """Raise InputError if an input to replace has changed since."""
         if self._before is not None and self._before != _status(self._job.output):
             raise InputError(
                 f"{self._job.output}: it changed while it was read; run again"
             )
 
     def check_read(self, records: int) -> None:
-        """Refuse a run of which no record could be read, and say if there was none.
-
-        Raises InputError.
-        """
+        """Raise InputError if no record could be read; warn if there was none."""
         if not records and self._first_fault is not None:
             raise InputError(
                 "no record could be read, so there is no output; the first of "
@@ -396,7 +399,7 @@ def first_records(job: Job, number: int) -> list[Record]:
 
 
 class Beginning(NamedTuple):
-    """The first records of a job, with what stands before and between them."""
+    """The first records of a job, with the bytes before and between them."""
 
     format: Format
     items: list[Record]
@@ -454,8 +457,8 @@ def beginning(job: Job, number: int) -> Beginning:
     return Beginning(module, items)
 
 
-def subject_of(record: Record, name: str) -> str:
-    """Return whom a record is about. Raises UsageError where records have no fields."""
+def find_subject(record: Record, name: str) -> str:
+    """Return the subject of a record. Raises UsageError if records have no fields."""
     if record.subject is None:
         raise UsageError(
             f"--subject {name}: the input has no fields, so nothing says which person "
@@ -465,7 +468,7 @@ def subject_of(record: Record, name: str) -> str:
 
 
 def _status(path: str | None) -> tuple[int, ...] | None:
-    """Return what changes with a file; None where there is none."""
+    """Return figures that change when a file is written, None if it is missing."""
     try:
         status = os.stat(str(path))
     except OSError:
@@ -479,7 +482,7 @@ def location(name: str) -> str:
 
 
 class _Counted:
-    """A stream that is read line by line, and how many lines were read."""
+    """A stream that counts the lines read."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream

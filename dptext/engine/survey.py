@@ -47,7 +47,7 @@ _HELD = 2**26  # bytes that wait for each field to be in a record
 
 
 class Fields:
-    """Counts the records, and in how many of them each selected field is."""
+    """Counts records, and those with each selected field."""
 
     def __init__(self, selection: Selection, format: Format, warn: Warn) -> None:
         self.records = 0
@@ -85,13 +85,13 @@ class Fields:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Return in how many records each field is; empty for texts without fields."""
+        """Return the number of records with each field; empty without fields."""
         counts = self._counts
         return {name: counts[name] for name in self._selection.fields if name in counts}
 
     @property
     def _counts(self) -> dict[str, int]:
-        """Return in how many records each field is that is selected or changed."""
+        """Return the number of records with each selected or changed field."""
         if self._present.keys() <= {None}:
             return {}
         names = (*self._selection.fields, *self._selection.changed)
@@ -103,7 +103,7 @@ class Fields:
 
     @property
     def absent(self) -> str | None:
-        """Return the name of a field that no record so far has, if there is one."""
+        """Return the first field that no record so far has, None without one."""
         return next((name for name, count in self._counts.items() if not count), None)
 
     @property
@@ -112,13 +112,13 @@ class Fields:
         return list(self._copied)
 
     def identifying(self, copied: Sequence[str]) -> dict[str, Kind]:
-        """Return which copied fields look identifying, by the sample of records."""
+        """Return the copied fields that look identifying, by the sample of records."""
         subject = self._selection.subject_field
         named = {subject: Kind.NUMBER} if subject in copied and subject else {}
         return named | identifying(copied, self._values)
 
     def check(self) -> None:
-        """Refuse records none of which has a selected field. Raises InputError."""
+        """Raise InputError if no record has a selected field."""
         if self.records < SAMPLE:
             self._warn_of_copies()
         if self.absent in self._selection.changed:
@@ -155,7 +155,7 @@ def _compared(*texts: str) -> set[str]:
 
 
 class HeldBack:
-    """A stream that keeps what is written until each field was in some record."""
+    """A stream that holds its data until each selected field was in some record."""
 
     def __init__(self, stream: BinaryIO, fields: Fields) -> None:
         self._stream, self._fields = stream, fields
@@ -167,7 +167,7 @@ class HeldBack:
         return self._stream.closed
 
     def write(self, data: bytes) -> int:
-        """Write, or keep. Raises InputError when too much is kept."""
+        """Write, or hold. Raises InputError if too much is held."""
         if self._waiting is None:
             return self._stream.write(data)
         self._waiting.write(data)
@@ -182,13 +182,13 @@ class HeldBack:
         return len(data)
 
     def release(self) -> None:
-        """Write all that was kept."""
+        """Write the held data."""
         if self._waiting is not None:
             self._stream.write(self._waiting.getvalue())
             self._waiting = None
 
     def flush(self) -> None:
-        """Send on what was written."""
+        """Flush the stream below, unless data is held."""
         if self._waiting is None:
             self._stream.flush()
 
@@ -204,7 +204,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 
 class Language:
-    """Looks at the first records of a job, and says once what is wrong with them.
+    """Warns once if the first records are in a language unknown to the lexicon.
 
     tokenizer finds words by the lexicon of that name; without one only `public` looks
     at texts, for those that topics were made of.
@@ -227,7 +227,7 @@ class Language:
         self._pieces = np.zeros(kinds.COUNT, np.int64)
 
     def look(self, records: Iterable[Record]) -> None:
-        """Take in records that come next, before anything of them is written.
+        """Look at the next records, before they are written.
 
         Raises UsageError for texts in a script without spaces between words, in which
         a whole sentence counts as one word, and for those that topics were made of.
@@ -258,7 +258,7 @@ class Language:
             self._say()
 
     def close(self) -> None:
-        """Say what there is to say where there were fewer records."""
+        """Warn now if there were fewer records than the sample."""
         if self._records < SAMPLE:
             self._say()
         if self._public is not None and self._public.warning:
@@ -288,7 +288,7 @@ class Language:
 
 
 def is_asked_for(overrides: Mapping[str, object]) -> bool:
-    """Tell whether settings beside a profile say what becomes of unknown words."""
+    """Tell whether settings over a profile choose the treatment of unknown words."""
     tokens = overrides.get("tokens")
     return isinstance(tokens, Mapping) and "unknown" in tokens
 
@@ -298,17 +298,18 @@ _RECORDS = 1000  # that `dptext init` looks at
 
 @dataclass(frozen=True, slots=True)
 class FieldSummary:
-    """A field: how many records have text in it, of how many different values.
-
-    words is the mean number of words of a text; identifies, how it identifies people;
-    looks says in words what it holds.
-    """
+    """The look of a field in the first records of a file."""
 
     name: str
+    #: Its content in words, as in "text" or "e-mail addresses".
     looks: str
+    #: Number of records with text in it.
     texts: int
+    #: Number of different values.
     different: int
+    #: Mean number of words of a text.
     words: float
+    #: How it identifies people; None if it does not.
     identifies: Kind | None = None
 
     @property
@@ -318,7 +319,7 @@ class FieldSummary:
 
 
 def survey(job: Job) -> list[FieldSummary]:
-    """Return the fields of the file of a job; none where each line is a text.
+    """Return the fields of the file of a job; empty if each line is a text.
 
     Raises InputError where no record can be read, UsageError for an unknown format.
     """
@@ -347,15 +348,23 @@ def survey(job: Job) -> list[FieldSummary]:
         elif phrases[path].are_text(path, repeated=looks == FEW_VALUES):
             looks = TEXT
         words = each.words / max(each.texts, 1)
-        shape = each.texts, each.different, words
-        columns.append(FieldSummary(path, looks, *shape, kind))
+        columns.append(
+            FieldSummary(
+                name=path,
+                looks=looks,
+                texts=each.texts,
+                different=each.different,
+                words=words,
+                identifies=kind,
+            )
+        )
     return columns
 
 
 def with_missing(job: Job) -> Job:
-    """Return the job as it can read all records: those without a text field may pass.
+    """Return the job, changed to pass records without a text field if there are any.
 
-    Raises InputError where no record can be read.
+    Raises InputError if no record can be read.
     """
     name = job.inputs[0]
     module = formats.find(name, job.format)

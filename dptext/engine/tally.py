@@ -1,7 +1,7 @@
 """The counts of a run; everything here is a function of the private text.
 
-Each batch is measured where it is made private, in whatever process; what comes back is
-small and is added up here. Nothing that is counted depends on how texts were grouped.
+Each batch is measured in the process that makes it private; the small results are added
+up here. No count depends on the grouping of texts.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _UNITS = 2**200
 
 @dataclass(frozen=True, slots=True)
 class EpsilonsSpent:
-    """What texts spent: how many are in each step, and their sum in units of 2^-200.
+    """The epsilons of texts, in nats. Texts without a replaced word spend none."""
 
-    Texts without a replaced word spend nothing; they count in texts only.
-    """
-
+    #: Number of texts, those that spend nothing included.
     texts: int
+    #: Number of texts in each step of the histogram, of width _STEP in ln(epsilon).
     steps: Counter[int]
+    #: Sum in units of 2^-200.
     units: int
     least: float
     most: float
@@ -88,21 +88,20 @@ def _quantile(total: EpsilonsSpent, share: float) -> float:
 
 
 class Counted(NamedTuple):
-    """What is counted in some texts.
+    """The counts of some texts."""
 
-    tokens (16,) int64 by kind; words, how many were replaced; forms, how many pieces
-    had each form.
-    """
-
+    #: (16,) int64, number of tokens of each kind.
     tokens: NDArray[np.int64]
+    #: Number of replaced words.
     words: int
+    #: Number of pieces of each form.
     forms: Counter[str]
     epsilons: EpsilonsSpent
     metrics: Partials
 
 
 class Meters:
-    """All that measures a run: one in each process, made from public data."""
+    """The measures of a run: one instance in each process, made from public data."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self.epsilons = EpsilonHistogram(lexicon)
@@ -131,19 +130,19 @@ class Meters:
     def results(self, total: Counted) -> dict[str, dict[str, Figure]]:
         """Return the figures of each metric by its heading.
 
-        Raises ComponentError for what a report cannot hold.
+        Raises ComponentError for a figure that a report cannot hold.
         """
         return self._metrics.results(total.metrics)
 
 
 class Start(NamedTuple):
-    """How many records and texts of a run come before those that are counted."""
+    """The numbers of records and texts of a run before those that are counted."""
 
     records: int = 0
     texts: int = 0
 
     def plus(self, other: Start) -> Start:
-        """Return what comes before where others follow."""
+        """Return the sum of both."""
         return Start(self.records + other.records, self.texts + other.texts)
 
 
@@ -152,16 +151,16 @@ BEGIN = Start()
 
 @dataclass(slots=True)
 class Totals:
-    """What is counted of a run, which others may work on, too."""
+    """The counts of a run, or of the part of one process."""
 
     counted: Counted
     records: int = 0
     faults: int = 0
-    # In how many records each selected field is, null or not.
+    #: Number of records with each selected field, null or not.
     fields: Counter[str] = field(default_factory=Counter)
-    # Names of copied fields: all that a header or schema names, else of first records.
+    #: Names of copied fields, in order: all of a header or schema, else of the sample.
     copied: dict[str, None] = field(default_factory=dict)
-    # How those of them look identifying that do, by first records.
+    #: Kind of each copied field that looks identifying in the sample.
     identifying: dict[str, str] = field(default_factory=dict)
 
 
@@ -174,8 +173,8 @@ class Tally(Totals):
     seconds: float = 0.0
 
     @classmethod
-    def of(cls, lexicon: Lexicon, start: Start = BEGIN) -> Tally:
-        """Start all metrics of a run, or of what comes after a start."""
+    def begin(cls, lexicon: Lexicon, start: Start = BEGIN) -> Tally:
+        """Begin the counts of a run, or of its rest after a start."""
         meters = Meters(lexicon)
         return cls(meters.observe(Batch.empty()), meters=meters, start=start)
 
@@ -186,20 +185,20 @@ class Tally(Totals):
 
     @property
     def next(self) -> Start:
-        """Return how many records, those left out too, and texts come before others."""
+        """Return the numbers of records, faulty ones included, and texts so far."""
         return self.start.plus(Start(self.records + self.faults, self.texts))
 
     def pass_over(self, records: int) -> None:
-        """Go on after records of a run that are not counted."""
+        """Skip records of a run without counting them."""
         self.start = self.start.plus(Start(records))
 
     @property
     def totals(self) -> Totals:
-        """Return what was counted, for `merge` in another process."""
+        """Return the counts, for `merge` in another process."""
         return Totals(*(getattr(self, each.name) for each in fields(Totals)))
 
     def merge(self, totals: Totals) -> None:
-        """Add what another process has counted of what comes next."""
+        """Add the counts of another process for the next records."""
         self.add(totals.counted)
         self.records += totals.records
         self.faults += totals.faults
@@ -208,10 +207,10 @@ class Tally(Totals):
         self.identifying.update(totals.identifying)
 
     def add(self, counted: Counted) -> None:
-        """Add what was counted in the texts that come next."""
+        """Add the counts of the next texts."""
         self.counted = self.meters.merge(self.counted, counted)
 
     def count(self, private: Privatized) -> None:
-        """Count the records that come next."""
+        """Count the next records."""
         self.add(self.meters.observe(private.batch(self.next.texts)))
         self.records += len(private.texts)

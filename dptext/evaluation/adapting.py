@@ -251,7 +251,8 @@ def _attack(
 
 
 def _kept(ready: Pipeline, read: Sequence[tuple[str, ...]]) -> DecodingFigures:
-    tally, randomness = Tally.of(ready.lexicon), ready.randomness(RunKey.from_seed(0))
+    tally = Tally.begin(ready.lexicon)
+    randomness = ready.randomness(RunKey.from_seed(0))
     records = (Record(n, texts, None) for n, texts in enumerate(read))
     for batch in pipeline.batches(records):
         tally.count(ready.privatize(batch, randomness))

@@ -50,10 +50,10 @@ def read(path: Path, fields: Sequence[str] = ()) -> ReleasedTopics:
     export = exports.on_disk(path)
     if export.report is None:
         raise UsageError(
-            f"{path}: there is no report {exports.beside(path).name} beside it, which "
-            "states how topics were drawn"
+            f"{path}: there is no report {exports.sidecar_path(path).name} beside it, "
+            "which states how topics were drawn"
         )
-    report = document.decode(export.report, str(exports.beside(path)))
+    report = document.decode(export.report, str(exports.sidecar_path(path)))
     if report.output is None or report.output.sha256 != export.sha256:
         raise UsageError(f"{path}: not the file that its report describes")
     law = _law(report, path)

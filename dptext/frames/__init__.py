@@ -16,7 +16,7 @@ from typing import Any
 
 from dptext import pipeline as pipelines
 from dptext.engine.identifying import FieldValues, Kind, identifying
-from dptext.engine.job import token_of
+from dptext.engine.job import pseudonym_function
 from dptext.engine.repeats import Repeats
 from dptext.engine.survey import SAMPLE, Language
 from dptext.engine.tally import Tally
@@ -60,7 +60,7 @@ class PrivateColumns:
         self._selection, self._tally = selection, tally
         public = PublicRows(pipeline.lexicon)
         self._language = language or Language(public=public)
-        self._token = token_of(selection, key)
+        self._token = pseudonym_function(selection, key)
         counts = is_whole and selection.id_field is not None
         self._repeats = Repeats() if counts else None
 

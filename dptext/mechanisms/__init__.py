@@ -181,7 +181,7 @@ class Mechanism(Prepared, ABC):
     @property
     def name(self) -> str:
         """Return its name in profiles."""
-        return registry.name_of("mechanisms", type(self.params).__module__)
+        return registry.component_name("mechanisms", type(self.params).__module__)
 
     @property
     def identity(self) -> tuple[object, ...]:

@@ -1,4 +1,4 @@
-"""The short answer: what is private, what is not, how much is protected, what to do.
+"""The short answer on a run: private and copied parts, protection, advice.
 
 One line for each question, as a sentence and as figures. Terminals, pages and notebooks
 show the sentences; machines get both. Lines that count private texts are for the owner
@@ -38,22 +38,31 @@ from dptext.report.attackers import (
 )
 from dptext.report.blocks import Badge, Block, Figures, Rows, Tone
 from dptext.report.counted import counted
-from dptext.report.document import Document, Private, WordSection, treatment
+from dptext.report.document import Document
 from dptext.report.exports import SIDECAR
-from dptext.report.figures import CLASSES, bound, count, of_third_party, whole
+from dptext.report.figures import CLASSES, bound, count, third_party_sentence, whole
 from dptext.report.lines import Line
+from dptext.report.sections import Private, WordSection, treatment
 from dptext.report.signatures import UNSIGNED
 from dptext.report.whole_texts import TopicFigures
 from dptext.tokens.policy import Form
 from dptext.types import JsonObject, Level, Notion
 
-# The answer fits on 18 lines of 80 columns, of which names of lines take 11.
+# The answer fits on 18 lines of 80 columns; names of lines take the other columns.
 _LINES, _WIDTH = 18, 68
-_OF_WARNINGS = 3  # lines that others make free for warnings
-# Lines that are cut where there is no room, the first of them first; but "repeat" goes.
+_WARNING_LINES = 3  # lines that others make free for warnings
+# Lines to cut if there is no room, in this order; "repeat" is left out before them.
 _SHORTENED = (
-    *("private", "report", "copied", "left out", "pseudonyms", "one word"),
-    *("one text", "kept", "a person", "send it"),
+    "private",
+    "report",
+    "copied",
+    "left out",
+    "pseudonyms",
+    "one word",
+    "one text",
+    "kept",
+    "a person",
+    "send it",
 )
 _LONGEST = 30  # characters of the name of a field
 _LONG_PATH = 44  # characters of the path of an output
@@ -74,30 +83,30 @@ _NOTIONS = {Notion.APPROXIMATE: "approximate LDP", Notion.METRIC: "metric DP"}
 
 @dataclass(frozen=True, slots=True)
 class RunOutputs:
-    """Where a run wrote, and what it copied: what the document does not say.
+    """The files of a run and its copied fields, which the document does not hold."""
 
-    outputs are paths, None for standard output; folder, where several are, None
-    where they took the place of the originals; public, the public report of the first;
-    internal and page, the files of the internal report; copied, the names of the copied
-    fields in the records that were looked at: all where first is 0, else so many, and
-    None where they are not known; signed, by which key public reports are signed, None
-    where that is not known.
-    """
-
+    #: Paths; None for standard output.
     outputs: Sequence[str | None]
+    #: Folder of several outputs; None if they replaced the originals.
     folder: str | None = None
+    #: Path of the public report of the first output.
     public: str | None = None
+    #: Path of the internal report as JSON.
     internal: str | None = None
+    #: Path of the internal report as a page.
     page: str | None = None
+    #: Names of the copied fields; None if unknown.
     copied: Sequence[str] | None = ()
+    #: Number of records in which copied fields were found; 0 if they are all known.
     first: int = 0
+    #: Description of the signature of public reports; None if unknown.
     signed: str | None = None
 
 
 def answer(document: Document, released: RunOutputs | None = None) -> list[Line]:
-    """Return what a run did and what it protects.
+    """Return the lines on a run, in the order of the answer.
 
-    Without released, files are those that the document names.
+    Without released, files are those named by the document.
     """
     output, words, private = document.output, document.words, document.private
     if released is None and output is not None:
@@ -107,11 +116,11 @@ def answer(document: Document, released: RunOutputs | None = None) -> list[Line]
     lines += [_private(document, released), _copied(document, released)]
     layout = document.run.layout
     lines += changed_fields(layout.dropped, layout.pseudonyms)
-    lines += protected(document.guarantee, document)
+    lines += protection(document.guarantee, document)
     if words is not None and words.topics is not None:
         seeded = document.run.key == "seed"
         shuffled = document.run.layout.shuffled
-        lines += of_topics(words.topics, seeded=seeded, shuffled=shuffled)
+        lines += topic_lines(words.topics, seeded=seeded, shuffled=shuffled)
         if private is not None and private.words is not None:
             changed = private.words.metrics.get("PP", {}).get("share_changed")
             lines.append(
@@ -125,25 +134,25 @@ def answer(document: Document, released: RunOutputs | None = None) -> list[Line]
         lines += [] if private is None else [_kept(private, replaced=replaced)]
     else:
         assert document.vectors is not None
-        lines += vector_lines.of_measures(document.vectors.measures)
-        lines += vector_lines.of_worth(document)
+        lines += vector_lines.attack_lines(document.vectors.measures)
+        lines += vector_lines.use_lines(document)
     sent = [*_third_party(document)]
     return [*lines, *sent, _send(document), _repeat(document, sent), _report(released)]
 
 
 def not_anonymous(promise: Statement) -> Iterator[Line]:
-    """Say first what texts tell whose common words are copied."""
+    """Warn first that copied common words can identify people."""
     if Unprotected.COMMON_WORDS in promise.unprotected:
         yield Line("anonymous", _NOT_ANONYMOUS, {"anonymous": False})
 
 
-def warnings_of(document: Document) -> tuple[str, ...]:
-    """Return what a run warned of; a public report says nothing of that."""
+def run_warnings(document: Document) -> tuple[str, ...]:
+    """Return the warnings of a run, which a public report leaves out."""
     return () if document.private is None else document.private.warnings
 
 
 def verdict(promise: Statement) -> Badge:
-    """Say in a few words what a guarantee is worth."""
+    """Rate a guarantee in a few words."""
     word, text, loss = promise.strength.word, promise.strength.text, promise.text_loss
     if word is Strength.NONE:
         return Badge("No guarantee", Tone.BAD)
@@ -168,14 +177,14 @@ def verdict(promise: Statement) -> Badge:
 
 
 def blocks(lines: Sequence[Line], warnings: Sequence[str] = ()) -> tuple[Block, ...]:
-    """Return the lines for people, cut to the lines of a screen, warnings in full last.
+    """Return the lines cut to the height of a screen, with warnings in full at the end.
 
-    They make the other lines shorter, and the answer longer where that is not enough.
+    Warnings shorten the other lines first, and then lengthen the answer.
     """
     said = {line.name: _cut(line.sentence, 2) for line in lines}
     if "anonymous" in said:  # it says this, too
         said.pop("original", None)
-    wanted = min(sum(map(_height, warnings)), _OF_WARNINGS)
+    wanted = min(sum(map(_height, warnings)), _WARNING_LINES)
     if sum(map(_height, said.values())) + wanted > _LINES:
         said.pop("repeat", None)
     for name in _SHORTENED:
@@ -208,16 +217,16 @@ def to_html(document: Document, released: RunOutputs | None = None) -> str:
     """Return the answer as a part of another page, such as a notebook."""
     from dptext.report import html
 
-    return html.fragment([rows(answer(document, released), warnings_of(document))])
+    return html.fragment([rows(answer(document, released), run_warnings(document))])
 
 
 def _height(sentence: str) -> int:
-    """Return how many lines of a terminal a sentence takes."""
+    """Return the height of a sentence in lines of a terminal."""
     return len(textwrap.wrap(sentence, _WIDTH, break_on_hyphens=False)) or 1
 
 
 def _cut(sentence: str, lines: int) -> str:
-    """Cut a sentence to some lines; the full report has all of it."""
+    """Cut a sentence to some lines; the full report has the rest."""
     words = sentence.split(" ")
     while _height(sentence) > lines and len(words) > 1:
         words.pop()
@@ -226,10 +235,10 @@ def _cut(sentence: str, lines: int) -> str:
 
 
 def _private(document: Document, released: RunOutputs) -> Line:
-    """Say how much became private, and where it is."""
+    """Count the private texts, and name the outputs."""
     layout, private = document.run.layout, document.private
     named = " and ".join(f'"{_name(each)}"' for each in layout.fields or ())
-    named = f" of {named}" * bool(named)
+    named = f" of {named}" if named else ""
     sentence = f"vectors{named}" if document.words is None else f"words{named} replaced"
     figures: JsonObject = {}
     if is_of_topics(document):
@@ -262,9 +271,9 @@ def _name(name: str) -> str:
 
 
 def _copied(document: Document, released: RunOutputs) -> Line:
-    """Name what is copied as it is: fields, and parts of the texts."""
+    """Name everything copied unchanged: fields, and parts of the texts."""
     names, inside = released.copied, _inside(document)
-    if document.vectors is not None:  # of all fields, only ids go beside vectors
+    if document.vectors is not None:  # the only field beside vectors is the id
         columns = () if document.output is None else document.output.columns or ()
         names = [document.run.layout.id_field or "id"] if "id" in columns else []
     parts = []
@@ -275,9 +284,11 @@ def _copied(document: Document, released: RunOutputs) -> Line:
                 break
             listed.append(name)
         more = len(names) - len(listed)
-        shown = ", ".join(listed) + f" and {count(more)} more" * bool(more)
+        shown = ", ".join(listed)
+        if more:
+            shown += f" and {count(more)} more"
         if released.first:
-            each = " of each file" * (len(released.outputs) > 1)
+            each = " of each file" if len(released.outputs) > 1 else ""
             shown += f" (in the first {count(released.first)} records{each})"
         parts.append(shown)
     elif document.run.layout.fields is not None:
@@ -293,7 +304,7 @@ def _copied(document: Document, released: RunOutputs) -> Line:
 
 
 def changed_fields(dropped: Sequence[str], pseudonyms: Sequence[str]) -> Iterator[Line]:
-    """Name the fields that are left out, and those of pseudonyms."""
+    """Name the fields left out, and those of pseudonyms."""
     if dropped:
         named = ", ".join(map(_name, dropped))
         yield Line("left out", named, {"fields": list(dropped)})
@@ -304,7 +315,7 @@ def changed_fields(dropped: Sequence[str], pseudonyms: Sequence[str]) -> Iterato
 
 
 def _inside(document: Document) -> list[str]:
-    """Name the classes of token that are copied inside of texts, if there were any."""
+    """Name the copied classes of token inside texts."""
     if document.words is None:
         return []
     policy, private = document.policy, document.private
@@ -324,13 +335,13 @@ def _inside(document: Document) -> list[str]:
     return [CLASSES.get(name, name) for name in names if name != "space"]
 
 
-def protected(promise: Statement, document: Document | None = None) -> list[Line]:
-    """Say what is guaranteed for one word or text, then for all about a person.
+def protection(promise: Statement, document: Document | None = None) -> list[Line]:
+    """Return the guarantee for one word or text, then for a person as a whole.
 
-    document holds what is known of a run beside its promise.
+    document: the report of a run; None for a plan.
     """
     of_text = document is not None and is_of_texts(document)
-    of = "text" if of_text else "word"
+    unit = "text" if of_text else "word"
     figures: JsonObject = {
         "notion": str(promise.notion),
         "level": str(promise.level),
@@ -343,27 +354,28 @@ def protected(promise: Statement, document: Document | None = None) -> list[Line
         sentence = promise.sentence[:1].lower() + promise.sentence[1:]
         if document is not None and document.run.key == "seed":
             sentence = f"no guarantee: {_BY_SEED}"
-        none = Line("a person", "no guarantee", _of_person(promise))
-        return [Line(f"one {of}", sentence, figures), none]
+        none = Line("a person", "no guarantee", _person_figures(promise))
+        return [Line(f"one {unit}", sentence, figures), none]
     proves = "hardly ever proves a" if promise.delta else "proves no"
-    near = f"{_near(promise)} from similar {of}s, not from very different ones"
+    near = f"{_near(promise)} from similar {unit}s, not from very different ones"
     worth = {
         Strength.NOT_MEANINGFUL: "no meaningful protection",
         Strength.VARIES: near,
-        Strength.GROWS: f"the longer its text, the less the {of} is protected",
-        **{key: f"{how}: the output {proves} {of}" for key, how in _WORDS.items()},
+        Strength.GROWS: f"the longer its text, the less the {unit} is protected",
+        **{key: f"{how}: the output {proves} {unit}" for key, how in _WORDS.items()},
     }
-    per = " per unit of distance" * (promise.notion is Notion.METRIC)
-    per += " for a text" * (promise.level is Level.TEXT and not of_text)
+    per = " per unit of distance" if promise.notion is Notion.METRIC else ""
+    if promise.level is Level.TEXT and not of_text:
+        per += " for a text"
     notion = _NOTIONS.get(promise.notion, str(promise.notion))
     delta = f", delta {number(promise.delta)}" if promise.delta else ""
     terms = f"{notion}, epsilon {number(promise.epsilon)}{delta}{per}"
     sentence = f"{worth[promise.strength.word]} ({terms})"
-    return [Line(f"one {of}", sentence, figures), _person(promise, document)]
+    return [Line(f"one {unit}", sentence, figures), _person(promise, document)]
 
 
 def _near(promise: Statement) -> str:
-    """Say how well a word is protected from its nearest one, at the median."""
+    """Rate the protection of a word from its nearest one, at the median."""
     near = Loss.even(promise.loss.nearest)
     worth = judge(promise.notion, promise.level, near, promise.text_loss).word
     return _WORDS.get(worth, "not meaningfully protected")
@@ -385,7 +397,7 @@ def _finite(nats: float | None) -> float | None:
     return nats if nats is not None and math.isfinite(nats) else None
 
 
-def _of_person(promise: Statement) -> JsonObject:
+def _person_figures(promise: Statement) -> JsonObject:
     return {
         "protected_as_a_whole": False,
         "loss_of_a_text": _finite(promise.text_loss.total),
@@ -394,11 +406,11 @@ def _of_person(promise: Statement) -> JsonObject:
 
 
 def _person(promise: Statement, document: Document | None) -> Line:
-    """Say what is guaranteed for all words of a person."""
+    """Return the guarantee for all words of a person."""
     recorded = None if document is None else document.run.recorded
     private = None if document is None else document.private
-    total, figures = promise.text_loss.total, _of_person(promise)
-    rare = ", apart from rare exceptions" * bool(promise.delta)
+    total, figures = promise.text_loss.total, _person_figures(promise)
+    rare = ", apart from rare exceptions" if promise.delta else ""
     if recorded is not None:
         limit = recorded.limits
         holds = limit.nats <= MAX_MEANINGFUL_TEXT_LOSS and not limit.delta
@@ -453,7 +465,7 @@ def attacks(known: Attackers) -> list[Line]:
     ]
 
 
-def of_topics(
+def topic_lines(
     topics: TopicFigures, *, seeded: bool, shuffled: bool = False
 ) -> list[Line]:
     """Say how often the nearest topic is written, and who finds an original."""
@@ -500,7 +512,7 @@ def _third_party(document: Document) -> Iterator[Line]:
     if private is not None and private.words is not None:
         used = private.words.used
     if used is not None:
-        yield Line("third party", of_third_party(used), msgspec.to_builtins(used))
+        yield Line("third party", third_party_sentence(used), msgspec.to_builtins(used))
 
 
 def _send(document: Document) -> Line:
@@ -552,7 +564,8 @@ def _report(released: RunOutputs) -> Line:
     if public is not None:
         name = shlex.quote(public.removesuffix(SIDECAR))
         parts.append("standard output" if public == "-" else f"dptext report {name}")
-        parts += [f"{'signed ' * (signed != UNSIGNED)}{signed}"] * bool(signed)
+        if signed:
+            parts.append(signed if signed == UNSIGNED else f"signed {signed}")
         if len(released.outputs) > 1:
             parts.append(f"one beside each of {count(len(released.outputs))} files")
     private = [each for each in (released.internal, released.page) if each is not None]

@@ -1,9 +1,8 @@
-"""The figures of attackers in a report, and the sentences that say them.
+"""The figures of attackers in a report, and their sentences.
 
-First how many written words are the original, then how many an attacker finds who reads
-whole texts. Each is of exactly the settings of a run, or a lower limit measured at
-settings that protect more, or it is said that nothing was measured and which command
-measures it.
+The share of written words that are the original, then the share found by an attacker on
+whole texts. A figure is for exactly the settings of a run, or a lower limit measured at
+settings that protect more; without one the sentence names the command that measures it.
 """
 
 from __future__ import annotations
@@ -41,32 +40,62 @@ _LANGUAGES = {"en": "English"}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReaderFigures:
-    """What one attacker finds in public texts of a kind, to four digits.
+    """Success of one attacker in public texts of a kind, to four digits."""
 
-    success, the share of all words, lies between low and high at 95%; content, of words
-    that are no stop words, and rare, of those beyond the thousand most frequent; null
-    where there are none. counted: of how many other words of that kind the reader knows
-    the pairs.
-    """
-
-    reader: str = AS_WRITTEN
-    kind: str = ""
-    success: Share
-    low: Share
-    high: Share
-    content: Share | None = None
-    rare: Share | None = None
-    counted: Count = 0
-    #: Which texts were read, and how many words; not in a public report of a kind.
-    corpus: str = ""
-    words: Count = 0
-    #: Of words that tell of special categories of personal data, if 50 and more.
-    special: Share | None = None
-    #: The same of each category; not in a public report.
-    categories: dict[str, Share] = field(default_factory=dict)
+    reader: Annotated[str, Meta(description="Name of the attacker.")] = AS_WRITTEN
+    kind: Annotated[str, Meta(description="Kind of text.")] = ""
+    success: Annotated[Share, Meta(description="Share of all words that are found.")]
+    low: Annotated[Share, Meta(description="Lower 95% limit of this share.")]
+    high: Annotated[Share, Meta(description="Upper 95% limit of this share.")]
+    content: Annotated[
+        Share | None,
+        Meta(
+            description="Share of words other than stop words; null if there are none."
+        ),
+    ] = None
+    rare: Annotated[
+        Share | None,
+        Meta(
+            description=(
+                "Share of words beyond the thousand most frequent; null if there are "
+                "none."
+            )
+        ),
+    ] = None
+    counted: Annotated[
+        Count,
+        Meta(
+            description=(
+                "Number of other words of this kind whose pairs the attacker has "
+                "counted."
+            )
+        ),
+    ] = 0
+    corpus: Annotated[
+        str,
+        Meta(
+            description="The texts that were read; empty in a public report of a kind."
+        ),
+    ] = ""
+    words: Annotated[
+        Count, Meta(description="Number of words that were read; 0 in a public report.")
+    ] = 0
+    special: Annotated[
+        Share | None,
+        Meta(
+            description=(
+                "Share of words of special categories of personal data, if there are "
+                "at least 50."
+            )
+        ),
+    ] = None
+    categories: Annotated[
+        dict[str, Share],
+        Meta(description="The same for each category; not in a public report."),
+    ] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, measured: Sequence[InContext]) -> tuple[ReaderFigures, ...]:
+    def from_measured(cls, measured: Sequence[InContext]) -> tuple[ReaderFigures, ...]:
         """Return a row for each corpus, the largest share first."""
         rows = []
         for corpus in measured:
@@ -109,20 +138,20 @@ class ReaderFigures:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Attackers:
-    """All that is known of attackers on the words of a run."""
+    """All figures of attackers on the words of a run."""
 
     #: The exact risk of a draw, None where it is not known; then risk_note says why.
     risk: Risk | None
     risk_note: str
     #: Written words that are the original, by corpus; empty where not measured.
     written: Sequence[ReaderFigures] = ()
-    #: What the strongest reader of whole texts finds, by corpus.
+    #: Findings of the strongest reader of whole texts, by corpus.
     readers: Sequence[ReaderFigures] = ()
     #: The smaller risk at which readers were measured; None: with these settings.
     readers_risk: float | None = None
     #: The code of the language of the texts that were measured.
     language: str = ""
-    #: Whoever has the seed repeats all draws: nothing is left to measure.
+    #: With the seed anybody can repeat all draws: there is nothing to measure.
     seeded: bool = False
     #: The texts of the run are in a language that the lexicon does not know.
     other_language: bool = False
@@ -137,13 +166,13 @@ class Attackers:
 
     @property
     def not_measured(self) -> str:
-        """Say that nothing was measured, and which command measures it."""
+        """Name the command that measures these settings."""
         which = "texts in this language" if self.other_language else "these settings"
         return f"not measured for {which}: {self.measured_by}"
 
     @property
     def words(self) -> str:
-        """Name the words that figures are of."""
+        """Name the words behind the figures."""
         if not self.common:
             return "words"
         apart = " (names apart)" if self.classes else ""
@@ -151,13 +180,13 @@ class Attackers:
 
     @property
     def public_texts(self) -> str:
-        """Say which texts were measured."""
+        """Name the texts behind the figures."""
         name = _LANGUAGES.get(self.language, "")
         return f"public {name} texts" if name else "public texts"
 
 
 def written_sentence(known: Attackers) -> tuple[str, JsonObject]:
-    """Say how many written words are the original, with the figures."""
+    """Return the sentence and figures on written words that are the original."""
     figures: JsonObject = {"found": None, "found_of_rare_words": None}
     if known.seeded:
         return SEEDED, figures
@@ -176,7 +205,7 @@ def written_sentence(known: Attackers) -> tuple[str, JsonObject]:
 
 
 def attacker_sentence(known: Attackers) -> tuple[str, JsonObject]:
-    """Say what the strongest measured reader of whole texts finds."""
+    """Return the sentence and figures on the strongest reader of whole texts."""
     figures: JsonObject = {
         "reader": None,
         "found": None,
@@ -205,9 +234,9 @@ def attacker_sentence(known: Attackers) -> tuple[str, JsonObject]:
 
 
 def category_rows(known: Attackers) -> list[tuple[str, str, str]]:
-    """Return for special categories what the strongest reader finds and what is shown.
+    """Return by special category the shares found by reading and written unchanged.
 
-    A share each, or those of the corpora with the least and the most.
+    Each is one share, or the least and the most over the corpora.
     """
     rows = []
     for name in ("any", *CATEGORIES):
@@ -222,7 +251,7 @@ def category_rows(known: Attackers) -> list[tuple[str, str, str]]:
 
 
 def draw_sentence(known: Attackers) -> tuple[str, JsonObject]:
-    """Say how often the best guess from one draw is right."""
+    """Return the sentence and figures on the best guess from one draw."""
     risk = known.risk
     figures: JsonObject = {"found": None, "without_output": None}
     if known.seeded:

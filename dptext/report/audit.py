@@ -60,17 +60,19 @@ def draws(pipeline: Pipeline) -> AuditDraws:
         records = np.repeat(np.arange(times), 2 * len(ids))
         eps = np.full(len(texts), float(epsilon))
         drawn_by = bits(stream, records, times)
-        drawn = pipeline.replace(texts, eps, drawn_by, records, stream)
+        drawn = pipeline.replace(
+            ids=texts, eps=eps, bits=drawn_by, records=records, randomness=stream
+        )
         return drawn.reshape(times, 2, len(ids))[:, 1]
 
     noisy = isinstance(pipeline.mechanism, NoiseMechanism)
     strategy = pipeline.profile.strategy
     return AuditDraws(
-        words,
-        points if noisy else None,
-        None if strategy is Strategy.TOKEN or noisy else released,
-        strategy,
-        lambda: batches,
+        words=words,
+        points=points if noisy else None,
+        released=None if strategy is Strategy.TOKEN or noisy else released,
+        strategy=strategy,
+        batches=lambda: batches,
     )
 
 

@@ -15,7 +15,12 @@ from typing import Any, Literal
 Show = Callable[[Any], str]
 # What can happen to a token, in the order of their colours.
 TREATMENTS = (
-    *("replaced", "copied", "random digits", "made new", "kept as layout", "masked"),
+    "replaced",
+    "copied",
+    "random digits",
+    "made new",
+    "kept as layout",
+    "masked",
     "left out",
 )
 
@@ -116,7 +121,7 @@ class Column:
     full: float | None = None
 
     def cell(self, value: Any) -> Cell:
-        """Return a value as it is written; "" where there is none."""
+        """Return a value as text; "" for None."""
         if value is None or isinstance(value, Cell):
             return value or ""
         return (self.show or str)(value)

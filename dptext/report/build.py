@@ -1,6 +1,6 @@
-"""Drawing up a report: all that follows from settings, and what a run counted.
+"""Builds reports from settings, public measures and the counts of a run.
 
-Each section draws up its own figures (dptext.report.document).
+Each section computes its own figures (dptext.report.sections).
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import ALGORITHM, RunKey
 from dptext.report import names
-from dptext.report.document import (
-    VERSION,
-    Document,
+from dptext.report.document import VERSION, Document
+from dptext.report.sections import (
     Layout,
     Output,
     Private,
@@ -46,7 +45,10 @@ if TYPE_CHECKING:
 
 
 def promised(pipeline: Pipeline, key: str = "system", **known: Any) -> Statement:
-    """Return what a run promises, known beside the pipeline (see RunTerms) or not."""
+    """Return the statement of a run.
+
+    known: terms that do not follow from the pipeline (see RunTerms).
+    """
     terms = {
         "lexicon_is_custom": pipeline.profile.lexicon not in ("builtin", "english"),
         "adapted": lexicons.adapted_from(pipeline.lexicon),
@@ -66,11 +68,11 @@ def stated(
     *,
     finder: str = "",
 ) -> Document:
-    """Draw up all of a report that follows from settings, lexicon and layout alone.
+    """Build the part of a report that follows from settings, lexicon and layout alone.
 
-    `sanitize` writes it, `check` compares with it. key is the origin of the run key;
-    measures are those of the pipeline; recorded, the ledger that was used, if one was;
-    finder, what chose the private parts of texts.
+    `sanitize` writes it, `check` compares with it. key: origin of the run key;
+    measures: those of the pipeline; recorded: the ledger, if there is one; finder: name
+    of the component that chose the private parts of texts.
     """
     recipe, lexicon = pipeline.profile, pipeline.lexicon
     promise = promised(
@@ -85,7 +87,9 @@ def stated(
         shuffled=layout.shuffled,
         subjects=None if recorded is None else recorded.limits,
     )
-    words = WordSection.of(pipeline, measures.seeded() if key == "seed" else measures)
+    words = WordSection.from_pipeline(
+        pipeline, measures.seeded() if key == "seed" else measures
+    )
     run = _run(
         settings=recipe.settings(),
         profile=names.profile_name(recipe),
@@ -95,8 +99,7 @@ def stated(
         layout=layout,
         recorded=recorded,
     )
-    parts = run, promise, words, None, None, None, None
-    return Document("dptext", VERSION, "public", True, *parts)
+    return _public(run, promise, words=words)
 
 
 def stated_vectors(
@@ -106,7 +109,7 @@ def stated_vectors(
     *,
     measures: Measures | None = None,
 ) -> Document:
-    """Draw up the same of vectors; measures, where they are known already."""
+    """Build the same for vectors; measures are computed unless they are given."""
     from dptext.vectors import statement as vector_statement
 
     promise = vector_statement.build(
@@ -115,11 +118,11 @@ def stated_vectors(
         identified=layout.id_field is not None,
         lexicon_is_custom=release.base_digest != lexicons.builtin_digest(),
     )
-    # Whoever knows the seed needs no guess.
+    # With the seed every draw can be repeated: there is nothing left to guess.
     measured = None if key == "seed" else measures or vector_statement.measured(release)
-    section = VectorSection.of(release, measured)
+    section = VectorSection.from_release(release, measured)
     settings = release.settings
-    # The table of vectors has a digest of its own, the lexicon that of its words.
+    # A report names the lexicon by its words; the section holds the digest of vectors.
     lexicon = replace(release.lexicon, digest=release.base_digest)
     run = _run(
         settings=settings.plain(),
@@ -129,8 +132,29 @@ def stated_vectors(
         key=key,
         layout=layout,
     )
-    parts = run, promise, None, section, None, None, None
-    return Document("dptext", VERSION, "public", True, *parts)
+    return _public(run, promise, vectors=section)
+
+
+def _public(
+    run: Run,
+    promise: Statement,
+    *,
+    words: WordSection | None = None,
+    vectors: VectorSection | None = None,
+) -> Document:
+    return Document(
+        report="dptext",
+        version=VERSION,
+        audience="public",
+        success=True,
+        run=run,
+        guarantee=promise,
+        words=words,
+        vectors=vectors,
+        output=None,
+        private=None,
+        signature=None,
+    )
 
 
 def _run(
@@ -166,8 +190,8 @@ def finished(
     measures: PublicMeasures,
     recorded: Recorded | None = None,
 ) -> Document:
-    """Return the internal report of finished outputs; of several it names none."""
-    layout = Layout.of(
+    """Return the internal report of finished outputs; it names a single one only."""
+    layout = Layout.from_selection(
         job.selection, {each.format for each in written}, shuffled=job.shuffle
     )
     output = None
@@ -176,9 +200,15 @@ def finished(
         name = Path(job.output).name if job.output else None
         asked = None if one.used is None else one.used.asked
         output = Output(name, one.bytes, one.sha256, one.copied, used=asked)
-    document = stated(pipeline, key.origin, layout, measures, recorded)
-    words = WordCounts.of(pipeline, tally)
-    return _internal(document, Private.of(job.inputs, tally, words), output)
+    document = stated(
+        pipeline=pipeline,
+        key=key.origin,
+        layout=layout,
+        measures=measures,
+        recorded=recorded,
+    )
+    words = WordCounts.from_tally(pipeline, tally)
+    return _internal(document, Private.from_counts(job.inputs, tally, words), output)
 
 
 def called(
@@ -190,15 +220,15 @@ def called(
     *,
     finder: str = "",
 ) -> Document:
-    """Return the internal report of texts that a program gave and took back.
+    """Return the internal report of texts that a program passed in memory.
 
-    finder names what chose the parts of the texts that are private, if anything did.
+    finder: name of the component that chose the private parts of texts, "" without one.
     """
-    layout = Layout.of(selection, {"text"} if finder else set())
+    layout = Layout.from_selection(selection, {"text"} if finder else set())
     layout = replace(layout, format=None)
     document = stated(pipeline, key.origin, layout, measures, finder=finder)
-    words = WordCounts.of(pipeline, tally)
-    return _internal(document, Private.of((), tally, words), None)
+    words = WordCounts.from_tally(pipeline, tally)
+    return _internal(document, Private.from_counts((), tally, words), None)
 
 
 def finished_vectors(
@@ -219,16 +249,27 @@ def finished_vectors(
     assert file.digest is not None
     name = Path(job.output).name
     vectors = VectorCounts(counts.words, counts.vectors, most, lost)
-    document = stated_vectors(release, key, Layout.of(job.selection, {counts.format}))
-    output = Output(name, file.size, file.digest, None, writer.names, writer.rows)
-    return _internal(document, Private.of(job.inputs, counts, None, vectors), output)
+    document = stated_vectors(
+        release, key, Layout.from_selection(job.selection, {counts.format})
+    )
+    output = Output(
+        file=name,
+        bytes=file.size,
+        sha256=file.digest,
+        copied=None,
+        columns=writer.names,
+        rows=writer.rows,
+    )
+    return _internal(
+        document, Private.from_counts(job.inputs, counts, None, vectors), output
+    )
 
 
 def with_warnings(document: Document, warnings: Sequence[str]) -> Document:
-    """Return an internal report that says what its run warned of.
+    """Return an internal report with the warnings of its run.
 
-    Its public one does not: a warning, and whether there is none, depends on the
-    private text. What stands in unchanged columns `check` finds in the file itself.
+    The public report has none: warnings, and their absence, depend on the private text.
+    `check` looks at unchanged columns in the file itself.
     """
     assert document.private is not None
     private = replace(document.private, warnings=tuple(warnings))

@@ -1,4 +1,4 @@
-"""The epsilon of a mechanism at one risk, and what it is worth: public data alone."""
+"""The epsilon of a mechanism at one risk, and its figures, from public data alone."""
 
 from __future__ import annotations
 
@@ -22,11 +22,7 @@ from dptext.types import JsonObject, Lexicon
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """A mechanism at its epsilon, or why it has none: skipped.
-
-    worst_loss in nats, epsilon times the largest distance; null where there is no bound
-    (for eps-delta it holds up to delta). n_w is P(a word stays), a mean over words.
-    """
+    """A mechanism at the epsilon of a risk."""
 
     mechanism: str
     parameters: JsonObject
@@ -38,15 +34,19 @@ class Calibration:
     notion: str = ""
     reason: str = ""
     delta: float = 0.0
+    #: Epsilon times the largest distance, in nats, up to delta; None without a bound.
     worst_loss: float | None = None
     risk: Risk | None = None
+    #: Mean probability that a word is drawn as itself.
     n_w: float | None = None
+    #: Time of the calibration.
     seconds: float = 0.0
+    #: Why the mechanism has no such epsilon; None if it has one.
     skipped: str | None = None
 
 
-def risk_of(recipe: Profile) -> float:
-    """Return the risk of a profile's budget. Raises UsageError where it has none."""
+def budget_risk(recipe: Profile) -> float:
+    """Return the risk of a profile's budget. Raises UsageError without one."""
     params = recipe.budget.params
     if not isinstance(params, uniform.Params) or params.risk is None:
         raise UsageError(
@@ -86,9 +86,9 @@ def calibrated(recipe: Profile, lexicon: Lexicon) -> Calibration:
 def every_mechanism(
     name: str, over: Mapping[str, object], lexicon: Lexicon
 ) -> Iterator[Calibration]:
-    """Calibrate each mechanism in place of a profile's, or say why it has no epsilon.
+    """Calibrate a profile with each mechanism; skip those that cannot reach the risk.
 
-    name is the profile's; over is laid over its keys.
+    name: the profile; over: keys that replace its own.
     """
     names = registry.names("mechanisms")
     progress.say(
@@ -110,7 +110,7 @@ def every_mechanism(
 
 
 def view(recipe: Profile, target: float, rows: Sequence[Calibration]) -> list[Block]:
-    """Return calibrated mechanisms as a table, and why others are not."""
+    """Return calibrated mechanisms as a table, and reasons for skipping the others."""
     calibrated = [row for row in rows if row.skipped is None]
     columns = [
         Column("mechanism"),
@@ -128,8 +128,14 @@ def view(recipe: Profile, target: float, rows: Sequence[Calibration]) -> list[Bl
     )
     cells = [
         (
-            *(row.mechanism, _settings(row), _epsilon(row), _risk(row)),
-            *(row.n_w, _loss(row), row.seconds, row.notion),
+            row.mechanism,
+            _settings(row),
+            _epsilon(row),
+            _risk(row),
+            row.n_w,
+            _loss(row),
+            row.seconds,
+            row.notion,
         )
         for row in calibrated
     ]
@@ -141,17 +147,19 @@ def view(recipe: Profile, target: float, rows: Sequence[Calibration]) -> list[Bl
 
 
 def _settings(row: Calibration) -> str:
-    """Write the parameters that are set; of a table only how long it is."""
+    """Write the parameters that are set; a table only as its length."""
     settings = [
         f"{key}={f'{len(value)} pairs' if isinstance(value, tuple) else value}"
         for key, value in row.parameters.items()
         if value is not None and value != ()
     ]
-    return ", ".join(settings + [f"mapping {row.mapping}"] * bool(row.mapping))
+    if row.mapping:
+        settings.append(f"mapping {row.mapping}")
+    return ", ".join(settings)
 
 
 def line(row: Calibration) -> str:
-    """Write a row in one line, as it is done."""
+    """Write a row in one line, for progress."""
     if row.skipped is not None:
         return _reason(row)
     return (

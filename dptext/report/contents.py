@@ -51,11 +51,11 @@ class FieldFinding:
     how: Identifying
     #: How it is shown: names of fields that could be text are not.
     shown: str
-    #: What to do, but for accepting it.
+    #: Advice besides accepting it.
     advice: str
 
     def __str__(self) -> str:
-        """Say what is unchanged, of what kind and how often, and what to do."""
+        """Return the message: field, kind, share and advice."""
         name = exports.series([self.name])
         return (
             f"{self.shown} is unchanged and looks like {self.how}; {self.advice}, or "
@@ -80,9 +80,9 @@ class Contents:
         self._advice = advice
         self._fields: dict[str, FieldValues] = {}
         self._further, self._names = FieldValues(), FieldValues()
-        # Values of further fields whose names tell a kind.
+        # Numbers of values in further fields with names that tell a kind.
         self._by_name = Counter[Kind]()
-        # Values of fields of pseudonyms, and how many of them are none.
+        # Numbers of values in fields of pseudonyms, and of those that are no token.
         self._of_tokens, self._no_tokens = Counter[str](), Counter[str]()
 
     def add(self, name: str, texts: Iterable[str]) -> None:
@@ -121,7 +121,7 @@ class Contents:
                 self._names.add(part)
 
     def identifying(self, allowed: Sequence[str] = ()) -> list[FieldFinding]:
-        """Return the fields that identify people, but for those that are allowed."""
+        """Return the fields that identify people, without the allowed ones."""
         found = []
         for name, values in self._fields.items():
             how = values.identifies(name) if values.texts else None
@@ -133,7 +133,7 @@ class Contents:
         return [*found, *self._in_names(allowed)]
 
     def _in_names(self, allowed: Sequence[str]) -> Iterator[FieldFinding]:
-        """Yield what is found in the names of fields, and beyond the first of them."""
+        """Yield findings in names of fields, and in fields beyond the first ones."""
         found = [
             (_FURTHER, Identifying(kind, count, count, by_name=True))
             for kind, count in self._by_name.items()
@@ -148,7 +148,7 @@ class Contents:
                 yield FieldFinding(name, how, shown, self._advice)
 
     def false_tokens(self) -> Iterator[str]:
-        """Yield which fields of pseudonyms hold values that are none."""
+        """Yield the fields of pseudonyms with values that are no token."""
         for name, count in self._no_tokens.items():
             if count:
                 yield (
@@ -228,7 +228,7 @@ def read_export(report: Document, export: Export) -> Contents:
     if layout.format == "text":
         return contents
     if report.words is not None:
-        with exports.opened(layout, export) as (module, stream, selection):
+        with exports.open_export(layout, export) as (module, stream, selection):
             return read(module, stream, selection, contents)
     written = () if report.output is None else report.output.columns or ()
     if "id" in written:

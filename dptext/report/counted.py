@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from dptext.report.document import Private
 from dptext.report.figures import CLASSES, count
+from dptext.report.sections import Private
 from dptext.tokens import kinds
 from dptext.types import JsonObject
 
@@ -56,4 +56,4 @@ def counted(
 
 
 def _some(number: int, one: str) -> str:
-    return f"{count(number)} {one}" + "s" * (number != 1)
+    return f"{count(number)} {one}" + ("" if number == 1 else "s")

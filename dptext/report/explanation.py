@@ -16,7 +16,7 @@ from dptext.guarantees.statement import Statement
 from dptext.lexicons import topics
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.report import build, document, views
+from dptext.report import build, views
 from dptext.report.blocks import (
     Block,
     Bullets,
@@ -29,6 +29,7 @@ from dptext.report.blocks import (
     Tokens,
 )
 from dptext.report.figures import CLASSES, count, share, short
+from dptext.report.sections import treatment
 from dptext.tokens import kinds
 from dptext.types import BudgetKind, Eps, Record, Words
 
@@ -90,7 +91,7 @@ def explain(pipeline: Pipeline, text: str, listed: int) -> Explanation:
     scores = _scores(pipeline, words)
     outputs = _outputs(pipeline, words, eps, listed)
     numbers = {position: n for n, position in enumerate(words.positions.tolist())}
-    treated = document.treatment(pipeline.profile.tokens)
+    treated = treatment(pipeline.profile.tokens)
     tokens = []
     for position, piece in enumerate(words.pieces):
         kind = kinds.NAMES[int(words.flags[position]) & kinds.KIND]

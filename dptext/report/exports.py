@@ -1,7 +1,7 @@
-"""What is an export, on disk or staged in git, and which of its fields are copied.
+"""Exports on disk or staged in git, and their copied fields.
 
-What is staged is what a commit would hold, whatever lies on disk: a report that is on
-disk but not staged is missing, and one whose removal is staged is gone.
+Staged content is the content of the next commit, whatever is on disk: a report on disk
+that is not staged is missing, and so is a report with a staged removal.
 """
 
 from __future__ import annotations
@@ -32,31 +32,38 @@ from dptext.streams import outputs
 from dptext.types import Fault, Record, Selection
 
 if TYPE_CHECKING:
-    from dptext.report.document import Layout
+    from dptext.report.sections import Layout
 
 SIDECAR = ".dptext.json"
-# Files that lie beside exports and are not meant to be any.
+# Files that may accompany exports and are none themselves.
 DOCUMENTS = (
-    *("README*", "LICENSE*", "CHANGELOG*", "*.md", "*.rst", "*.adoc", ".git*"),
-    *(".dptext.yaml", ".pre-commit-config.yaml"),
+    "README*",
+    "LICENSE*",
+    "CHANGELOG*",
+    "*.md",
+    "*.rst",
+    "*.adoc",
+    ".git*",
+    ".dptext.yaml",
+    ".pre-commit-config.yaml",
 )
 # Why a file is not checked.
 NO_EXPORT = "its name is not that of an export"
 EXCLUDED = "the policy excludes it"
 ORPHAN = "a report without its file"
-# As the internal report of a run begins, which holds counts of private texts.
+# The beginning of an internal report, which holds counts of private texts.
 _INTERNAL = re.compile(rb'^\{\s*"report": "dptext",.{0,40}"audience": "internal"', re.S)
-# What programs add to a name for a part or a copy.
+# Endings that programs add to the names of parts and copies.
 _LEFT = re.compile(r"(~|\.(part|partial|tmp|temp|bak|backup|orig|old|save|swp|\d))+$")
 # Links and submodules hold no content.
 _GIT_FILE = "100"
-# What git keeps of a file that Git LFS stores elsewhere names the file's digest.
+# Instead of a file that Git LFS stores elsewhere, git keeps a pointer with its digest.
 _POINTER = re.compile(
     rb"version https://git-lfs\.github\.com/spec/v1\n(?:ext-[^\n]*\n)*"
     rb"oid sha256:([0-9a-f]{64})\nsize ([0-9]+)\n"
 )
 _LONGEST_POINTER = 1024
-# A .json file that begins so holds records; others are settings as often.
+# A .json file with this beginning holds records; others are often settings.
 _RECORDS = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*\{")
 _BEGINNING = 4096  # bytes
 # Names of fields that are shown; others could hold text.
@@ -70,38 +77,35 @@ class NotHere(InputError):
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """A file, its digest and size, and the bytes of the report beside it, if any.
-
-    open gives its content as it lies, for a look at its fields; it raises NotHere where
-    the digest alone is here. unstaged gives the advice to stage what lies on disk, ""
-    where that would not help.
-    """
+    """A file and its report."""
 
     name: str
     sha256: str
     size: int
+    #: Content of the report beside it; None without one.
     report: bytes | None
+    #: Opens the content; raises NotHere if only the digest is here.
     open: Callable[[], AbstractContextManager[BinaryIO]]
+    #: Returns advice to stage the files on disk, "" if that would not help.
     unstaged: Callable[[], str] = str
 
 
-def beside(path: Path) -> Path:
-    """Return where the report of an export lies."""
+def sidecar_path(path: Path) -> Path:
+    """Return the path of the report of an export."""
     return path.parent / f"{path.name}{SIDECAR}"
 
 
 class Entry(NamedTuple):
-    """What lies in a folder: an export, or else why it is not checked.
-
-    fails: nobody knows what it holds, and it leaves with the folder.
-    """
+    """A file or folder inside a folder that is checked."""
 
     path: Path
+    #: Why it is not checked; "" for an export.
     unchecked: str = ""
+    #: Whether it fails the check: its content is unknown and leaves with the folder.
     fails: bool = False
 
 
-def inside(folder: Path, policy: ExportPolicy) -> Iterator[Entry]:
+def walk(folder: Path, policy: ExportPolicy) -> Iterator[Entry]:
     """Account for everything in a folder at any depth.
 
     Folders that cannot be read are given as if they were exports, which fail then.
@@ -166,10 +170,16 @@ def on_disk(path: Path) -> Export:
     with path.open("rb") as file:
         sha256, size = hashlib.file_digest(file, "sha256").hexdigest(), file.tell()
     try:
-        report = streams.read_small(beside(path), "report")
+        report = streams.read_small(sidecar_path(path), "report")
     except FileNotFoundError:
         report = None
-    return Export(path.name, sha256, size, report, lambda: path.open("rb"))
+    return Export(
+        name=path.name,
+        sha256=sha256,
+        size=size,
+        report=report,
+        open=lambda: path.open("rb"),
+    )
 
 
 def digest_named(report: bytes) -> str:
@@ -237,16 +247,16 @@ class GitIndex:
         self._files = _listed()
 
     def content(self, path: str) -> bytes | None:
-        """Return what is staged of a file; None where it is not staged."""
+        """Return the staged content of a file; None if it is not staged."""
         if path not in self._files:
             return None
         problem = f"{path}: git cannot read the staged files; run git fsck"
         return _git("cat-file", "blob", self._files[path], problem=problem)
 
-    def above(self, names: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
+    def in_parents(self, names: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
         """Give the paths of names in this folder and those above it, the nearest first.
 
-        With what is staged of each; None where it is not.
+        With the staged content of each; None if it is not staged.
         """
         depth = _git("rev-parse", "--show-prefix").count(b"/")
         paths = ["../" * up + name for up in range(depth + 1) for name in names]
@@ -277,7 +287,14 @@ class GitIndex:
             open = partial(_fetched, Path(path), sha256)
         report = self.content(path + SIDECAR)
         unstaged = partial(_unstaged, path, sha256, report)
-        return Export(PurePosixPath(path).name, sha256, size, report, open, unstaged)
+        return Export(
+            name=PurePosixPath(path).name,
+            sha256=sha256,
+            size=size,
+            report=report,
+            open=open,
+            unstaged=unstaged,
+        )
 
 
 def _fetched(path: Path, sha256: str) -> AbstractContextManager[BinaryIO]:
@@ -294,18 +311,18 @@ def _fetched(path: Path, sha256: str) -> AbstractContextManager[BinaryIO]:
 
 
 def _unstaged(path: str, sha256: str, report: bytes | None) -> str:
-    """Say what to stage where the report on disk is of the file, there or staged.
+    """Advise what to stage if the report on disk belongs to the file on disk or staged.
 
-    After the hook that privatizes both lie on disk, and the original is staged.
+    The pre-commit hook leaves both on disk while the original is staged.
     """
     try:
         disk = on_disk(Path(path))
     except (OSError, DptextError):
         return ""
-    of = digest_named(disk.report or b"")
-    if of not in (sha256, disk.sha256):
+    reported = digest_named(disk.report or b"")
+    if reported not in (sha256, disk.sha256):
         return ""
-    names = [path] if of != sha256 else []
+    names = [path] if reported != sha256 else []
     if disk.report != report:
         names.append(path + SIDECAR)
     ignored = subprocess.run(  # noqa: S603
@@ -334,7 +351,7 @@ def _git(
 ) -> bytes:
     try:
         done = subprocess.run(  # noqa: S603
-            ["git", *arguments],  # noqa: S607 - the git of whoever commits
+            ["git", *arguments],  # noqa: S607 - git of the user's PATH
             capture_output=True,
             check=False,
         )
@@ -345,12 +362,12 @@ def _git(
     return done.stdout
 
 
-def named(layout: Layout, export: Export) -> tuple[str, ...] | None:
+def named_fields(layout: Layout, export: Export) -> tuple[str, ...] | None:
     """Return the copied fields of a file as its writer names them: see Output.
 
     Raises InputError and UsageError when its first record is not as the layout says.
     """
-    with opened(layout, export) as (module, stream, selection):
+    with open_export(layout, export) as (module, stream, selection):
         for item in module.read(formats.Input(stream, selection, "file")):
             if isinstance(item, Fault):
                 raise InputError("its first record does not match its report")
@@ -361,18 +378,18 @@ def named(layout: Layout, export: Export) -> tuple[str, ...] | None:
     return None
 
 
-def copied(layout: Layout, export: Export) -> Iterator[str]:
+def copied_fields(layout: Layout, export: Export) -> Iterator[str]:
     """Give the names of the fields of an export that are not private.
 
     Raises InputError and UsageError when they cannot be read.
     """
-    with opened(layout, export) as (module, stream, selection):
+    with open_export(layout, export) as (module, stream, selection):
         if formats.by_suffix(export.name) not in (None, module):
             raise UsageError("the file's name says another format")
         yield from module.copied(stream, selection)
 
 
-def denied(names: Iterable[str], policy: ExportPolicy) -> Iterator[str]:
+def denied_fields(names: Iterable[str], policy: ExportPolicy) -> Iterator[str]:
     """Yield which of the fields of an export the policy does not want in any form."""
     found = [name for name in names if _is_denied(name, policy)]
     if found:
@@ -412,7 +429,7 @@ def pseudonyms_against_policy(
 
 
 @contextlib.contextmanager
-def opened(
+def open_export(
     layout: Layout, export: Export
 ) -> Iterator[tuple[Format, BinaryIO, Selection]]:
     """Open an export for a block, with what reads it as its report says.
@@ -437,7 +454,7 @@ def is_in(name: str, fields: tuple[str, ...]) -> bool:
 
 
 def series(names: Sequence[str]) -> str:
-    """Name fields; what may be more than a name is not shown."""
+    """List names of fields, without those that may hold text."""
     shown = [repr(name) if _NAME.fullmatch(name) else "a field" for name in names]
     more = [f"{len(names) - _SHOWN} more"] if len(names) > _SHOWN else []
     return ", ".join(shown[:_SHOWN] + more)

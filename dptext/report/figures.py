@@ -55,7 +55,7 @@ _LARGE = 10_000.0
 
 
 def share(value: float | None) -> str:
-    """Write a share in percent; what is neither 0 nor 1 is not rounded to it."""
+    """Write a share in percent; other values are never rounded to 0% or 100%."""
     if value is None:
         return NOTHING
     if 0.0 < value < 5e-4:
@@ -65,7 +65,7 @@ def share(value: float | None) -> str:
 
 
 def whole(value: float) -> str:
-    """Write a share in whole percent, as it is said; what is not 0 is not made 0."""
+    """Write a share in whole percent; other values are never rounded to 0% or 100%."""
     if 0.0 < value < 0.01:
         return "under 1%"
     value = max(value, 0.0) if value > -5e-3 else value  # nothing is "-0%"
@@ -73,7 +73,7 @@ def whole(value: float) -> str:
 
 
 def percent(value: float) -> str:
-    """Write a share at an axis, as short as it is."""
+    """Write a share at an axis, without trailing zeros."""
     return f"{100 * value:.4g}%"
 
 
@@ -125,15 +125,15 @@ def between(low: float | None, high: float | None) -> str:
     return f"{share(low)} to {share(high)}"
 
 
-def beside_chance(shown: str, chance: float | None) -> str:
-    """Write a share, or S_w, with what it would be by chance, where that is known."""
+def with_chance(shown: str, chance: float | None) -> str:
+    """Write a share, or S_w, with its value by chance, if that is known."""
     if chance is None:
         return shown
     return f"{shown} (by chance {share(chance) if '%' in shown else f'{chance:.1f}'})"
 
 
 def measure(name: str, value: float | str | None) -> str:
-    """Write a figure by its name; that of a metric that is not known as it is."""
+    """Write a figure by its name; a figure of an unknown metric unchanged."""
     if value is None:
         return "no words"
     if isinstance(value, str):
@@ -148,8 +148,8 @@ def legend(*names: str) -> tuple[str, ...]:
     return tuple(f"{name}: {MEANINGS[name]}." for name in names)
 
 
-def of_third_party(used: ServerAsked | ServerUse) -> str:
-    """Say to which address draws went and, where it is known, what came of it."""
+def third_party_sentence(used: ServerAsked | ServerUse) -> str:
+    """Name the address that draws went to and, if known, the number of answers."""
     which, after = "draws were", ""
     if isinstance(used, ServerUse):
         texts = f"{count(used.texts)} text" + ("" if used.texts == 1 else "s")

@@ -69,7 +69,7 @@ def _template(name: str) -> Template:
 
 
 def _shown(value: Any) -> Any:
-    """Replace what cannot be shown in text; markup of the template stays as it is."""
+    """Replace characters that cannot be shown; markup of the template is unchanged."""
     return _UNSHOWN.sub("\ufffd", value) if type(value) is str else value
 
 
@@ -84,8 +84,8 @@ class Scale:
     ticks: tuple[float, ...]
 
     @classmethod
-    def of(cls, values: Sequence[float], start: float, stop: float) -> Scale:
-        """Return a scale for finite values, from 0 to 1 where there are none."""
+    def fit(cls, values: Sequence[float], start: float, stop: float) -> Scale:
+        """Return a scale for finite values; from 0 to 1 without any."""
         low, high = min(values, default=0.0), max(values, default=1.0)
         if high - low <= max(_NEAR * max(abs(low), abs(high)), _LEAST):
             around = max(abs(low) * 0.5, 0.5)
@@ -96,7 +96,7 @@ class Scale:
         step = next(power * m for m in (1, 2, 5, 10) if power * m >= least * 0.999)
         first, last = math.floor(low / step), math.ceil(high / step)
         ticks = tuple(step * n for n in range(first, last + 1))
-        return cls(ticks[0], ticks[-1], start, stop, ticks)
+        return cls(low=ticks[0], high=ticks[-1], start=start, stop=stop, ticks=ticks)
 
     def at(self, value: float) -> float:
         """Return where a value lies; outside the range, at its end."""
@@ -106,23 +106,27 @@ class Scale:
 
 
 class Curve(NamedTuple):
-    """A line as it is drawn: number of its series, path, a note at each marker.
-
-    labels are written beside the markers, where there are any.
-    """
+    """A placed line of a chart."""
 
     name: str
+    #: Number of its series, which decides the colour.
     number: int
+    #: Points as in SVG.
     path: str
+    #: Position and note of each marker.
     marks: list[tuple[float, float, str]]
+    #: Position and text of labels beside markers.
     labels: list[tuple[float, float, str]]
 
 
 class Drawn(NamedTuple):
-    """A chart as it is drawn; ticks are positions with what is written there."""
+    """A placed chart."""
 
+    #: Position and label of each tick of the horizontal axis.
     across: list[tuple[float, str]]
+    #: The same of the vertical axis.
     up: list[tuple[float, str]]
+    #: Labels of both axes.
     labels: tuple[str, str]
     lines: list[Curve]
 
@@ -134,8 +138,8 @@ def drawn(chart: Chart) -> Drawn:
         for name, points in chart.lines
     ]
     points = [point for _, line in kept for point in line]
-    across = Scale.of([point.x for point in points], LEFT, RIGHT)
-    up = Scale.of([point.y for point in points], BOTTOM, TOP)
+    across = Scale.fit([point.x for point in points], LEFT, RIGHT)
+    up = Scale.fit([point.y for point in points], BOTTOM, TOP)
     curves = []
     for number, (name, line) in enumerate(kept):
         marks, labels = [], []
@@ -149,7 +153,11 @@ def drawn(chart: Chart) -> Drawn:
                 labels.append((x - 5, y + 17 if y > last else y - 8, each.note))
             last = y
         path = " ".join(f"{x:g},{y:g}" for x, y, _ in marks)
-        curves.append(Curve(name, number % SERIES, path, marks, labels))
+        curves.append(
+            Curve(
+                name=name, number=number % SERIES, path=path, marks=marks, labels=labels
+            )
+        )
     axes = _ticks(across, chart.across), _ticks(up, chart.up)
     return Drawn(*axes, (_short(chart.across.label), _short(chart.up.label)), curves)
 

@@ -41,7 +41,7 @@ def is_written(name: str) -> bool:
 
 
 def _is_of_topics(name: str) -> bool:
-    """Tell whether a name is that of topics, whose own name is plain."""
+    """Tell whether a name is that of topics with a plain name."""
     parts = topics.split(name)
     if parts is None or not is_plain(parts[0]) or parts[1] is None:
         return False

@@ -1,4 +1,4 @@
-"""What a profile will do, before any text is read: figures about public data alone."""
+"""A plan of a run before any text is read: figures on public data alone."""
 
 from __future__ import annotations
 
@@ -42,8 +42,7 @@ SENTENCES = (
     "She was treated for a broken wrist and went home on Friday.",
 )
 _MEASURED_BY = "dptext sanitize --plan --public-text FILE measures it on public texts"
-# What is packed is not opened: compressed texts and tables are mostly 2 to 4 times as
-# long as their files.
+# Compressed files are not opened: their content is mostly 2 to 4 times as long.
 UNPACKED = 3
 _SECONDS = 0.5
 
@@ -58,7 +57,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How large an input is, in bytes; packed are those of compressed files in it."""
+    """The size of an input in bytes; packed: bytes of compressed files in it."""
 
     bytes: int
     packed: int = 0
@@ -70,7 +69,7 @@ class Size:
 
     @property
     def counted(self) -> str:
-        """Say what was counted, and as how much text it is taken."""
+        """Describe the estimate of the bytes of text."""
         if not self.packed:
             return f"if all {self.bytes:,} bytes are text"
         which = "" if self.packed == self.bytes else f" of {self.bytes:,} bytes"
@@ -82,14 +81,7 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run will promise and cost.
-
-    changed is the expected share of replaced words that are drawn as others, under the
-    public word frequencies (null where epsilon differs from word to word); characters
-    is how many a second one process does here, reading and writing left out. bytes is
-    the size of the input as it lies there, text_bytes the estimate that seconds is for,
-    counted how the one follows from the other.
-    """
+    """The guarantee, figures and costs of a run, before it."""
 
     profile: str
     mechanism: str
@@ -103,38 +95,45 @@ class Plan:
     in_context: tuple[InContext, ...]
     written: tuple[InContext, ...]
     readers_risk: Share | None
+    #: Expected share of replaced words drawn as others, by public word frequencies;
+    #: null if epsilon differs from word to word.
     changed: float | None
     examples: tuple[Example, ...]
+    #: Speed of one process here, in characters a second, without reading and writing.
     characters: float
+    #: Size of the input files.
     bytes: int | None = None
+    #: Estimated size of their text.
     text_bytes: int | None = None
+    #: How the estimate follows from the size.
     counted: str = ""
+    #: Estimated time for this text.
     seconds: float | None = None
-    third_party: Asking | None = None
+    third_party: ThirdPartyCost | None = None
     #: Fields that outputs will leave out.
     dropped: tuple[str, ...] = ()
     #: Fields whose values will be keyed tokens.
     pseudonyms: tuple[str, ...] = ()
-    #: Where whole texts become topics; null where words are replaced.
+    #: Figures if whole texts become topics; null if words are replaced.
     topics: TopicFigures | None = None
-    #: Share of words that are common and copied, by public word frequencies; null where
-    #: no word is for being common.
+    #: Share of words that are common and copied, by public word frequencies; null if
+    #: common words are not copied.
     copied: Share | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
-    """What a third party will be asked: for bytes of text, or for 1 MB.
-
-    requests at least, since each text takes one; tokens_sent about, at four characters
-    each; tokens_received at most.
-    """
+class ThirdPartyCost:
+    """The requests to a third party."""
 
     host: str
     model: str
+    #: Bytes of text that the figures are for.
     bytes: int
+    #: At least, since each text takes one.
     requests: int
+    #: About, at four characters each.
     tokens_sent: int
+    #: At most.
     tokens_received: int
 
 
@@ -148,13 +147,13 @@ def plan(
     read: Sequence[InContext] = (),
     written: Sequence[InContext] = (),
 ) -> Plan:
-    """Say what a run will do; size is that of the input, promise its statement.
+    """Plan a run; size is that of the input, promise its statement.
 
-    read and written are the figures of readers and of written words that were measured
-    on public texts of the user.
+    read, written: figures of readers and of written words, measured on public texts of
+    the user.
     """
     measures = PublicMeasures.measure(pipeline, bayes_risk)
-    asking = _asking(pipeline, 10**6 if size is None else size.text)
+    asking = _third_party_cost(pipeline, 10**6 if size is None else size.text)
     pipeline = pipeline.offline
     rate = _characters(pipeline)
     return Plan(
@@ -183,10 +182,10 @@ def plan(
     )
 
 
-def _asking(pipeline: Pipeline, size: int) -> Asking | None:
-    """Return what it costs to have a third party write so many bytes of text.
+def _third_party_cost(pipeline: Pipeline, size: int) -> ThirdPartyCost | None:
+    """Return the cost for a third party to write this many bytes of text.
 
-    By one long text of public sentences, which are not sent.
+    Estimated from one long text of public sentences; nothing is sent.
     """
     party = pipeline.profile.decoder.params.third_party
     if party is None:
@@ -201,13 +200,13 @@ def _asking(pipeline: Pipeline, size: int) -> Asking | None:
         return None
     share = size / len(text)
     counts = (cost.requests, cost.tokens_sent, cost.tokens_received)
-    return Asking(
+    return ThirdPartyCost(
         party.host, party.model, size, *(math.ceil(each * share) for each in counts)
     )
 
 
 def _copied(pipeline: Pipeline) -> float | None:
-    """Return how many words are common, by the frequencies of the lexicon."""
+    """Return the share of common words, by the frequencies of the lexicon."""
     if not pipeline.profile.tokens.common:
         return None
     lexicon, count = pipeline.lexicon, pipeline.profile.tokens.common
@@ -223,7 +222,7 @@ def _examples(pipeline: Pipeline) -> tuple[Example, ...]:
 
 
 def _characters(pipeline: Pipeline) -> float:
-    """Return how many characters a second are privatized here."""
+    """Return the speed here, in characters a second."""
     randomness = pipeline.randomness(RunKey.from_seed(0))
     done, copies, began = 0, 1, time.perf_counter()
     while time.perf_counter() - began < _SECONDS:
@@ -236,11 +235,11 @@ def _characters(pipeline: Pipeline) -> float:
 
 def view(result: Plan) -> Page:
     """Return a plan as a page."""
-    readers = ReaderFigures.of(result.in_context)
+    readers = ReaderFigures.from_measured(result.in_context)
     known = Attackers(
         risk=result.risk,
         risk_note=result.risk_note,
-        written=ReaderFigures.of(result.written),
+        written=ReaderFigures.from_measured(result.written),
         readers=readers,
         readers_risk=result.readers_risk,
         language=result.language,
@@ -251,11 +250,11 @@ def view(result: Plan) -> Page:
     lines = [
         *answer.not_anonymous(result.guarantee),
         *answer.changed_fields(result.dropped, result.pseudonyms),
-        *answer.protected(result.guarantee),
+        *answer.protection(result.guarantee),
         *(
             answer.attacks(known)
             if result.topics is None
-            else answer.of_topics(result.topics, seeded=False)
+            else answer.topic_lines(result.topics, seeded=False)
         ),
     ]
     examples = Table(
@@ -285,11 +284,12 @@ def view(result: Plan) -> Page:
 def _figures(
     result: Plan, readers: Sequence[ReaderFigures]
 ) -> Iterator[tuple[str | Code, Cell]]:
-    """Yield what a run will be like and cost."""
+    """Yield the figures of a run, and its costs."""
     for read in readers:
         if read.kind == PUBLIC_TEXT and read.counted:
-            rare = read.rare is not None
-            of_rare = f", {figures.share(read.rare)} of rare ones" * rare
+            of_rare = ""
+            if read.rare is not None:
+                of_rare = f", {figures.share(read.rare)} of rare ones"
             yield (
                 "this kind",
                 f"in {read.corpus} a reader with {figures.count(read.counted)} other "
@@ -304,19 +304,20 @@ def _figures(
             "frequencies of the lexicon, and copied unchanged",
         )
     if result.changed is not None:
-        drawn = " as drawn, before decoding" * (result.guarantee.decoder != "none")
+        is_decoded = result.guarantee.decoder != "none"
+        drawn = " as drawn, before decoding" if is_decoded else ""
         of = "words" if result.copied is None else "replaced words"
         of = of if result.topics is None else "texts get another topic"
         yield "changed", f"about {figures.share(result.changed)} of {of}{drawn}"
     if result.deniability is not None:
         yield from views.deniability(result.deniability)
-    if (asking := result.third_party) is not None:
-        text = "1 MB" if result.bytes is None else f"{asking.bytes:,} bytes of text"
+    if (cost := result.third_party) is not None:
+        text = "1 MB" if result.bytes is None else f"{cost.bytes:,} bytes of text"
         yield (
             "third party",
-            f"draws go to {asking.host} (model {asking.model}); for {text} "
-            f"{asking.requests:,} requests or more, at least one for each text; about "
-            f"{asking.tokens_sent:,} tokens sent, at most {asking.tokens_received:,} "
+            f"draws go to {cost.host} (model {cost.model}); for {text} "
+            f"{cost.requests:,} requests or more, at least one for each text; about "
+            f"{cost.tokens_sent:,} tokens sent, at most {cost.tokens_received:,} "
             "received. Examples and times here are without it: nothing is sent for a "
             "plan",
         )

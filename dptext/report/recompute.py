@@ -1,4 +1,4 @@
-"""What a report must say, drawn up anew from the settings that it carries itself."""
+"""Recomputes a report from the settings in it."""
 
 from __future__ import annotations
 
@@ -19,43 +19,52 @@ from dptext.guarantees.policy import Unverified
 from dptext.lexicons import topics
 from dptext.measures.public import NoRisk, PublicMeasures
 from dptext.report import build
-from dptext.report.document import Document, Run, public
+from dptext.report.document import Document, public
+from dptext.report.sections import Run
 from dptext.settings import digest_of_path
 from dptext.types import Lexicon
 from dptext.vectors import Pool, release, statement
 
-# Draws up the public report of a run, whose settings were made ready.
+# Builds the public report of a run with prepared settings.
 _Stated = Callable[[Run], Document]
 # Parts of a report in the order in which they are compared.
 _PARTS = ("guarantee", "words", "vectors", "run")
-# Sentences of a report, which another version of dptext may word otherwise. No part
-# that holds figures of its own is among them, and figures within a sentence count.
+# Sentences of a report, which another version of dptext may word otherwise. Parts with
+# separate figures are not among them, and figures within a sentence must agree.
 _WORDED = frozenset(
     f"{part}.{name}"
     for part, names in {
         "guarantee": (
-            *("sentence", "text_level", "conditions", "not_covered", "adjacency"),
-            *("covered", "translation", "source", "distance", "decoding", "subjects"),
+            "sentence",
+            "text_level",
+            "conditions",
+            "not_covered",
+            "adjacency",
+            "covered",
+            "translation",
+            "source",
+            "distance",
+            "decoding",
+            "subjects",
         ),
         "words": ("risk_note", "risk.method"),
     }.items()
     for name in names
 )
-# Figures that are measured, not computed from settings: those of attackers lie in
-# tables that ship, and each version of dptext may ship others.
+# Figures that are measured, not computed from settings: those of attackers are in
+# shipped tables, which differ from version to version.
 _MEASURED = (
     "words.readers",
     "words.written",
     "words.readers_risk",
     "vectors.measures",
 )
-# Measured where it is sampled: another version may draw other samples.
+# Measured if it is sampled: another version may draw other samples.
 _SAMPLED_RISK = "words.risk"
 _FIGURE = re.compile(r"\d+")
-# Machines round differently. Draws are the same everywhere, but where rounding decides
-# who wins one: of 20,000 draws 40 may differ. Other figures have no room. Where an
-# interval is stated the room is a part of it, too small to change what the interval
-# says.
+# Machines round differently, which may decide single draws: of 20,000 draws, 40 may
+# differ. Other figures have no tolerance. If an interval is stated, the tolerance is a
+# share of it, too small to change its meaning.
 _ROUNDING = 1e-6
 _OF_INTERVAL = 0.05
 SAMPLED = {
@@ -65,35 +74,35 @@ SAMPLED = {
 
 
 class Gap(NamedTuple):
-    """Why a report was not recomputed: the kind that a policy may accept, and in words.
+    """Why a report was not recomputed."""
 
-    kind is None where no policy accepts it.
-    """
-
+    #: The kind of gap that a policy may accept; None for one that it may not.
     kind: Unverified | None
+    #: In words.
     reason: str
 
 
 class Outcome(NamedTuple):
-    """The first difference from what the settings give, if any; else a gap, if any.
+    """The result of recomputing a report."""
 
-    risk is the risk as it was recomputed, if it was; wanted, the whole report.
-    """
-
+    #: The first difference from the settings; "" without one.
     difference: str = ""
+    #: Why the comparison is incomplete; None if it is complete.
     gap: Gap | None = None
+    #: The recomputed risk, if there is one.
     risk: float | None = None
+    #: The recomputed report, if there is one.
     wanted: Document | None = None
 
 
 class _EndedError(Exception):
-    """Nothing is left to compare: its arguments are those of an outcome."""
+    """The comparison ends here: its arguments are those of an outcome."""
 
 
 class Recomputer:
-    """Draws up reports anew, once for all files with the same settings.
+    """Recomputes reports, once for all files with the same settings.
 
-    others are lexicons to look in beside the installed ones.
+    others: lexicons beyond the installed ones.
     """
 
     def __init__(self, others: Sequence[Lexicon] = ()) -> None:
@@ -102,30 +111,38 @@ class Recomputer:
         self._done: dict[bytes, _Stated | _EndedError] = {}
 
     def compare(self, document: Document) -> Outcome:
-        """Compare a report with what settings, lexicon and layout give.
+        """Compare a report with the one of its settings, lexicon and layout.
 
-        All that settings determine counts, whatever version of dptext the report names.
+        Everything determined by settings counts, for any version of dptext in the
+        report.
         """
         try:
             _check_parts(document)
             state = self._stated(document)
-            with _carried_out():
+            with _catch_failures():
                 wanted = public(state(document.run))
         except _EndedError as ended:
             return Outcome(*ended.args)
         outcome = _compared(wanted, document)
         difference = outcome.difference or _chosen(document)
-        return Outcome(difference, outcome.gap, risk_of(wanted), wanted)
+        return Outcome(difference, outcome.gap, known_risk(wanted), wanted)
 
     def _stated(self, document: Document) -> _Stated:
-        """Return what draws up the report of settings. Raises _EndedError."""
+        """Return the builder of the report of settings. Raises _EndedError."""
         run, words = document.run, document.words
         measured = run.key != "seed"
         if words is not None:
             measured = measured and words.no_risk is not NoRisk.SWITCHED_OFF
-        make = self._of_vectors if words is None else self._of_words
-        what = run.settings, run.profile, run.lexicon, run.lexicon_digest
-        parts = (words is None, *what, measured, run.dptext)
+        make = self._prepare_vectors if words is None else self._prepare_words
+        parts = (
+            words is None,
+            run.settings,
+            run.profile,
+            run.lexicon,
+            run.lexicon_digest,
+            measured,
+            run.dptext,
+        )
         key = msgspec.json.encode(parts, order="deterministic")
         if key not in self._done:
             try:
@@ -138,23 +155,27 @@ class Recomputer:
             raise done
         return done
 
-    def _of_words(self, run: Run, measured: bool) -> _Stated:
-        with _taken(run):
+    def _prepare_words(self, run: Run, measured: bool) -> _Stated:
+        with _catch_invalid_settings(run):
             recipe = profile.resolved(run.settings, run.profile, run.lexicon)
         lexicon = self._lexicon(run)
-        with _carried_out():
+        with _catch_failures():
             ready = pipeline.build(recipe, lexicon)
             figures = PublicMeasures.measure(ready, measured)
         return lambda run: build.stated(
-            ready, run.key, run.layout, figures, run.recorded
+            pipeline=ready,
+            key=run.key,
+            layout=run.layout,
+            measures=figures,
+            recorded=run.recorded,
         )
 
-    def _of_vectors(self, run: Run, measured: bool) -> _Stated:
-        with _taken(run):
+    def _prepare_vectors(self, run: Run, measured: bool) -> _Stated:
+        with _catch_invalid_settings(run):
             chosen = release.of_plain(run.settings, run.profile, run.lexicon)
         sentence = chosen.options.pool is Pool.SENTENCE
         lexicon = None if sentence else self._lexicon(run)
-        with _carried_out():
+        with _catch_failures():
             ready = release.of(chosen, lexicon=lexicon)
             figures = statement.measured(ready) if measured else None
         return lambda run: build.stated_vectors(
@@ -162,7 +183,7 @@ class Recomputer:
         )
 
     def _lexicon(self, run: Run) -> Lexicon:
-        """Return the lexicon of a digest, of this machine or of those given."""
+        """Return the installed or given lexicon of a digest. Raises _EndedError."""
         digest = run.lexicon_digest
         if digest not in self._lexicons:
             self._lexicons[digest] = lexicons.by_digest(digest)
@@ -181,33 +202,33 @@ class Recomputer:
             raise _EndedError("", Gap(Unverified.LEXICON, reason))
         if digest == lexicons.builtin_digest():
             return lexicon
-        # The digest covers the content; the name is whatever it was imported as.
+        # The digest covers the content; the name depends on the import here.
         return replace(lexicon, name=run.lexicon)
 
 
-def risk_of(document: Document) -> float | None:
-    """Return how often the best guess is right that a report knows, None of none.
+def known_risk(document: Document) -> float | None:
+    """Return the success of the best guess in a report, None if it has none.
 
-    Of vectors the upper limit of the ruler's.
+    For vectors, the upper limit of the attack by a list of choices.
     """
     stated = None if document.vectors is None else document.vectors.measures
     return document.risk if stated is None else stated.ruler.high
 
 
 def _compared(wanted: Document, actual: Document) -> Outcome:
-    """Compare the parts of a report with what they must be, in order."""
-    mine, theirs = _plain(wanted), _plain(actual)
+    """Compare the parts of a report with the recomputed ones, in order."""
+    expected, found = _plain(wanted), _plain(actual)
     other_version = actual.run.dptext != __version__
     measured: list[str] = []
     worded: list[str] = []
     for part in _PARTS:
-        for path, value in differences(mine[part], theirs[part], part):
+        for path, value in differences(expected[part], found[part], part):
             if other_version and path == "run.dptext":
                 continue
-            if other_version and _is_measured(path, mine):
+            if other_version and _is_measured(path, expected):
                 measured.append(path)
             elif other_version and path in _WORDED:
-                told = _at(mine, path), _at(theirs, path)
+                told = _at(expected, path), _at(found, path)
                 alike = _figures(told[0]) == _figures(told[1])
                 (worded if alike else measured).append(path)
             else:
@@ -220,7 +241,7 @@ def _compared(wanted: Document, actual: Document) -> Outcome:
 
 
 def _differs(path: str, value: object) -> str:
-    """Say what does not follow; the value comes from here, never from the report."""
+    """Describe a difference; the value is the recomputed one, never the report's."""
     line = f"{path} does not follow from the settings"
     named = path in ("guarantee.notion", "guarantee.level")
     if value is None or named or isinstance(value, bool | int | float):
@@ -237,7 +258,7 @@ def _is_measured(path: str, wanted: dict[str, Any]) -> bool:
 
 
 def _at(document: object, path: str) -> object:
-    """Return what stands at a path, None where nothing does."""
+    """Return the value at a path, None without one."""
     for key in path.split("."):
         document = document.get(key) if isinstance(document, dict) else None
     return document
@@ -251,8 +272,8 @@ def _figures(told: object) -> list[str]:
 
 
 @contextlib.contextmanager
-def _taken(run: Run) -> Iterator[None]:
-    """Raise _EndedError where dptext does not take the settings that a report names."""
+def _catch_invalid_settings(run: Run) -> Iterator[None]:
+    """Raise _EndedError for settings that dptext does not accept."""
     try:
         yield
     except ImportError:
@@ -266,8 +287,8 @@ def _taken(run: Run) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _carried_out() -> Iterator[None]:
-    """Raise _EndedError where settings make nothing here."""
+def _catch_failures() -> Iterator[None]:
+    """Raise _EndedError for settings that cannot be prepared here."""
     try:
         yield
     except UnprovenError as error:
@@ -279,7 +300,7 @@ def _carried_out() -> Iterator[None]:
 
 
 def _check_parts(document: Document) -> None:
-    """Raise _EndedError for a component or a list that is not here as it was."""
+    """Raise _EndedError if a component or a list is missing here or has changed."""
     run, absent = document.run, []
     if run.layout.format not in (None, *registry.names("formats")):
         absent.append("format")
@@ -318,7 +339,7 @@ def _reworded(path: str, run: Run) -> Gap:
 
 
 def _chosen(document: Document) -> str:
-    """Compare the measured risk of words with the one that epsilon was chosen for."""
+    """Compare the measured risk of words with the risk that epsilon was chosen for."""
     risk, budget = document.risk, document.run.settings.get("budget")
     wanted = budget.get("risk") if isinstance(budget, dict) else None
     if risk is None or wanted is None:
@@ -330,16 +351,16 @@ def _chosen(document: Document) -> str:
 
 
 def _plain(document: object) -> dict[str, Any]:
-    """Return what is read back after writing; an infinite number becomes null."""
+    """Return plain data as after writing and reading; infinite numbers become null."""
     return msgspec.json.decode(msgspec.json.encode(document), type=dict[str, Any])
 
 
 def differences(
     wanted: object, actual: object, path: str, room: float = 0.0
 ) -> Iterator[tuple[str, object]]:
-    """Give path and wanted value of each difference; a list counts as one value.
+    """Yield path and wanted value of each difference; a list counts as one value.
 
-    room: how far sampled figures may lie apart, for those of SAMPLED at most as far.
+    room: tolerance for sampled figures, at most that of SAMPLED.
     """
     if isinstance(wanted, dict) and isinstance(actual, dict):
         # A sampled risk has limits.

@@ -1,8 +1,8 @@
 """Signatures of public reports: the holder of the key finds every edit.
 
-Ed25519 (RFC 8032), whose public half verifies only. Signed are all bytes of a report
-but the hexadecimal digits of the signature's value: whoever takes these out has what
-was signed.
+Ed25519 (RFC 8032), whose public half only verifies. The signature covers all bytes of a
+report except the hexadecimal digits of its own value: remove these to get the signed
+bytes.
 """
 
 from __future__ import annotations
@@ -34,20 +34,29 @@ UNSIGNED = "not signed"
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """A signature: its algorithm, by which key, and its value in hexadecimal digits.
+    """A signature of a public report."""
 
-    key is 16 digits that follow from the key and tell nothing else of it.
-    """
-
-    algorithm: Literal["Ed25519"]
-    key: Annotated[str, Meta(pattern=r"^[0-9a-f]{16}$(?!\n)")]
-    value: Annotated[str, Meta(pattern=r"^[0-9a-f]{128}$(?!\n)")]
+    algorithm: Annotated[Literal["Ed25519"], Meta(description="Algorithm (RFC 8032).")]
+    key: Annotated[
+        str,
+        Meta(
+            pattern=r"^[0-9a-f]{16}$(?!\n)",
+            description="Id of the key: 16 digits of the SHA-256 of its public half.",
+        ),
+    ]
+    value: Annotated[
+        str,
+        Meta(
+            pattern=r"^[0-9a-f]{128}$(?!\n)",
+            description="The signature in hexadecimal digits.",
+        ),
+    ]
 
 
 class Key:
     """An Ed25519 key pair, or its public half alone, which verifies only.
 
-    id is 16 digits that follow from the public half.
+    id: the first 16 hexadecimal digits of the SHA-256 of the public half.
     """
 
     def __init__(
@@ -72,7 +81,7 @@ def read(path: Path) -> Key:
 
     Raises UsageError, as for a private key that other users may read.
     """
-    return of(randomness.key_bytes(path, is_public), f"key file {path}")
+    return parse(randomness.key_bytes(path, is_public), f"key file {path}")
 
 
 def is_public(data: bytes) -> bool:
@@ -80,7 +89,7 @@ def is_public(data: bytes) -> bool:
     return data.lstrip().startswith(_PUBLIC)
 
 
-def of(data: bytes, name: str) -> Key:
+def parse(data: bytes, name: str) -> Key:
     """Return the key of a file's content. Raises UsageError."""
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives import serialization
@@ -104,7 +113,7 @@ def of(data: bytes, name: str) -> Key:
     )
 
 
-def signing(path: Path) -> Key:
+def read_private(path: Path) -> Key:
     """Read a key that signs. Raises UsageError."""
     key = read(path)
     if key.private is None:
@@ -114,7 +123,7 @@ def signing(path: Path) -> Key:
     return key
 
 
-def signed(report: bytes, key: Key | None) -> bytes:
+def sign(report: bytes, key: Key | None) -> bytes:
     """Return an encoded report with its signature, the report itself without a key."""
     if key is None:
         return report
@@ -126,23 +135,24 @@ def signed(report: bytes, key: Key | None) -> bytes:
 
 
 def problem(report: bytes, keys: Sequence[Key]) -> str:
-    """Say why a report is not as one of the keys has signed it; "" if it is."""
+    """Say why the signature is missing or invalid for all keys; "" if it is valid."""
     signature = _signature(report)
     if signature is None:
         return "its report is not signed"
-    mine = [key for key in keys if key.id == signature.key]
-    if not mine:
+    candidates = [key for key in keys if key.id == signature.key]
+    if not candidates:
         return "its report is signed with another key"
     digits = signature.value.encode()
     data = report.replace(digits, b"")
     once = report.count(digits) == 1
-    if once and any(key.holds(data, bytes.fromhex(signature.value)) for key in mine):
+    value = bytes.fromhex(signature.value)
+    if once and any(key.holds(data, value) for key in candidates):
         return ""
     return "its report was changed: the signature does not hold"
 
 
-def shown(report: bytes, keys: Sequence[Key]) -> str:
-    """Say who signed a report, in a few words: a key counts as verified by keys."""
+def describe(report: bytes, keys: Sequence[Key]) -> str:
+    """Describe the signer of a report, and whether keys verify the signature."""
     signature = _signature(report)
     if signature is None:
         return UNSIGNED
@@ -154,13 +164,13 @@ def shown(report: bytes, keys: Sequence[Key]) -> str:
     return f"said to be {named}, not verified: dptext check --verify-key verifies it"
 
 
-def of_signer(key: Key | None) -> str:
-    """Say who signs the public report of a run."""
+def describe_signer(key: Key | None) -> str:
+    """Describe the signer of the public report of a run."""
     return UNSIGNED if key is None else f"by key {key.id} ({_ALGORITHM})"
 
 
 class _Signed(msgspec.Struct):
-    """The part of a report that says who signed it."""
+    """The part of a report with its signature."""
 
     signature: Signature
 

@@ -1,4 +1,4 @@
-"""What the short answer says of released vectors, beside their guarantee."""
+"""Lines of the short answer on released vectors, beside their guarantee."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from dptext.vectors.worth import worth
 _NOTHING = 0.05
 
 
-def of_measures(measures: Measures | None) -> Iterator[Line]:
-    """Say how often the original of a vector is found, and what distances keep."""
+def attack_lines(measures: Measures | None) -> Iterator[Line]:
+    """Yield the success of finding originals, and the error of distances."""
     if measures is None:
         yield Line("attacker", SEEDED, {"found": None})
         return
@@ -42,8 +42,8 @@ def of_measures(measures: Measures | None) -> Iterator[Line]:
     )
 
 
-def of_worth(document: Document) -> Iterator[Line]:
-    """Say what vectors of whole texts are worth where noise leaves nothing of them."""
+def use_lines(document: Document) -> Iterator[Line]:
+    """Yield the accuracy of a classifier on vectors of whole texts, if measured."""
     run, loss = document.run, document.guarantee.text_loss.total
     found = worth(run.settings, run.lexicon_digest, loss)
     if found is not None:

@@ -1,4 +1,4 @@
-"""Whether an export is covered by its public report, and the report by a policy.
+"""Checks an export against its public report, and the report against a policy.
 
 Findings are of rules by name; machines read them as JSON or SARIF.
 """
@@ -22,9 +22,10 @@ from dptext.guarantees.policy import ExportPolicy, Unverified
 from dptext.guarantees.statement import Statement
 from dptext.models import endpoint
 from dptext.report import contents, document, exports, figures, names
-from dptext.report.document import Document, Run, encode
+from dptext.report.document import Document, encode
 from dptext.report.exports import SIDECAR, Export
-from dptext.report.recompute import Recomputer, risk_of
+from dptext.report.recompute import Recomputer, known_risk
+from dptext.report.sections import Run
 from dptext.settings import digest_of_data
 from dptext.types import Level, Notion, Strategy
 from dptext.vectors import Pool, columns
@@ -34,9 +35,9 @@ if TYPE_CHECKING:
     from dptext.types import JsonObject
 
 
-# What a policy writes among third parties to accept a proxy, whichever it is.
+# The word among third parties of a policy that accepts any proxy.
 PROXY = "proxy"
-# Of what is no class of token, or one with a name of its own.
+# Messages on unprotected parts; others are classes of token.
 _SHOWN = {
     Unprotected.EQUAL_WORDS: (
         "equal words are shown as equal; the policy does not allow it"
@@ -57,7 +58,7 @@ _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 class Rule(StrEnum):
-    """What an export must keep; a rule never changes its meaning."""
+    """A rule for exports; it never changes its meaning."""
 
     UNREADABLE = "unreadable-export"
     MISSING = "missing-report"
@@ -95,25 +96,25 @@ class Finding(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """Why an export does not pass; notes on what was not checked; its path.
+    """The result for an export; of its content, lines hold names of fields only."""
 
-    No line holds anything of the file's content but names of fields. unchecked says why
-    something in a folder was not checked at all, "" for an export.
-    """
-
+    #: Reasons to fail; empty if it passes.
     findings: tuple[Finding, ...]
+    #: Parts that were not checked.
     notes: tuple[str, ...] = ()
+    #: Path of the export.
     name: str = ""
+    #: Why a file in a folder was not checked at all; "" for an export.
     unchecked: str = ""
 
 
 def unchecked(name: str, reason: str, *, fails: bool) -> Verdict:
-    """Return the verdict on something in a folder that is no export."""
-    found = of_rule(Rule.NOT_CHECKED, [f"not checked: {reason}"] if fails else [])
+    """Return the verdict on a file of a folder that is no export."""
+    found = as_findings(Rule.NOT_CHECKED, [f"not checked: {reason}"] if fails else [])
     return Verdict(tuple(found), name=name, unchecked=reason)
 
 
-def of_rule(rule: Rule, lines: Iterable[str]) -> list[Finding]:
+def as_findings(rule: Rule, lines: Iterable[str]) -> list[Finding]:
     """Return lines as findings of one rule."""
     return [Finding(rule, line) for line in lines]
 
@@ -125,14 +126,14 @@ def verdict(
     *,
     signed: bool = False,
 ) -> Verdict:
-    """Judge an export: is the report of this file, untouched, and within the policy.
+    """Judge an export: the report must belong to this file, be unchanged, and comply.
 
-    signed: keys verify who wrote it. Without them anybody may say that another version
-    of dptext did, and word its sentences at will.
+    The report must follow the schema, with each key once and no others; its output
+    section must match the file by digest, size, name, columns, types and rows; its
+    figures and sentences must follow from its settings.
 
-    The report follows the schema, has each key once and no other; its output section is
-    that of the file, by digest, size, name, columns, types and rows; its figures and
-    sentences are those that its settings give.
+    signed: keys verify its author. Without them anybody can claim another version of
+    dptext as the author, and forge its sentences.
     """
     data = export.report
     if data is None:
@@ -142,8 +143,8 @@ def verdict(
     except UsageError as error:
         return failed(Rule.INVALID, str(error))
     findings = [
-        *of_rule(Rule.OTHER_FILE, _identity(report, export)),
-        *of_rule(Rule.CHANGED, _edited(report, data)),
+        *as_findings(Rule.OTHER_FILE, _identity(report, export)),
+        *as_findings(Rule.CHANGED, _edited(report, data)),
     ]
     if findings:
         return Verdict(tuple(findings))
@@ -151,7 +152,7 @@ def verdict(
     if outcome.difference:
         return failed(Rule.CHANGED, f"its report was changed: {outcome.difference}")
     used = None if report.output is None else report.output.used
-    notes = [] if used is None else [figures.of_third_party(used)]
+    notes = [] if used is None else [figures.third_party_sentence(used)]
     if outcome.gap is not None:
         kind, reason = outcome.gap
         line = f"its report is not recomputed: {reason}"
@@ -163,40 +164,40 @@ def verdict(
             if kind is not None:
                 line += f", or accept that with unverified: [{kind}]{also}"
             findings.append(Finding(Rule.NOT_RECOMPUTED, line))
-    differing, unread = _of_file(report, export)
-    risk = risk_of(report)
+    differing, unread = _compare_file(report, export)
+    risk = known_risk(report)
     if risk is not None and outcome.risk is not None:
         risk = max(risk, outcome.risk)
     findings += [
-        *of_rule(Rule.CHANGED, _contradictions(report)),
-        *of_rule(Rule.CHANGED, differing),
-        *of_rule(Rule.POLICY, _terms(report, risk, policy)),
-        *of_rule(Rule.POLICY, _written(outcome.wanted or report, policy)),
-        *of_rule(Rule.POLICY, _classes(report.guarantee, policy)),
-        *of_rule(Rule.FIELDS, _fields(report, export, policy)),
+        *as_findings(Rule.CHANGED, _contradictions(report)),
+        *as_findings(Rule.CHANGED, differing),
+        *as_findings(Rule.POLICY, _terms(report, risk, policy)),
+        *as_findings(Rule.POLICY, _written(outcome.wanted or report, policy)),
+        *as_findings(Rule.POLICY, _classes(report.guarantee, policy)),
+        *as_findings(Rule.FIELDS, _fields(report, export, policy)),
         *([] if differing else _content(report, export, policy)),
     ]
     return Verdict(tuple(findings), (*notes, *unread))
 
 
 def _missing(export: Export) -> str:
-    """Say that an export has no report, and what to do."""
-    beside = export.name + SIDECAR
+    """Report a missing report, with advice."""
+    sidecar = export.name + SIDECAR
     if advice := export.unstaged():
-        return f"no public report: {beside} is not staged; {advice}"
+        return f"no public report: {sidecar} is not staged; {advice}"
     return (
-        f"no public report: {beside} is missing; put it back, or make this file again "
+        f"no public report: {sidecar} is missing; put it back, or make this file again "
         f"from its original: dptext sanitize ORIGINAL -o {export.name}"
     )
 
 
 def failed(rule: Rule, line: str) -> Verdict:
-    """Return the verdict of an export that need not be looked at further."""
+    """Return the verdict of an export that fails at once."""
     return Verdict((Finding(rule, line),))
 
 
 def _identity(report: Document, export: Export) -> Iterator[str]:
-    """Yield what shows that the report is not the public one of this file."""
+    """Yield the signs that the report is not the public report of this file."""
     output = report.output
     command = "sanitize" if report.vectors is None else "embed"
     again = f"dptext {command} ORIGINAL -o {export.name}"
@@ -220,11 +221,11 @@ def _identity(report: Document, export: Export) -> Iterator[str]:
         yield "its report belongs to a run that did not succeed"
 
 
-def _of_file(report: Document, export: Export) -> tuple[list[str], list[str]]:
-    """Return what the file says otherwise than its report, and why it was not read."""
+def _compare_file(report: Document, export: Export) -> tuple[list[str], list[str]]:
+    """Return the differences between file and report, and why it was not read."""
     if report.run.layout.format not in registry.names("formats"):
-        return [], []  # why it was not recomputed says so
-    differing = _of_vectors if report.words is None else _of_words
+        return [], []  # the finding on recomputing says so
+    differing = _compare_vectors if report.words is None else _compare_words
     try:
         return list(differing(report, export)), []
     except (MissingExtra, exports.NotHere) as error:
@@ -234,17 +235,17 @@ def _of_file(report: Document, export: Export) -> tuple[list[str], list[str]]:
         return [line], []
 
 
-def _of_words(report: Document, export: Export) -> Iterator[str]:
+def _compare_words(report: Document, export: Export) -> Iterator[str]:
     """Compare the copied fields with those that the head of the file names."""
     output = report.output
     assert output is not None
     if output.columns is not None or output.rows is not None:
         yield "its report was changed: it names columns, as only reports on vectors do"
-    elif exports.named(report.run.layout, export) != output.copied:
+    elif exports.named_fields(report.run.layout, export) != output.copied:
         yield "its report was changed: it names other copied fields than the file has"
 
 
-def _of_vectors(report: Document, export: Export) -> Iterator[str]:
+def _compare_vectors(report: Document, export: Export) -> Iterator[str]:
     """Compare columns, their types and rows with those of the file."""
     output, section = report.output, report.vectors
     assert output is not None
@@ -263,7 +264,7 @@ def _of_vectors(report: Document, export: Export) -> Iterator[str]:
 
 
 def _columns(run: Run, name: str) -> tuple[str, ...]:
-    """Return the columns that are written under settings and a name."""
+    """Return the columns of a file of vectors by settings and the name of the file."""
     if columns.suffix(name) == ".npy":
         return ("vector",)
     options = run.settings.get("embed")
@@ -274,14 +275,14 @@ def _columns(run: Run, name: str) -> tuple[str, ...]:
 
 
 def _fields(report: Document, export: Export, policy: ExportPolicy) -> Iterator[str]:
-    """Yield which fields of the file are copied against the policy."""
+    """Yield the fields of the file that are copied against the policy."""
     layout = report.run.layout
     yield from exports.pseudonyms_against_policy(layout.pseudonyms, policy)
     if not policy.fields and policy.copy is None and not policy.deny_columns:
         return
     try:
         if report.words is not None:
-            copied = list(exports.copied(layout, export))
+            copied = list(exports.copied_fields(layout, export))
         else:
             with export.open() as plain:
                 names = columns.shape(plain, export.name).columns
@@ -292,28 +293,28 @@ def _fields(report: Document, export: Export, policy: ExportPolicy) -> Iterator[
         yield "its fields cannot be read, or differ from those in its report"
     else:
         yield from exports.against_policy(copied, policy)
-        yield from exports.denied(
+        yield from exports.denied_fields(
             [*(layout.fields or ()), *layout.pseudonyms, *copied], policy
         )
 
 
 def _content(report: Document, export: Export, policy: ExportPolicy) -> list[Finding]:
-    """Look at all values that were released, for people whom columns identify."""
+    """Look for columns that identify people in all released values."""
     if report.run.layout.format not in registry.names("formats"):
-        return []  # why it was not recomputed says so
+        return []  # the finding on recomputing says so
     try:
         found = contents.read_export(report, export)
     except (MissingExtra, exports.NotHere) as error:
         if Unverified.CONTENT in policy.unverified:
             return []
         line = f"its columns were not looked at: {error}; or accept that with "
-        return of_rule(Rule.NOT_RECOMPUTED, [f"{line}unverified: [content]"])
+        return as_findings(Rule.NOT_RECOMPUTED, [f"{line}unverified: [content]"])
     except (InputError, UsageError):
         line = "its columns cannot be looked at: the file is not as its report says"
-        return of_rule(Rule.CHANGED, [line])
+        return as_findings(Rule.CHANGED, [line])
     return [
-        *of_rule(Rule.CHANGED, found.false_tokens()),
-        *of_rule(Rule.IDENTIFYING, map(str, found.identifying(policy.identifying))),
+        *as_findings(Rule.CHANGED, found.false_tokens()),
+        *as_findings(Rule.IDENTIFYING, map(str, found.identifying(policy.identifying))),
     ]
 
 
@@ -329,7 +330,7 @@ def _edited(report: Document, data: bytes) -> Iterator[str]:
 
 
 def _contradictions(report: Document) -> Iterator[str]:
-    """Yield what contradicts the rest of a report, where it cannot be recomputed."""
+    """Yield contradictions inside a report, in case it cannot be recomputed."""
     promise = report.guarantee
     figures = promise.notion, promise.level, promise.loss, promise.text_loss
     if claims.judge(*figures) != promise.strength:
@@ -347,13 +348,13 @@ def _contradictions(report: Document) -> Iterator[str]:
 
 
 def _asked(report: Document) -> tuple[str, str] | None:
-    """Return host and model of the third party that was asked, if one was."""
+    """Return host and model of the third party of the output, None without one."""
     used = None if report.output is None else report.output.used
     return None if used is None else (used.host, used.model)
 
 
 def _party(report: Document) -> tuple[str, str] | None:
-    """Return host and model of the third party that the settings name, if any."""
+    """Return host and model of the third party of the settings, None without one."""
     decoder = report.run.settings.get("decoder")
     if isinstance(decoder, dict) and decoder.get("name") == "endpoint":
         with contextlib.suppress(UsageError):
@@ -363,9 +364,9 @@ def _party(report: Document) -> tuple[str, str] | None:
 
 
 def _unprotected(report: Document) -> tuple[Unprotected, ...]:
-    """Return what the settings leave unprotected: all, where they are none.
+    """Return the parts that settings leave unprotected; all for invalid settings.
 
-    No token is copied into a vector.
+    Vectors copy no token.
     """
     if report.words is None:
         return ()
@@ -390,7 +391,7 @@ def _has_twice(data: bytes) -> bool:
 
 
 def _terms(report: Document, risk: float | None, policy: ExportPolicy) -> Iterator[str]:
-    """Yield where guarantee, risk, lexicon or host of draws are against a policy."""
+    """Yield violations of a policy by guarantee, risk, lexicon or third party."""
     promise, section = report.guarantee, report.vectors
     if promise.notion not in policy.notion:
         wanted = " or ".join(policy.notion)
@@ -422,9 +423,9 @@ def _terms(report: Document, risk: float | None, policy: ExportPolicy) -> Iterat
 
 
 def _written(report: Document, policy: ExportPolicy) -> Iterator[str]:
-    """Yield where more written words are the original than a policy allows.
+    """Yield a violation if more written words are the original than a policy allows.
 
-    report is as it was recomputed, if it was: figures of this version count.
+    report: the recomputed one if there is one, since figures of this version count.
     """
     found, most = report.written, policy.max_written
     if most is not None and (found is None or found > most):
@@ -446,7 +447,7 @@ def _classes(promise: Statement, policy: ExportPolicy) -> Iterator[str]:
 
 
 def as_json(judged: Sequence[Verdict], trust: str) -> JsonObject:
-    """Return all that was judged as plain data; trust says whom the check trusts."""
+    """Return verdicts as plain data; trust describes whose signatures are trusted."""
     return {
         "success": not any(each.findings for each in judged),
         "trust": trust,
@@ -478,13 +479,17 @@ def as_sarif(judged: Sequence[Verdict], trust: str) -> JsonObject:
         {
             "ruleId": finding.rule,
             "ruleIndex": [*Rule].index(finding.rule),
-            **_said("error", finding.message, each.name),
+            **_sarif_message("error", finding.message, each.name),
         }
         for each in judged
         for finding in each.findings
     ]
-    notes = [_said("note", trust)] if trust else []
-    notes += [_said("note", note, each.name) for each in judged for note in each.notes]
+    notes = [_sarif_message("note", trust)] if trust else []
+    notes += [
+        _sarif_message("note", note, each.name)
+        for each in judged
+        for note in each.notes
+    ]
     rules = [
         {"id": rule, "shortDescription": {"text": MEANINGS[rule]}} for rule in Rule
     ]
@@ -499,8 +504,8 @@ def as_sarif(judged: Sequence[Verdict], trust: str) -> JsonObject:
     return {"$schema": _SARIF, "version": "2.1.0", "runs": [run]}
 
 
-def _said(level: str, text: str, name: str = "") -> JsonObject:
-    """Return a message on a file, if on one."""
+def _sarif_message(level: str, text: str, name: str = "") -> JsonObject:
+    """Return a message, with the location of a file if it has one."""
     from urllib.parse import quote
 
     said: JsonObject = {"level": level, "message": {"text": text}}

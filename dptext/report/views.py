@@ -1,10 +1,7 @@
 """A report as a page of blocks: of words or of vectors, internal or public.
 
 First the short answer, then all that the document holds; parts that are functions of
-the private text are marked, and absent from public reports. The picture of what risk
-settings trade is from figures that ship (python -m tools.readers), of public news: how
-much the strongest measured reader finds, and how often a classifier that learned topics
-from private texts sorts others right.
+the private text are marked, and absent from public reports.
 """
 
 from __future__ import annotations
@@ -12,18 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-import msgspec
-
-from dptext import cache
 from dptext.guarantees import sentences
 from dptext.guarantees.claims import MAX_MEANINGFUL_LOSS, above, number
 from dptext.guarantees.statement import Statement
 from dptext.measures.bayes_risk import Risk
-from dptext.measures.calibrate import Rung, shipped_readers
-from dptext.measures.context_risk import AS_WRITTEN, AT_LEAST, InContext
+from dptext.measures.context_risk import AS_WRITTEN, AT_LEAST
 from dptext.measures.public import Deniability
 from dptext.metrics import Figure
-from dptext.report import answer, figures, whole_texts
+from dptext.report import answer, figures, trade, whole_texts
 from dptext.report.answer import RunOutputs
 from dptext.report.attackers import (
     Attackers,
@@ -31,11 +24,9 @@ from dptext.report.attackers import (
     category_rows,
 )
 from dptext.report.blocks import (
-    Axis,
     Badge,
     Block,
     Bullets,
-    Chart,
     Code,
     Column,
     Figures,
@@ -43,30 +34,22 @@ from dptext.report.blocks import (
     More,
     Page,
     Paragraph,
-    Point,
     Rows,
     Section,
     Show,
     Table,
     paragraphs,
 )
-from dptext.report.document import (
-    Document,
-    Private,
-    VectorSection,
-    WordCounts,
-    WordSection,
-)
+from dptext.report.document import Document
 from dptext.report.exports import SIDECAR
 from dptext.report.figures import (
-    beside_chance,
     between,
     count,
-    percent,
     share,
     short,
-    whole,
+    with_chance,
 )
+from dptext.report.sections import Private, VectorSection, WordCounts, WordSection
 from dptext.report.signatures import UNSIGNED
 from dptext.types import Level, Notion
 
@@ -98,9 +81,9 @@ _READERS = {
 def report(
     document: Document, signed: str = UNSIGNED, released: RunOutputs | None = None
 ) -> Page:
-    """Return a report as a page; signed says who signed (dptext.report.signatures).
+    """Return a report as a page; signed describes its signature.
 
-    released is of the run that ends, which then says who signs.
+    released: outputs of a run that just ends; its signature counts then.
     """
     if released is not None and released.signed:
         signed = released.signed
@@ -114,6 +97,7 @@ def report(
         name, sections, kept = "vectors", [_vectors(document.vectors)], ""
     failed = () if document.success else ("This run did not succeed.",)
     lines = answer.answer(document, released)
+    shown = answer.rows(lines, answer.run_warnings(document))
     return Page(
         f"Privacy report: {name}",
         [
@@ -134,12 +118,12 @@ def report(
         lead=(*failed, _AUDIENCE[document.audience].format(kept=kept)),
         footer=f"Written by dptext {document.run.dptext}. This page has no scripts and "
         "loads nothing.",
-        first=(answer.rows(lines, answer.warnings_of(document)), *trade(document)),
+        first=(shown, *trade.blocks(document)),
     )
 
 
 def _layouts(document: Document) -> tuple[str, ...]:
-    """Return what layouts of forms show under the settings of a public report."""
+    """Return sentences on layouts of forms, by the settings of a public report."""
     policy = None if answer.is_of_texts(document) else document.policy
     return () if policy is None else sentences.form_layouts(policy)
 
@@ -147,10 +131,10 @@ def _layouts(document: Document) -> tuple[str, ...]:
 def guarantee(
     promise: Statement, *, of_texts: bool = False, layouts: Sequence[str] = ()
 ) -> list[Section]:
-    """Return what is promised, what is not, and under which conditions.
+    """Return the guarantee, its limits and its conditions.
 
-    of_texts: it is about vectors or topics, each of a whole text. layouts: sentences on
-    the forms of a statement that leaves them out.
+    of_texts: for vectors or topics of whole texts; layouts: sentences on forms, for a
+    statement that leaves them out.
     """
     lines = paragraphs(
         promise.text_level, promise.translation, promise.decoding, promise.subjects
@@ -174,7 +158,7 @@ def guarantee(
 
 
 def _loss(promise: Statement, of_texts: bool) -> Iterator[Block]:
-    """Yield bounds of nats as factors; none where there is no guarantee."""
+    """Yield loss bounds as factors; none without a guarantee."""
     loss = promise.loss
     if promise.notion is Notion.NONE:
         return
@@ -209,7 +193,7 @@ def _loss(promise: Statement, of_texts: bool) -> Iterator[Block]:
 
 
 def _words(words: WordSection, known: Attackers) -> Iterator[Section]:
-    """Yield what is measured of released words, by public data alone."""
+    """Yield measures of released words, by public data alone."""
     if words.topics is not None:
         found = whole_texts.blocks(words.topics, seeded=known.seeded)
         yield Section("What attackers find", found)
@@ -221,14 +205,16 @@ def _words(words: WordSection, known: Attackers) -> Iterator[Section]:
     yield Section("What attackers find", (*attackers(known), *bands, note))
     if words.deniability is not None:
         deny = words.deniability
-        chance = f" {figures.DRAWN_BY_CHANCE}" * (deny.n_w_by_chance is not None)
-        note = Paragraph(f"Method: {deny.method}.{chance}", "note")
+        method = f"Method: {deny.method}."
+        if deny.n_w_by_chance is not None:
+            method += f" {figures.DRAWN_BY_CHANCE}"
+        note = Paragraph(method, "note")
         rows = Figures(deniability(deny))
         yield Section("Plausible deniability", (rows, note))
 
 
 def attackers(known: Attackers) -> Iterator[Block]:
-    """Yield how often attackers find words: as written, by reading, from one draw."""
+    """Yield the success of attackers: words as written, by reading, from one draw."""
     missing = known.not_measured
     if known.other_language or not known.written:
         yield Paragraph(f"Words as written: {missing}.")
@@ -263,7 +249,7 @@ def attackers(known: Attackers) -> Iterator[Block]:
             "note",
         )
     if shown:
-        # Of a kind the attacker who counted other texts says more: it comes last.
+        # The attacker who counted other texts comes last and describes its kind.
         corpora = {each.kind: _corpus(each) for each in shown}
         texts = f"{known.public_texts}: {', '.join(corpora.values())}"
         yield Paragraph(f"Measured on {texts}. {AT_LEAST}", "note")
@@ -290,7 +276,7 @@ def _attacker(found: ReaderFigures) -> tuple[object, ...]:
 
 
 def _corpus(found: ReaderFigures) -> str:
-    """Say which texts were read, and how many others were counted."""
+    """Describe the texts read, and the number of other texts counted."""
     texts = []
     if found.words:
         texts.append(f"{count(found.words)} words of {found.corpus}")
@@ -311,8 +297,11 @@ def _bands(risk: Risk) -> Iterator[Table]:
     ]
     rows = [
         (
-            *(f"{band.name} ({count(band.words)})", band.share, band.success),
-            *(band.success_band_known, band.baseline),
+            f"{band.name} ({count(band.words)})",
+            band.share,
+            band.success,
+            band.success_band_known,
+            band.baseline,
         )
         for band in risk.bands
     ]
@@ -321,13 +310,13 @@ def _bands(risk: Risk) -> Iterator[Table]:
 
 
 def deniability(deny: Deniability) -> Rows:
-    """Return N_w and S_w, each with what it is."""
+    """Return N_w and S_w, each with its meaning."""
     shown = {
         "N_w": (share(deny.n_w), deny.n_w_by_chance),
         "S_w": (figures.distinct(deny.s_w, deny.runs), deny.s_w_by_chance),
     }
     return [
-        (name, f"{beside_chance(*values)}: {figures.MEANINGS[name]}")
+        (name, f"{with_chance(*values)}: {figures.MEANINGS[name]}")
         for name, values in shown.items()
     ]
 
@@ -335,7 +324,7 @@ def deniability(deny: Deniability) -> Rows:
 def _private(
     private: Private | None, delta: float, *, topics: whole_texts.TopicFigures | None
 ) -> Iterator[Section]:
-    """Yield functions of the private texts, each marked."""
+    """Yield functions of the private texts, marked as such."""
     if private is None:
         return
     mark = (Badge(OWNER),)
@@ -367,7 +356,8 @@ def _private(
         if vectors.most_of_one is not None:
             nats = vectors.epsilon_of_one
             lost = "" if nats is None else f", together at most {above(nats)} nats"
-            lost += f" with delta {number(delta)}" * bool(lost and delta)
+            if lost and delta:
+                lost += f" with delta {number(delta)}"
             most = f"{count(vectors.most_of_one)}{lost}"
             rows.append(("Most vectors of one subject", most))
     yield Section("What was read", (Figures([*rows, ("Time", seconds)]),), mark)
@@ -398,7 +388,7 @@ def _tokens(words: WordCounts) -> Iterator[Block]:
 
 
 def _spent(spent: Mapping[str, float]) -> Figures:
-    """Return the epsilon of texts; what bounds is rounded up."""
+    """Return the epsilon of texts; bounds are rounded up."""
     names: dict[str, tuple[str, Show]] = {
         "min": ("least", short),
         "median": ("median", short),
@@ -411,7 +401,7 @@ def _spent(spent: Mapping[str, float]) -> Figures:
 
 
 def metrics(measured: Mapping[str, Mapping[str, Figure]]) -> Iterator[tuple[str, str]]:
-    """Yield each metric with what it is, and what it says about itself."""
+    """Yield each metric with its value, meaning and further figures."""
     for name, metric in measured.items():
         rows = list(metric.items()) or [("", None)]
         if rows[0] == ("share_kept", None):
@@ -422,17 +412,17 @@ def metrics(measured: Mapping[str, Mapping[str, Figure]]) -> Iterator[tuple[str,
             for key, value in others
             if key != "by_chance"
         )
-        what = figures.MEANINGS.get(name, key.replace("_", " "))
-        if key == "mean_cosine":  # of older reports, or of a single text
-            what = "mean cosine of texts before and after; 1 is an equal text"
+        meaning = figures.MEANINGS.get(name, key.replace("_", " "))
+        if key == "mean_cosine":  # of a single text, with no other rows
+            meaning = "mean cosine of texts before and after; 1 is an equal text"
         shown = figures.measure(key if name == "CS" else name, value)
         chance = metric.get("by_chance")
-        shown = beside_chance(shown, chance if isinstance(chance, float) else None)
-        yield name, f"{shown}: {what}{f' ({about})' * bool(about)}"
+        shown = with_chance(shown, chance if isinstance(chance, float) else None)
+        yield name, f"{shown}: {meaning} ({about})" if about else f"{shown}: {meaning}"
 
 
 def _vectors(section: VectorSection) -> Section:
-    """Return what is said of released vectors, from public data alone."""
+    """Return measures of released vectors, by public data alone."""
     grid = f"steps of {section.step:.6g}" if section.step else "public points"
     rows = [
         ("Vectors", f"{section.dimensions} dimensions, {grid}"),
@@ -496,13 +486,16 @@ def _run(document: Document) -> Section:
         head.append(("Pseudonyms (no guarantee)", ", ".join(layout.pseudonyms)))
     head.append(("Source of randomness", _KEYS[run.key]))
     epsilon = f"{number(promise.epsilon)} {promise.unit}, level: {promise.level}"
+    metric: Rows = []
+    if promise.notion is Notion.METRIC:
+        metric = [("Metric", promise.distance)]
     facts: Rows = [
         ("Algorithm", run.algorithm),
         ("Lexicon digest", Code(run.lexicon_digest)),
         *more,
         ("Settings digest", Code(run.settings_digest)),
         ("Notion", str(promise.notion)),
-        *[("Metric", promise.distance)] * (promise.notion is Notion.METRIC),
+        *metric,
         ("Epsilon", epsilon),
         ("Source of the guarantee", promise.source),
     ]
@@ -512,7 +505,7 @@ def _run(document: Document) -> Section:
 
 
 def _check(document: Document, signed: str) -> Section:
-    """Say how to check the file, and who signed the public report."""
+    """Describe how to check the file, and the signature of the public report."""
     output, rows = document.output, Rows()
     more: list[Block] = []
     if output is not None:
@@ -535,61 +528,3 @@ def _check(document: Document, signed: str) -> Section:
     )
     rows.append(("Signature", f"{signed}. {wrote}"))
     return Section("How to check the file", (Figures(rows), *more))
-
-
-_KIND, _CLASSIFIER = "news", "tfidf"
-
-
-def trade(document: Document) -> list[Block]:
-    """Return the trade with the setting of a run marked.
-
-    None where the readers of its report were not measured at several risks.
-    """
-    budget = document.run.settings.get("budget")
-    risk = budget.get("risk") if isinstance(budget, dict) else None
-    points: dict[float, Point] = {}
-    originals = 0.0
-    for rung, corpora in _ladder(document, risk):
-        for corpus in corpora:
-            learned = {each.classifier: each for each in corpus.learned}
-            if corpus.kind == _KIND and _CLASSIFIER in learned:
-                best = max(each.success for each in corpus.readings)
-                of = learned[_CLASSIFIER]
-                points.setdefault(rung, Point(best, of.private, whole(rung)))
-                originals = originals or of.original
-    if len(points) < 2 or risk not in points:
-        return []
-    mine = points[risk]
-    lines = [("risk setting", [*points.values()]), (f"this run, {mine.note}", [mine])]
-    across = Axis("words that the strongest measured attacker finds", percent)
-    up = Axis("topics kept", percent)
-    note = (
-        "Public news. Topics kept: the share of texts that a classifier trained on "
-        f"such texts sorts right; {share(originals)} for originals."
-    )
-    chart = Chart("What each risk setting trades", across, up, lines, labelled=True)
-    return [chart, More((Paragraph(note, "note"),))]
-
-
-def _ladder(
-    document: Document, risk: object
-) -> list[tuple[float, tuple[InContext, ...]]]:
-    """Return what was measured at each risk of the ladder of a report's readers."""
-    words = document.words
-    if words is None or not words.readers or not isinstance(risk, float):
-        return []
-    file = shipped_readers()
-    measured: Mapping[str, object] = cache.shipped_entry(file, "readers") or {}
-    ladders = msgspec.convert(
-        cache.shipped_entry(file, "ladders") or {}, dict[str, dict[str, Rung]]
-    )
-
-    def corpora(rung: Rung) -> tuple[InContext, ...]:
-        found = measured.get(rung.readers, ())
-        return msgspec.convert(found, tuple[InContext, ...])
-
-    for ladder in ladders.values():
-        mine = ladder.get(f"{risk:g}")
-        if mine is not None and ReaderFigures.of(corpora(mine)) == words.readers:
-            return sorted((float(at), corpora(rung)) for at, rung in ladder.items())
-    return []

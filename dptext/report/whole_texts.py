@@ -1,7 +1,7 @@
-"""Releases of topics in reports: their figures, and the sentences that say them.
+"""Releases of topics in reports: their figures and sentences.
 
-Each text became one topic, drawn by a known law, so all figures but those of the
-private texts themselves are exact or are bounds for whole texts.
+Each text became one topic, drawn by a known law, so all figures are exact or bounds for
+whole texts, except those of the private texts themselves.
 """
 
 from __future__ import annotations
@@ -28,22 +28,36 @@ Count = Annotated[int, Meta(ge=0)]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TopicFigures:
-    """What holders of originals find where whole texts become topics."""
+    """Success of attackers who hold originals, if whole texts become topics."""
 
-    #: Number of topics.
-    topics: Count
-    #: Probability that the topic nearest to a text is written, exact.
-    nearest: Share
-    #: So many equally likely originals that agree in all unchanged fields are held.
-    originals: Count
-    #: The right one is picked at most so often, on average.
-    picked: Share
-    #: The same after any single output.
-    picked_after: Share
-    #: The same of two texts.
-    picked_of_two: Share
-    #: Topics that are written for a text, as a set.
-    together: Count = 1
+    topics: Annotated[Count, Meta(description="Number of topics.")]
+    nearest: Annotated[
+        Share,
+        Meta(
+            description=(
+                "Probability that the topic nearest to a text is written, exact."
+            )
+        ),
+    ]
+    originals: Annotated[
+        Count,
+        Meta(
+            description=(
+                "Number of equally likely originals, alike in all unchanged fields, "
+                "that the attacker holds."
+            )
+        ),
+    ]
+    picked: Annotated[
+        Share, Meta(description="Upper limit of picking the right one, on average.")
+    ]
+    picked_after: Annotated[
+        Share, Meta(description="The same after any single output.")
+    ]
+    picked_of_two: Annotated[Share, Meta(description="The same for two originals.")]
+    together: Annotated[
+        Count, Meta(description="Number of topics written for a text, as a set.")
+    ] = 1
 
     @classmethod
     def from_pipeline(cls, pipeline: Pipeline) -> TopicFigures | None:
@@ -64,7 +78,7 @@ class TopicFigures:
 
 
 def written_sentence(topics: TopicFigures) -> tuple[str, JsonObject]:
-    """Say how often the nearest topic is written."""
+    """Return sentence and figures on how often the nearest topic is written."""
     if topics.together > 1:
         sentence = (
             f"{count(topics.together)} of {count(topics.topics)} topics for each text, "
@@ -81,7 +95,7 @@ def written_sentence(topics: TopicFigures) -> tuple[str, JsonObject]:
 def original_sentence(
     topics: TopicFigures, *, seeded: bool, shuffled: bool = False
 ) -> tuple[str, JsonObject]:
-    """Say how often somebody who holds originals picks the right one."""
+    """Return sentence and figures on attackers who hold originals."""
     if seeded:
         return SEEDED, {"picked": None, "picked_after": None, "picked_of_two": None}
     sentence = (
@@ -102,7 +116,7 @@ def original_sentence(
 def kept_sentence(
     topics: TopicFigures | None, changed: object
 ) -> tuple[str, JsonObject]:
-    """Say how many texts became their nearest topic; changed, the share of others."""
+    """Return the share of texts with their nearest topic; changed: that of others."""
     if topics is not None and topics.together > 1:
         return "shares of topics: dptext topics estimate", {"nearest": None}
     if not isinstance(changed, float):
@@ -112,7 +126,7 @@ def kept_sentence(
 
 
 def blocks(topics: TopicFigures, *, seeded: bool) -> tuple[Block, ...]:
-    """Return a table of what holders of originals find."""
+    """Return a table on attackers who hold originals."""
     if seeded:
         return (Paragraph(f"Holders of originals: {SEEDED}."),)
     held = f"one of {count(topics.originals)} originals"

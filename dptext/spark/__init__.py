@@ -324,7 +324,7 @@ def release(
         with sent(spark.sparkContext, run.pipeline.lexicon) as archive:
             work = partial(
                 make_private,
-                shipped=Shipped(Recipe.of(run.pipeline, run.key), archive),
+                shipped=Shipped(Recipe.from_pipeline(run.pipeline, run.key), archive),
                 measures=run.measures,
                 sidecar=reports.sidecar,
                 inspect=run.inspect,
@@ -393,7 +393,7 @@ class Partitions:
                 part = batch.column(batch.num_columns - 1)[0].as_py() // _ROWS
                 # The texts before are taken as one for each row.
                 start = Start(0, min(self._begin(part), FIRST_TEXTS))
-                tally = Tally.of(pipeline.lexicon, start)
+                tally = Tally.begin(pipeline.lexicon, start)
                 key = self._shipped.recipe.key
                 columns = PrivateColumns(
                     pipeline, key, self._selection, tally, is_whole=False
@@ -438,7 +438,7 @@ class DataFrameCounts:
         there is none; where an action takes only some rows, as `show` does, those
         partitions count that were read to their end.
         """
-        tally = Tally.of(self._call.pipeline.lexicon)
+        tally = Tally.begin(self._call.pipeline.lexicon)
         for _, totals in sorted(self._totals.value.items()):
             tally.merge(totals)
         self._call.tally = tally
@@ -541,7 +541,7 @@ def privatize(
         counts = {int(part): int(count) for part, count in grouped}
     totals = context.accumulator({}, TallyParam())
     work = Partitions(
-        shipped=Shipped(Recipe.of(call.pipeline, call.key), archive),
+        shipped=Shipped(Recipe.from_pipeline(call.pipeline, call.key), archive),
         selection=selection,
         names=tuple(names),
         counts=counts,

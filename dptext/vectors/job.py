@@ -15,7 +15,7 @@ import numpy as np
 from dptext import pipeline
 from dptext.engine import pool
 from dptext.engine.job import Job, Progress, Task, Warn
-from dptext.engine.source import Source, subject_of
+from dptext.engine.source import Source, find_subject
 from dptext.engine.survey import Fields, Language
 from dptext.errors import RefusedError, UsageError
 from dptext.randomness import RunKey
@@ -145,7 +145,7 @@ def _count(
     for record, count in zip(batch, each, strict=True):
         if isinstance(record.rest, Verbatim):
             continue
-        value = subject_of(record, options.subject).encode("utf-8", "surrogatepass")
+        value = find_subject(record, options.subject).encode("utf-8", "surrogatepass")
         counts.subjects[hashlib.blake2b(value, digest_size=16).digest()] += count
     if options.most > 1 and max(counts.subjects.values(), default=0) > options.most:
         raise RefusedError(

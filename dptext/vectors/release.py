@@ -336,7 +336,7 @@ class VectorRelease:
         """Return the digest of all that decides the vectors besides key and input."""
         recipe, options = self.settings.recipe, asdict(self.settings.options)
         contents = {"mechanism": self.mechanism.content}
-        base = pipeline.identity_of(recipe, self.lexicon.digest, contents, ())
+        base = pipeline.output_identity(recipe, self.lexicon.digest, contents, ())
         # Contents are in the table's digest: paths decide nothing.
         options.update(model=self.model_digest, public=None)
         return digest_of_data({"embed": options, "base": base})

@@ -218,7 +218,7 @@ def test_every_option_that_a_file_sets_is_one() -> None:
     }.items():
         options = {option.name for option in ALL[command].params}
         assert names <= options, command
-    for names in configuration.ASIDE.values():
+    for names in configuration.OVERRIDDEN.values():
         assert names <= {option.name for option in ALL["sanitize"].params}
 
 

@@ -216,10 +216,10 @@ def test_every_edit_of_a_signed_report_fails(
     honest: Path, recomputer: Recomputer
 ) -> None:
     """With a key nothing is free."""
-    key = signatures.of(PRIVATE, "key")
+    key = signatures.parse(PRIVATE, "key")
     side = honest.with_name(honest.name + SIDECAR)
     text = side.read_text()
-    signed = signatures.signed(text.encode(), key)
+    signed = signatures.sign(text.encode(), key)
     side.write_bytes(signed)
     assert judged(honest, recomputer, key) == []
     for name in (*FREE, "run.layout.delimiter"):

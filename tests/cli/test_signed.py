@@ -195,7 +195,7 @@ def test_findings_for_machines(keys: None) -> None:
 
 def test_reports_show_who_signed(keys: None, options: tuple[str, ...]) -> None:
     """Terminal, text and page name the key; only one that verifies is believed."""
-    key = signatures.of(PUBLIC, "key").id
+    key = signatures.parse(PUBLIC, "key").id
     words = ("--lexicon", options[1])
     for command, output in (("sanitize", "new.jsonl"), ("embed", "new.npy")):
         files = ("in.jsonl", "-f", "text", "-o", output, "--html", "new.html")

@@ -42,7 +42,7 @@ def _refused(ran: Ran, code: int, *said: str) -> None:
         (("--epsilon", "-1"), "epsilon"),
         (("--epsilon", "1e300"), "epsilon"),
         (("--epsilon", "501"), "too large to mean anything"),
-        (("--epsilon-per-text", "1"), "write --set"),
+        (("--epsilon-per-text", "1"), "No such option"),
         (("--risk", "0"), "--risk"),
         (("--risk", "nan"), "--risk"),
         (("--risk", "100%"), "--risk"),

@@ -14,7 +14,7 @@ import pytest
 
 from dptext import models, pipeline, profile, registry
 from dptext.errors import DptextError, LexiconError, MissingExtra, UsageError
-from dptext.pipeline import identity_of
+from dptext.pipeline import output_identity
 from dptext.randomness import RunKey
 from dptext.readers import ngrams
 from dptext.settings import Prepared, convert, digest_of_path
@@ -335,7 +335,7 @@ def test_every_setting_of_every_component_enters_the_identity(
     usual = profile.parse(
         {"mechanism": "laplace", "budget": {"name": "uniform", "epsilon": 3.0}}, "test"
     )
-    seen = {identity_of(usual, "lexicon", {}, ())}
+    seen = {output_identity(usual, "lexicon", {}, ())}
     count = 1
     now = convert(base, module.Params, "test")
     settings = [("", now)]
@@ -346,10 +346,12 @@ def test_every_setting_of_every_component_enters_the_identity(
             continue
         if (key, field) in ALIKE:
             plain = with_part(now)
-            same = (identity_of(each, "lexicon", {}, ()) for each in (plain, recipe))
+            same = (
+                output_identity(each, "lexicon", {}, ()) for each in (plain, recipe)
+            )
             assert len(set(same)) == 1
             continue
-        seen.add(identity_of(recipe, "lexicon", {}, ()))
+        seen.add(output_identity(recipe, "lexicon", {}, ()))
         count += 1
     assert len(seen) == count
 

@@ -1029,7 +1029,7 @@ def test_clusters_are_refused() -> None:
     from dptext.engine.job import Recipe
 
     with pytest.raises(UsageError, match="without Spark"):
-        Recipe.of(ready("http://127.0.0.1:9/v1"), RunKey.from_seed(1))
+        Recipe.from_pipeline(ready("http://127.0.0.1:9/v1"), RunKey.from_seed(1))
 
 
 @pytest.mark.slow

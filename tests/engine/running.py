@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dptext.engine.job import Job, Written
-from dptext.engine.run import Opened, Reports, Run
+from dptext.engine.run import JobOutputs, Reports, Run
 from dptext.engine.tally import Tally
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
@@ -19,6 +19,6 @@ def run(
     ready = Run(pipeline, key, warn=lambda line: None, **more)
     ready.tally = tally
     with Release() as release:
-        opened = Opened.of(job, Reports(), release)
+        opened = JobOutputs.open(job, Reports(), release)
         with ready.releasing(job, opened) as written:
             return written

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from dptext import formats
 from dptext.engine import source
-from dptext.engine.job import Done, FilePart, Job, Task, Worker
+from dptext.engine.job import FilePart, Job, Task, TaskResult, Worker
 from dptext.engine.tally import Start
 from dptext.errors import InputError
 from dptext.metrics import FIRST_TEXTS
@@ -52,11 +52,11 @@ class Upper(Worker):
         self._seen = seen
         self._key = RunKey.from_seed(0)
 
-    def _records(self, task: Task) -> Done:
+    def _records(self, task: Task) -> TaskResult:
         records = task.records
         texts = [tuple(text.upper() for text in record.texts) for record in records]
         self._seen += [(each.ordinal, each.texts) for each in records if each.texts]
-        return Done(cast(Any, None), texts, [], b"", Counter(), [])
+        return TaskResult(cast(Any, None), texts, [], b"", Counter(), [])
 
 
 class Outcome:

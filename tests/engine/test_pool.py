@@ -50,7 +50,7 @@ def built(lexicon: str, **other: Any) -> Pipeline:
 
 def spread(sanitizer: Pipeline, tasks: Iterable[Task]) -> Iterator[Any]:
     """Do tasks in two processes."""
-    recipe, meters = Recipe.of(sanitizer, KEY), Meters(sanitizer.lexicon)
+    recipe, meters = Recipe.from_pipeline(sanitizer, KEY), Meters(sanitizer.lexicon)
     with pool.started(recipe.worker, 2, Worker(sanitizer, KEY, meters)) as workers:
         yield from pool.spread(workers, tasks)
 
@@ -94,7 +94,7 @@ def test_bytes_and_reports_are_those_of_one_process(
         target = tmp_path / f"{jobs}" / "out.jsonl"
         target.parent.mkdir()
         job = Job((str(source),), str(target), Selection(), batch_size=batch, jobs=jobs)
-        tally = Tally.of(sanitizer.lexicon)
+        tally = Tally.begin(sanitizer.lexicon)
         written = running.run(job, sanitizer, KEY, tally)
         assert tally.texts == tally.records == 60
         tally.seconds = 1.0
@@ -115,7 +115,7 @@ def test_a_faulty_record_stops_the_run_without_output(
     source.write_text('{"text": "one"}\n' * 9 + "{\n")
     job = Job((str(source),), str(target), Selection(), batch_size=2, jobs=2)
     with pytest.raises(InputError, match=r"in\.jsonl:10"):
-        running.run(job, sanitizer, KEY, Tally.of(sanitizer.lexicon))
+        running.run(job, sanitizer, KEY, Tally.begin(sanitizer.lexicon))
     assert not target.exists()
 
 

@@ -46,7 +46,7 @@ def _run(
         names.append(str(path))
     target = folder / "out.txt"
     job = Job(tuple(names), str(target), Selection(), on_error=on_error)
-    tally = Tally.of(ready.lexicon, Start(start))
+    tally = Tally.begin(ready.lexicon, Start(start))
     written = running.run(job, ready, KEY, tally)
     data = target.read_bytes()
     assert written.sha256 == hashlib.sha256(data).hexdigest()
@@ -87,7 +87,7 @@ def test_progress_counts(ready: Pipeline, tmp_path: Path) -> None:
         Job((str(source),), str(tmp_path / "o"), Selection(), batch_size=64),
         ready,
         KEY,
-        Tally.of(ready.lexicon),
+        Tally.begin(ready.lexicon),
         progress=lambda: nullcontext(lambda *each: progress.append(each)),
     )
     assert [records for records, _ in progress] == [*range(64, 600, 64), 600]

@@ -107,7 +107,7 @@ def test_what_is_observed_goes_on_where_it_ended(
 ) -> None:
     """A tally knows how many texts came before, for what is measured on the first."""
     monkeypatch.setattr(similarity, "_TEXTS", 3)
-    tally = Tally.of(LEXICON)
+    tally = Tally.begin(LEXICON)
     for _ in range(3):
         words = TOKENIZER.words(LEXICON.words[:2])
         joined = Joined([], words.ids, np.array(LEXICON.words[:2], object))

@@ -59,7 +59,7 @@ def test_the_figures_are_those_of_the_run_itself() -> None:
     """PP, LOW and CS from two files equal what sanitize counts while it writes them."""
     ready = built()
     given = texts(50)
-    tally = Tally.of(LEXICON)
+    tally = Tally.begin(LEXICON)
     after = privatized(ready, given, tally)
     result = evaluate(map(Pair, given, after), LEXICON, EvaluationSettings(), ready)
     metrics = tally.meters.results(tally.counted)

@@ -208,7 +208,7 @@ TARGETS: dict[str, tuple[Target, Callable[[], bytes]]] = {
     "zst": (unpack(".zst"), lambda: __import__("zstandard").compress(_ROWS)),
     "bz2": (unpack(".bz2"), lambda: __import__("bz2").compress(_ROWS)),
     "xz": (unpack(".xz"), lambda: __import__("lzma").compress(_ROWS)),
-    "profile": (read_profile, profile.path_of("balanced").read_bytes),
+    "profile": (read_profile, profile.find_file("balanced").read_bytes),
     "policy": (
         read_policy,
         lambda: b"notion: LDP\nmax_epsilon: 9\nallow: [number]\nmax_risk: 20%\n",

@@ -175,20 +175,20 @@ def test_folder_that_cannot_be_read(open_folder: Path) -> None:
     inside.mkdir(parents=True)
     (tmp_path / "x" / "a.txt").write_text("the\n")
     given = ([str(tmp_path / "x")], str(tmp_path / "o"), None, print)
-    assert len(outputs.outputs_of(*given)) == 1
+    assert len(outputs.pair_outputs(*given)) == 1
     inside.chmod(0)
     me = os.geteuid()
     try:
         if me == 0:
             os.seteuid(65534)
         with pytest.raises(InputError, match=r"x/y: Permission denied"):
-            outputs.outputs_of(*given)
+            outputs.pair_outputs(*given)
     finally:
         os.seteuid(me)
         inside.chmod(0o755)
     (tmp_path / "x" / "link").symlink_to(inside)
     with pytest.raises(InputError, match="a link to a folder, which is not followed"):
-        outputs.outputs_of(*given)
+        outputs.pair_outputs(*given)
 
 
 def test_file_that_changes_while_it_is_read(tmp_path: Path) -> None:

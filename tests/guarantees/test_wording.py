@@ -18,7 +18,7 @@ from dptext.guarantees.statement import Statement
 from dptext.report import answer, verify
 from dptext.report.blocks import Badge
 from dptext.report.document import Document
-from dptext.report.recompute import risk_of
+from dptext.report.recompute import known_risk
 from dptext.types import ONE, Guarantee, Metric, MetricKind, Notion
 from tests.guarantees import test_sentences
 from tests.report.pages import internal_report
@@ -90,7 +90,7 @@ def test_what_check_finds_does_not_follow_from_prose(tmp_path: Path) -> None:
 def judged(document: Document, policy: ExportPolicy) -> list[str]:
     """Return what a report lacks by a policy, and its contradictions."""
     return [
-        *verify._terms(document, risk_of(document), policy),
+        *verify._terms(document, known_risk(document), policy),
         *verify._classes(document.guarantee, policy),
         *verify._contradictions(document),
     ]

@@ -141,7 +141,7 @@ def internal_report(
     source = folder / "in.txt"
     source.write_text(text)
     job = Job((str(source),), str(folder / "out.txt"), Selection())
-    tally = Tally.of(ready.lexicon)
+    tally = Tally.begin(ready.lexicon)
     key = RunKey.fresh()
     measures = PublicMeasures.measure(ready)
     written = running.run(job, ready, key, tally)

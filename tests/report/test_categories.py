@@ -54,10 +54,10 @@ def test_a_report_has_categories_with_enough_words() -> None:
         InContext("A", "", (reading("ngram", any=(90, 0.3), health=(60, 0.25)),)),
         InContext("B", "", (reading("ngram", any=(80, 0.2), health=(49, 1.0)),)),
     ]
-    one, two = ReaderFigures.of(corpora)
+    one, two = ReaderFigures.from_measured(corpora)
     assert (one.special, one.categories) == (0.3, {"health": 0.25})
     assert (two.special, two.categories) == (0.2, {})
-    written = ReaderFigures.of(
+    written = ReaderFigures.from_measured(
         [InContext("A", "", (reading("as written", any=(90, 0.05)),))]
     )
     known = Attackers(risk=None, risk_note="", written=written, readers=(one, two))
@@ -77,7 +77,7 @@ def test_a_report_has_categories_with_enough_words() -> None:
 
 def test_reports_without_them_show_no_table() -> None:
     """As of an evaluation whose lexicon has no lists."""
-    figures = ReaderFigures.of([InContext("A", "", (reading("ngram"),))])
+    figures = ReaderFigures.from_measured([InContext("A", "", (reading("ngram"),))])
     known = Attackers(risk=None, risk_note="", readers=figures)
     titles = [
         each.columns[0].name

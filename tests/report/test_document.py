@@ -88,7 +88,7 @@ def test_report_of_several_outputs_names_none(tmp_path: Path) -> None:
         ready,
         job,
         RunKey.fresh(),
-        Tally.of(ready.lexicon),
+        Tally.begin(ready.lexicon),
         written,
         PublicMeasures.measure(ready, with_risk=False),
     )

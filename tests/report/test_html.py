@@ -220,7 +220,7 @@ def test_points_lie_where_their_values_say(
 @given(finite, finite)
 def test_ticks_are_round_and_inside(low: float, high: float) -> None:
     """A scale holds its values and has two to fifteen ticks, all inside."""
-    scale = html.Scale.of([low, high], 0.0, 100.0)
+    scale = html.Scale.fit([low, high], 0.0, 100.0)
     assert 2 <= len(scale.ticks) <= 15
     assert all(-1e-6 <= scale.at(t) <= 100 + 1e-6 for t in scale.ticks)
     rounding = 1e-9 * (scale.high - scale.low)

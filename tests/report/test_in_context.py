@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import dptext
-from dptext.report import answer, html, plan, views
+from dptext.report import answer, html, plan, trade
 from dptext.report.blocks import Chart
 from dptext.report.document import Document
 from tests.report.pages import internal_report, panel, planned, rendered
@@ -151,7 +151,7 @@ def test_the_plan_says_it_in_the_same_words() -> None:
 
 def test_labels_of_the_picture_keep_apart() -> None:
     """No two stand in one another's box, some 30 wide and 12 high."""
-    chart, _ = views.trade(measured())
+    chart, _ = trade.blocks(measured())
     assert isinstance(chart, Chart)
     labels = [each for line in html.drawn(chart).lines for each in line.labels]
     assert len(labels) > 5
@@ -161,7 +161,7 @@ def test_labels_of_the_picture_keep_apart() -> None:
 
 def test_the_picture_marks_the_setting_of_a_run() -> None:
     """Measured risks, each with what is found and kept; other settings have none."""
-    chart, _ = views.trade(measured())
+    chart, _ = trade.blocks(measured())
     assert isinstance(chart, Chart)
     (_, points), (name, mine) = chart.lines
     assert {"6%", "10%", "13%", "20%", "30%"} <= {point.note for point in points}
@@ -172,7 +172,7 @@ def test_the_picture_marks_the_setting_of_a_run() -> None:
         assert values[0] < values[len(values) // 2] < values[-1]
     run = measured().run
     other = replace(run, settings={**run.settings, "budget": {"epsilon": 3}})
-    assert views.trade(replace(measured(), run=other)) == []
+    assert trade.blocks(replace(measured(), run=other)) == []
     words = measured().words
     assert words is not None
-    assert not views.trade(replace(measured(), words=replace(words, readers=())))
+    assert not trade.blocks(replace(measured(), words=replace(words, readers=())))

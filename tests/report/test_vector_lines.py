@@ -21,7 +21,7 @@ MEASURES = Measures(
 
 def test_the_better_guess_counts() -> None:
     """Of the nearest word and the best guess; what needs no vector stands beside it."""
-    attacker, kept = vector_lines.of_measures(MEASURES)
+    attacker, kept = vector_lines.attack_lines(MEASURES)
     assert attacker.figures["found"] == 0.5
     assert "finds 50% of originals among 1,000 words" in attacker.sentence
     assert "without the vector 5%" in attacker.sentence
@@ -30,7 +30,7 @@ def test_the_better_guess_counts() -> None:
 
 def test_who_has_the_seed_needs_no_guess() -> None:
     """No figure of a guess is shown."""
-    (line,) = vector_lines.of_measures(None)
+    (line,) = vector_lines.attack_lines(None)
     assert line.figures == {"found": None}
 
 

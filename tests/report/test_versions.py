@@ -52,7 +52,7 @@ def checked(
     version: str = OTHER,
 ) -> Ran:
     """Check an output whose report was edited, as one of another version."""
-    side = exports.beside(out)
+    side = exports.sidecar_path(out)
     honest = side.read_bytes()
     report = json.loads(honest)
     report["run"]["dptext"] = version
@@ -61,7 +61,7 @@ def checked(
     report["run"]["settings_digest"] = hashlib.sha256(settings).hexdigest()
     data = json.dumps(report).encode()
     if "--verify-key" in options:
-        data = signatures.signed(data, signatures.of(PRIVATE, "key"))
+        data = signatures.sign(data, signatures.parse(PRIVATE, "key"))
     side.write_bytes(data)
     try:
         return here("check", str(out), *options)
@@ -177,7 +177,7 @@ def test_samples_of_another_version_are_not_verified(drawn: Path) -> None:
         report["words"]["risk"]["success"] -= 0.05
 
     assert ADVICE in checked(drawn, lower).out.decode()
-    this = json.loads(exports.beside(drawn).read_bytes())["run"]["dptext"]
+    this = json.loads(exports.sidecar_path(drawn).read_bytes())["run"]["dptext"]
     ran = checked(drawn, lower, version=this)
     assert b"words.risk.success does not follow from the settings" in ran.out
 

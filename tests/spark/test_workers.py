@@ -57,7 +57,7 @@ def test_tasks_in_any_order_write_what_one_machine_writes(tmp_path: Path) -> Non
     counts = [count(job, to_end=True) for job in jobs]
     assert counts == [Start(8, 7), Start(7, 7)]
     starts = [Start(0, 0), Start(8, 7)]
-    shipped = spark.Shipped(Recipe.of(run.pipeline, KEY))
+    shipped = spark.Shipped(Recipe.from_pipeline(run.pipeline, KEY))
     work = pickle.loads(
         pickle.dumps(
             partial(make_private, shipped=shipped, measures=run.measures, sidecar=True)
@@ -82,7 +82,7 @@ def test_what_goes_wrong_comes_back(tmp_path: Path) -> None:
     run = run_of(tmp_path)
     job = Job((str(tmp_path / "none.jsonl"),), str(tmp_path / "out"), Selection())
     assert isinstance(count(job, to_end=False), UsageError)
-    recipe = Recipe.of(run.pipeline, KEY)._replace(digest="another")
+    recipe = Recipe.from_pipeline(run.pipeline, KEY)._replace(digest="another")
     work = partial(
         make_private,
         shipped=spark.Shipped(recipe),

@@ -1,0 +1,566 @@
+"""The sections of a report as data: how records were read, figures, counts, the file.
+
+`dptext.report.document` puts them together. Descriptions of fields go to `schema.json`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from msgspec import Meta
+
+from dptext import formats
+from dptext.guarantees.claims import SubjectLimit
+from dptext.measures.bayes_risk import Risk, Share
+from dptext.measures.public import Deniability, NoRisk, PublicMeasures
+from dptext.models.server_use import ServerAsked, ServerUse
+from dptext.report.attackers import ReaderFigures
+from dptext.report.whole_texts import TopicFigures
+from dptext.tokens import kinds, lists
+from dptext.tokens.policy import Policy, WordClass
+from dptext.types import Selection
+from dptext.vectors import Measures
+
+if TYPE_CHECKING:
+    from dptext.engine.tally import Tally
+    from dptext.pipeline import Pipeline
+    from dptext.vectors.job import Counts
+    from dptext.vectors.release import VectorRelease
+
+# In patterns, `$` alone would let a line end follow.
+Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
+Count = Annotated[int, Meta(ge=0)]
+# A version of dptext as packages write it: no words, so that a report claims nothing.
+Release = Annotated[
+    str, Meta(pattern=r"^[0-9]{1,4}(\.[0-9]{1,6}){1,3}((a|b|rc)[0-9]{1,3})?$(?!\n)")
+]
+_Encoding = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,32}$(?!\n)")]
+_Hex = Annotated[str, Meta(pattern=r"^[0-9a-f]{1,128}$(?!\n)")]
+_Key = Literal["system", "key-file", "seed"]
+# Attributes of a selection that a layout holds unchanged.
+_FROM_SELECTION = (
+    "id_field",
+    "missing",
+    "delimiter",
+    "quoting",
+    "header",
+    "encoding",
+    "escapes",
+    "dropped",
+    "pseudonyms",
+)
+# Options that only some formats take.
+_FORMAT_OPTIONS = ("missing", "delimiter", "quoting", "header", "encoding", "escapes")
+# Texts with a larger share of words unknown to the lexicon are in another language.
+_UNKNOWN = 1 / 3
+# By the codes of treatments (dptext.tokens.policy).
+_TREATED = (
+    "replaced",
+    "copied",
+    "masked",
+    "left out",
+    "random digits",
+    "made new",
+    "kept as layout",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How the settings of a run say that records are read; nothing of their content."""
+
+    format: Annotated[
+        str | None,
+        Meta(description="Name of the format; null if the outputs have several."),
+    ]
+    fields: Annotated[
+        tuple[str, ...] | None,
+        Meta(
+            description=(
+                "Names of the private fields; null if the whole input is text, as "
+                "strings of JSON may be, too."
+            )
+        ),
+    ]
+    id_field: Annotated[
+        str | None, Meta(description="Field that names records, copied to the output.")
+    ] = None
+    missing: Annotated[
+        Literal["fail", "pass"],
+        Meta(description="Records that lack a private field stop the run or pass."),
+    ] = "fail"
+    delimiter: Annotated[
+        Annotated[str, Meta(max_length=1)] | None,
+        Meta(description="Delimiter of a table; null if its header tells it."),
+    ] = None
+    quoting: Annotated[
+        bool, Meta(description="Whether quotes enclose fields of a table.")
+    ] = True
+    header: Annotated[
+        bool, Meta(description="Whether a table begins with the names of its columns.")
+    ] = True
+    encoding: Annotated[
+        _Encoding | None, Meta(description="Encoding of text; null for UTF-8.")
+    ] = None
+    escapes: Annotated[
+        Literal["backslash", "none"] | None,
+        Meta(
+            description=(
+                "Meaning of backslashes in a table; null if no private field has any."
+            )
+        ),
+    ] = None
+    dropped: Annotated[
+        tuple[str, ...],
+        Meta(description="Fields of the input that the output leaves out."),
+    ] = ()
+    pseudonyms: Annotated[
+        tuple[str, ...],
+        Meta(
+            description=(
+                "Fields whose values are keyed tokens, without differential privacy."
+            )
+        ),
+    ] = ()
+    shuffled: Annotated[
+        bool, Meta(description="Whether the output has its records in random order.")
+    ] = False
+
+    @classmethod
+    def from_selection(
+        cls, selection: Selection, names: Collection[str], *, shuffled: bool = False
+    ) -> Layout:
+        """Say how the records of outputs in these formats were read."""
+        if set(names) == {"text"}:  # without fields, whatever is named of others
+            selection = replace(selection, fields=(), dropped=(), pseudonyms=())
+        layout = cls(
+            format=next(iter(names)) if len(names) == 1 else None,
+            fields=selection.fields or None,
+            **{name: getattr(selection, name) for name in _FROM_SELECTION},
+            shuffled=shuffled,
+        )
+        return layout.that_applies(names)
+
+    def that_applies(self, names: Collection[str]) -> Layout:
+        """Return it with the defaults of options that none of these formats takes.
+
+        The environment and a file of settings may name a delimiter for all inputs.
+        """
+        read = [formats.find(None, name) for name in names]
+        needed = {name: formats.REQUIREMENTS[name] for name in _FORMAT_OPTIONS}
+        unused = [
+            name
+            for name, each in needed.items()
+            if read and not any(map(each.is_met, read))
+        ]
+        usual = Selection()
+        return replace(self, **{name: getattr(usual, name) for name in unused})
+
+    def selection(self, longest: int) -> Selection:
+        """Return how to read such records, of at most so many bytes."""
+        named = {name: getattr(self, name) for name in _FROM_SELECTION}
+        there = Selection(
+            self.fields or (),
+            max_record_bytes=longest,
+            strings=self.fields is None and self.format != "text",
+            **named,
+        )
+        return there.output_selection()
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """The ledger that records an output."""
+
+    ledger: Annotated[_Hex, Meta(description="Id of the ledger.")]
+    entry: Annotated[
+        _Hex | None,
+        Meta(description="Entry of the output; null for a report of several outputs."),
+    ]
+    limits: Annotated[
+        SubjectLimit,
+        Meta(description="Limits of each subject in all recorded outputs."),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Versions, settings, lexicon and layout of a run."""
+
+    dptext: Annotated[Release, Meta(description="Version of dptext.")]
+    algorithm: Annotated[
+        str, Meta(description="Algorithm that turns the key into random bits.")
+    ]
+    profile: Annotated[str, Meta(description="Name of the profile, with changes.")]
+    settings: Annotated[
+        dict[str, Any], Meta(description="The resolved profile, epsilon included.")
+    ]
+    settings_digest: Annotated[Digest, Meta(description="SHA-256 of the settings.")]
+    lexicon: Annotated[
+        str, Meta(description="Name of the lexicon, or of the sentence model.")
+    ]
+    lexicon_digest: Annotated[
+        str,
+        Meta(
+            description="Digest of the lexicon's content; empty for a sentence model."
+        ),
+    ]
+    key: Annotated[_Key, Meta(description="Source of randomness.")]
+    layout: Annotated[Layout, Meta(description="How records were read.")]
+    recorded: Annotated[
+        Recorded | None,
+        Meta(description="The ledger that records the run; null without one."),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class WordSection:
+    """Figures of attackers on released words, and the public data behind them."""
+
+    risk: Annotated[
+        Risk | None,
+        Meta(
+            description=(
+                "Success of the best guess of a word from one draw; a public report "
+                "leaves out its frequency bands."
+            )
+        ),
+    ]
+    risk_note: Annotated[
+        str, Meta(description="Meaning of the risk, or why there is none.")
+    ]
+    vocabulary: Annotated[Count, Meta(description="Number of words of the lexicon.")]
+    dimensions: Annotated[
+        Count, Meta(description="Number of dimensions of its vectors.")
+    ]
+    prior: Annotated[
+        str,
+        Meta(description="Source of its word frequencies; empty in a public report."),
+    ] = ""
+    no_risk: Annotated[
+        NoRisk | None, Meta(description="Why there is no risk; null if there is one.")
+    ] = None
+    deniability: Annotated[
+        Deniability | None, Meta(description="Figures of plausible deniability.")
+    ] = None
+    readers: Annotated[
+        tuple[ReaderFigures, ...],
+        Meta(
+            description=(
+                "Findings of readers of whole texts in draws of public texts in the "
+                "language of the lexicon, at the risk readers_risk (a lower limit) or, "
+                "if that is null, under these settings."
+            )
+        ),
+    ] = ()
+    written: Annotated[
+        tuple[ReaderFigures, ...],
+        Meta(
+            description=(
+                "Share of written words of such texts that are the original, under "
+                "these settings."
+            )
+        ),
+    ] = ()
+    readers_risk: Annotated[
+        Share | None,
+        Meta(
+            description=(
+                "The smaller risk at which readers were measured; null for these "
+                "settings."
+            )
+        ),
+    ] = None
+    language: Annotated[
+        str, Meta(description="Code of the language of the lexicon.")
+    ] = ""
+    decoder_files: Annotated[
+        dict[str, str],
+        Meta(description="Digests of the files of the decoder, by setting."),
+    ] = field(default_factory=dict)
+    list_files: Annotated[
+        dict[str, str], Meta(description="Digests of the files of lists, by path.")
+    ] = field(default_factory=dict)
+    topics: Annotated[
+        TopicFigures | None,
+        Meta(
+            description=(
+                "Figures if whole texts become topics; null if words are replaced."
+            )
+        ),
+    ] = None
+
+    @classmethod
+    def from_pipeline(cls, pipeline: Pipeline, measures: PublicMeasures) -> WordSection:
+        """Return what public data alone say of a pipeline."""
+        lexicon = pipeline.lexicon
+        return cls(
+            risk=measures.risk,
+            risk_note=measures.risk_note,
+            vocabulary=len(lexicon.words),
+            dimensions=lexicon.vectors.shape[1],
+            prior=str(lexicon.meta.get("prior", "not stated")),
+            no_risk=measures.no_risk,
+            deniability=measures.deniability,
+            readers=ReaderFigures.from_measured(measures.in_context),
+            written=ReaderFigures.from_measured(measures.written),
+            readers_risk=measures.readers_risk,
+            language=lexicon.language,
+            decoder_files=dict(pipeline.decoder.content),
+            list_files=lists.digests(pipeline.profile.tokens),
+            topics=TopicFigures.from_pipeline(pipeline),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class VectorSection:
+    """Figures of released vectors, and how they are made."""
+
+    measures: Annotated[
+        Measures | None,
+        Meta(description="Figures of attackers and distances; null for a seeded run."),
+    ]
+    dimensions: Annotated[Count, Meta(description="Number of dimensions of a vector.")]
+    epsilon_each: Annotated[float, Meta(description="Epsilon of one vector, in nats.")]
+    step: Annotated[
+        float,
+        Meta(
+            description=(
+                "Step of the public grid of released values; 0 for public points off a "
+                "grid."
+            )
+        ),
+    ]
+    table_digest: Annotated[
+        Digest,
+        Meta(
+            description=(
+                "Digest of the vectors before noise: those of the lexicon, weighted if "
+                "the settings weight them, or of the sentence model."
+            )
+        ),
+    ]
+
+    @classmethod
+    def from_release(
+        cls, release: VectorRelease, measures: Measures | None
+    ) -> VectorSection:
+        """Return what public data alone say of a release."""
+        return cls(
+            measures=measures,
+            dimensions=release.dimensions,
+            epsilon_each=release.epsilon,
+            step=release.mechanism.step(release.epsilon),
+            table_digest=release.lexicon.digest,
+        )
+
+
+def treatment(policy: Policy) -> dict[str, str]:
+    """Say for each class of token what happens to it."""
+    names = zip(kinds.NAMES, policy.treatments.tolist(), strict=False)
+    treated = {name: _TREATED[code] for name, code in names}
+    # Classes that a policy has only on demand.
+    asked = {each.kind for each in policy.classes}
+    asked |= {kinds.COMMON} if policy.common else set()
+    every = {each.kind for each in WordClass} | {kinds.COMMON}
+    optional = {kinds.NAMES[kind] for kind in every - asked}
+    return {name: how for name, how in treated.items() if name not in optional}
+
+
+@dataclass(frozen=True, slots=True)
+class WordCounts:
+    """Counts of texts whose words were replaced."""
+
+    tokens: Annotated[dict[str, int], Meta(description="Number of tokens by class.")]
+    treatment: Annotated[
+        dict[str, str], Meta(description="Treatment of each class of token.")
+    ]
+    share_copied: Annotated[
+        float,
+        Meta(
+            description=(
+                "Share of tokens copied, of those that are neither punctuation nor "
+                "space."
+            )
+        ),
+    ]
+    metrics: Annotated[
+        dict[str, dict[str, int | float | str | None]],
+        Meta(
+            description=(
+                "Metrics by name, of the written words; none for rewritten texts, in "
+                "which no word stands for another."
+            )
+        ),
+    ]
+    describes: Annotated[
+        Literal["drawn words", "decoded words", "rewritten texts"],
+        Meta(description="The words that metrics describe."),
+    ]
+    epsilon_per_text: Annotated[
+        dict[str, float],
+        Meta(
+            description=(
+                "Epsilon of texts, in nats: least, quantiles, largest and total."
+            )
+        ),
+    ]
+    words_per_second: Annotated[float, Meta(description="Speed of the whole run.")]
+    fields: Annotated[
+        dict[str, int],
+        Meta(
+            description=(
+                "Number of records with each selected field, null or not; empty for "
+                "plain text."
+            )
+        ),
+    ] = field(default_factory=dict)
+    forms: Annotated[
+        dict[str, int],
+        Meta(
+            description=(
+                "Number of pieces of each form, markup and fixed expressions included."
+            )
+        ),
+    ] = field(default_factory=dict)
+    used: Annotated[
+        ServerUse | None,
+        Meta(description="All requests to a third party; null without one."),
+    ] = None
+
+    @property
+    def other_language(self) -> bool:
+        """Tell whether over a third of the words are not in the lexicon."""
+        known = sum(self.tokens.get(key, 0) for key in ("word", "stop_word", "common"))
+        unknown = self.tokens.get("unknown", 0)
+        return unknown > _UNKNOWN * (known + unknown)
+
+    @classmethod
+    def from_tally(cls, pipeline: Pipeline, tally: Tally) -> WordCounts:
+        """Return what a run counted."""
+        counted, meters = tally.counted, tally.meters
+        tokens = dict(zip(kinds.NAMES, counted.tokens.tolist(), strict=False))
+        treated = treatment(pipeline.profile.tokens)
+        tokens = {name: number for name, number in tokens.items() if name in treated}
+        wordlike = tokens.keys() - kinds.MARK_NAMES
+        total = sum(tokens[name] for name in wordlike)
+        copied = sum(tokens[name] for name in wordlike if treated[name] == "copied")
+        describes = "drawn words"
+        if pipeline.rewrites:
+            describes = "rewritten texts"
+        elif pipeline.profile.decoder.params.reads:
+            describes = "decoded words"
+        return cls(
+            tokens=tokens,
+            treatment=treated,
+            share_copied=copied / total if total else 0.0,
+            metrics={} if pipeline.rewrites else meters.results(counted),
+            describes=describes,  # type: ignore[arg-type]
+            epsilon_per_text=meters.epsilons.result(counted.epsilons),
+            words_per_second=counted.words / tally.seconds if tally.seconds else 0.0,
+            fields=dict(tally.fields),
+            forms=dict(sorted(counted.forms.items())),
+            used=pipeline.decoder.used,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class VectorCounts:
+    """Counts of texts that became vectors."""
+
+    words: Annotated[int, Meta(description="Number of words.")]
+    vectors: Annotated[int, Meta(description="Number of vectors.")]
+    most_of_one: Annotated[
+        int | None,
+        Meta(
+            description=(
+                "Largest number of vectors of one subject; null without subjects."
+            )
+        ),
+    ]
+    epsilon_of_one: Annotated[
+        float | None,
+        Meta(
+            description=(
+                "Loss of these together, in nats, at the statement's delta if it has "
+                "one."
+            )
+        ),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Private:
+    """Functions of the private text, for its owner only."""
+
+    inputs: Annotated[tuple[str, ...], Meta(description="Paths of the inputs.")]
+    records: Annotated[int, Meta(description="Number of records.")]
+    faults: Annotated[
+        int, Meta(description="Number of records left out because they cannot be read.")
+    ]
+    texts: Annotated[int, Meta(description="Number of texts.")]
+    seconds: Annotated[float, Meta(description="Duration of the run.")]
+    words: Annotated[
+        WordCounts | None, Meta(description="Counts of words; null for vectors.")
+    ]
+    vectors: Annotated[
+        VectorCounts | None, Meta(description="Counts of vectors; null for words.")
+    ]
+    warnings: Annotated[
+        tuple[str, ...],
+        Meta(
+            description=(
+                "Warnings of the run, which depend on the private text, as does their "
+                "absence."
+            )
+        ),
+    ] = ()
+
+    @classmethod
+    def from_counts(
+        cls,
+        inputs: Sequence[str],
+        counts: Tally | Counts,
+        words: WordCounts | None = None,
+        vectors: VectorCounts | None = None,
+    ) -> Private:
+        """Return counts; paths as JSON can hold them: other bytes are escaped."""
+        shown = tuple(
+            path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+            for path in inputs
+        )
+        numbers = counts.records, counts.faults, counts.texts, counts.seconds
+        return cls(shown, *numbers, words, vectors)
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """The released file."""
+
+    file: Annotated[
+        str | None, Meta(description="Base name; null for standard output.")
+    ]
+    bytes: Annotated[Count, Meta(description="Size.")]
+    sha256: Annotated[Digest, Meta(description="SHA-256 of the file.")]
+    copied: Annotated[
+        tuple[str, ...] | None,
+        Meta(
+            description=(
+                "Fields copied unchanged; null if the file does not name all of its "
+                "fields in one place, as a header or schema does."
+            )
+        ),
+    ] = None
+    columns: Annotated[
+        tuple[str, ...] | None,
+        Meta(description="Columns of a file of vectors; null for words."),
+    ] = None
+    rows: Annotated[
+        Count | None, Meta(description="Rows of a file of vectors; null for words.")
+    ] = None
+    used: Annotated[
+        ServerAsked | None,
+        Meta(description="The third party that decoded draws; null without one."),
+    ] = None

@@ -1,0 +1,83 @@
+"""The chart of words found against topics kept, by the risk that a user chooses.
+
+From figures that ship (python -m tools.readers), of public news: how much the strongest
+measured reader finds, and how often a classifier that learned topics from private texts
+sorts others right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from dptext import cache
+from dptext.measures.calibrate import Rung, shipped_readers
+from dptext.measures.context_risk import InContext
+from dptext.report.attackers import ReaderFigures
+from dptext.report.blocks import Axis, Block, Chart, More, Paragraph, Point
+from dptext.report.document import Document
+from dptext.report.figures import percent, share, whole
+
+_KIND, _CLASSIFIER = "news", "tfidf"
+
+
+def blocks(document: Document) -> list[Block]:
+    """Return the chart with the setting of a run marked, and a note on its source.
+
+    Empty unless the readers of its report were measured at several risks.
+    """
+    budget = document.run.settings.get("budget")
+    risk = budget.get("risk") if isinstance(budget, dict) else None
+    points: dict[float, Point] = {}
+    originals = 0.0
+    for rung, corpora in _ladder(document, risk):
+        for corpus in corpora:
+            learned = {each.classifier: each for each in corpus.learned}
+            if corpus.kind == _KIND and _CLASSIFIER in learned:
+                best = max(each.success for each in corpus.readings)
+                topics = learned[_CLASSIFIER]
+                points.setdefault(rung, Point(best, topics.private, whole(rung)))
+                originals = originals or topics.original
+    if len(points) < 2 or risk not in points:
+        return []
+    chosen = points[risk]
+    lines = [
+        ("risk setting", [*points.values()]),
+        (f"this run, {chosen.note}", [chosen]),
+    ]
+    across = Axis("words that the strongest measured attacker finds", percent)
+    up = Axis("topics kept", percent)
+    note = (
+        "Public news. Topics kept: the share of texts that a classifier trained on "
+        f"such texts sorts right; {share(originals)} for originals."
+    )
+    chart = Chart("What each risk setting trades", across, up, lines, labelled=True)
+    return [chart, More((Paragraph(note, "note"),))]
+
+
+def _ladder(
+    document: Document, risk: object
+) -> list[tuple[float, tuple[InContext, ...]]]:
+    """Return what was measured at each risk of the ladder of a report's readers."""
+    words = document.words
+    if words is None or not words.readers or not isinstance(risk, float):
+        return []
+    file = shipped_readers()
+    measured: Mapping[str, object] = cache.shipped_entry(file, "readers") or {}
+    ladders = msgspec.convert(
+        cache.shipped_entry(file, "ladders") or {}, dict[str, dict[str, Rung]]
+    )
+
+    def corpora(rung: Rung) -> tuple[InContext, ...]:
+        found = measured.get(rung.readers, ())
+        return msgspec.convert(found, tuple[InContext, ...])
+
+    for ladder in ladders.values():
+        chosen = ladder.get(f"{risk:g}")
+        if chosen is None:
+            continue
+        # Of several ladders only the one measured for this report's settings.
+        if ReaderFigures.from_measured(corpora(chosen)) == words.readers:
+            return sorted((float(at), corpora(rung)) for at, rung in ladder.items())
+    return []

@@ -1,0 +1,61 @@
+"""How often a word is drawn: for each place, once in a record, or once in a run.
+
+token: every word of a text anew. record: once for each distinct word of a record.
+data-set: once for each distinct word of a run, in any order of the records, from a
+table with one row for each word of the vocabulary. The last two show which words are
+equal, and the statement says so. All words outside the vocabulary count as one word,
+and so do all numbers of one element; a drawn element is written as a new number at each
+place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from dptext.randomness import RandomBits, Randomness
+from dptext.types import Eps, Ids, Ints, Record
+
+Draw = Callable[[Ids, Eps, RandomBits], Ids]
+# No record has this ordinal: the nonce of words that are drawn once for a whole run.
+_RUN = Record(-2, (), None)
+
+
+def draw_by_record(
+    ids: Ids, eps: Eps, bits: RandomBits, records: Ints, draw: Draw
+) -> Ids:
+    """Draw each distinct word of a record once, by the random bits of its first.
+
+    ids, eps (n,), one row of bits each; records (n,) the record of each word,
+    non-decreasing. Returns (n,) drawn words.
+    """
+    # Unknown words are -1: one more than there are rows to tell records apart.
+    pairs = records * (int(ids.max(initial=0)) + 2) + ids + 1
+    _, first, which = np.unique(pairs, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    positions = first[order]
+    drawn = np.empty(len(first), np.int32)
+    drawn[order] = draw(ids[positions], eps[positions], bits.take(positions))
+    return drawn[which]
+
+
+class RunTable:
+    """What each word of the vocabulary becomes in one run; drawn when first met."""
+
+    def __init__(self, size: int, randomness: Randomness) -> None:
+        nonce = randomness.nonce(_RUN)
+        # One row for each word and the last for unknown words, reached as -1.
+        self._bits = randomness.bits([nonce], np.zeros(size + 1, np.int64))
+        self._drawn = np.full(size + 1, -1, np.int32)
+
+    def draw(self, ids: Ids, eps: Eps, draw: Draw) -> Ids:
+        """Return what ids become; the draw of a word depends on nothing but its row."""
+        rows = np.where(ids < 0, len(self._drawn) - 1, ids).astype(np.int64)
+        new, first = np.unique(rows, return_index=True)
+        missing = self._drawn[new] < 0
+        new, first = new[missing], first[missing]
+        if len(new):
+            bits = self._bits.take(new)
+            self._drawn[new] = draw(ids[first], eps[first], bits)
+        return self._drawn[rows]
