@@ -222,7 +222,7 @@ def test_choices_set_nothing_aside_that_overrides_say(tmp_path: Path) -> None:
 
     def recipe(overrides: dict[str, Any], **chosen: Any) -> Any:
         given: Any = {"lexicon": file, "epsilon": 3.0, **chosen}
-        return Call("readable", overrides, given).pipeline.profile
+        return Call("balanced", overrides, given).pipeline.profile
 
     off = recipe({"decoder": {"name": "none"}}, mechanism="rank")
     assert off.decoder.name == "none"

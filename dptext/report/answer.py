@@ -181,7 +181,7 @@ def blocks(lines: Sequence[Line], warnings: Sequence[str] = ()) -> tuple[Block, 
 
     Warnings shorten the other lines first, and then lengthen the answer.
     """
-    said = {line.name: _cut(line.sentence, 2) for line in lines}
+    said = {line.name: _cut(line.short or line.sentence, 2) for line in lines}
     if "anonymous" in said:  # it says this, too
         said.pop("original", None)
     wanted = min(sum(map(_height, warnings)), _WARNING_LINES)
@@ -243,10 +243,11 @@ def _private(document: Document, released: RunOutputs) -> Line:
     figures: JsonObject = {}
     if is_of_topics(document):
         sentence = f"texts{named} became topics"
+    short = sentence
     if private is not None:
-        sentence, figures = counted(
-            private, layout.format == "text", named, topics=is_of_topics(document)
-        )
+        is_text, topics = layout.format == "text", is_of_topics(document)
+        sentence, figures = counted(private, is_text, named, topics=topics)
+        short, _ = counted(private, is_text, named, topics=topics, classes=False)
     figures["fields"] = layout.fields
     figures["outputs"] = [each or "-" for each in released.outputs]
     where = ""
@@ -261,7 +262,8 @@ def _private(document: Document, released: RunOutputs) -> Line:
         where += (
             ", in the place of the originals" if folder is None else f" in {folder}"
         )
-    return Line("private", f"{sentence}: {where}" if where else sentence, figures)
+    where = f": {where}" if where else ""
+    return Line("private", f"{sentence}{where}", figures, f"{short}{where}")
 
 
 def _name(name: str) -> str:
@@ -494,7 +496,8 @@ def _kept(private: Private, *, replaced: bool) -> Line:
         parts.append(f"{whole(changed)} of {of} changed")
     if isinstance(meaning, float):
         of = "their meaning" if replaced else "meaning"
-        parts.append(f"{whole(meaning)} of {of} kept")
+        # Below 0 they are less near than texts of other rows: by chance.
+        parts.append(f"{whole(max(meaning, 0.0))} of {of} kept")
         mark = "unrelated: 0%; private"
     elif isinstance(near, float):
         parts.append(f"similarity of meaning {near:.2f} of 1")

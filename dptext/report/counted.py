@@ -11,9 +11,12 @@ from dptext.types import JsonObject
 
 
 def counted(
-    private: Private, is_text: bool, named: str, *, topics: bool
+    private: Private, is_text: bool, named: str, *, topics: bool, classes: bool = True
 ) -> tuple[str, JsonObject]:
-    """Say how many records, words, topics or vectors there were."""
+    """Say how many records, words, topics or vectors there were.
+
+    classes: count those of new words one by one.
+    """
     unit = "line" if is_text else "record"
     figures: JsonObject = {"records": private.records, "left_out": private.faults}
     parts = [_some(private.records, unit)]
@@ -42,6 +45,8 @@ def counted(
             parts.append(f"{_some(common, 'common word')} copied")
         # Of those that are made new, the others have a form.
         each_class = [f"{CLASSES[name]} {count(n)}" for name, n in by_class.items()]
+        if not classes:
+            each_class = []
         which = {"made new": f" ({', '.join(each_class)})" if each_class else ""}
         parts += [
             f"{count(each)} {'made ' if name.startswith('random') else ''}{name}"

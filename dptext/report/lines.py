@@ -9,8 +9,12 @@ from dptext.types import JsonObject
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """An answer: its question in a word or two, the sentence, and its figures."""
+    """An answer."""
 
+    #: Its question in a word or two.
     name: str
+    #: For pages and for machines.
     sentence: str
     figures: JsonObject = field(default_factory=dict)
+    #: The sentence for a terminal, if it is a shorter one.
+    short: str | None = None

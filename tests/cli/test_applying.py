@@ -41,6 +41,7 @@ GIVEN = {
 EVERYWHERE = {
     *("format", "max_record_bytes", "on_error", "quarantine"),
     *("output", "out_dir", "in_place", "resume", "include", "exclude", "fail_on"),
+    "shuffle",
     *("ledger", "limit", "limit_delta"),
 }
 

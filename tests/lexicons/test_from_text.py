@@ -183,7 +183,7 @@ def test_an_adapted_lexicon_is_measured_and_stated(
     ran = here(*calibrate, "--public-text", str(public))
     assert (ran.code, ran.err.count("\n")) == (2, 1)
     assert "have counted tickets.txt" in ran.err
-    assert [row["corpus"] for row in found(private, output)] == ["tickets.txt"]
+    assert [row["kind"] for row in found(private, output)] == ["public text"]
     # Another model of pairs under the lexicon's name, whatever text it is of.
     pairs = ("lexicon", "ngrams", str(private), "--lexicon", "mine", "--name")
     ours = ngrams.folder_of("mine")
