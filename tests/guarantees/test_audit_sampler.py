@@ -145,8 +145,8 @@ def test_strategies_are_drawn_as_a_release_does(
     assert strategy in honest.program.method
     assert not honest.failed
 
-    def another_word(self: Pipeline, ids: Ids, *rest: Any) -> Ids:
-        return replaced(self, np.roll(ids, 1), *rest)
+    def another_word(self: Pipeline, ids: Ids, *rest: Any, **named: Any) -> Ids:
+        return replaced(self, np.roll(ids, 1), *rest, **named)
 
     replaced = pipeline.Pipeline.replace
     monkeypatch.setattr(pipeline.Pipeline, "replace", another_word)
