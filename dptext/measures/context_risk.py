@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from dptext import cache
 from dptext.errors import UsageError
+from dptext.guarantees import binomial
 from dptext.lexicons.word_classes import SPECIAL, classes_of_lexicon
 from dptext.measures import calibrate
 from dptext.measures.bayes_risk import Share
@@ -59,6 +60,9 @@ _TAKES = "takes each written word as it stands; knows nothing and reads no conte
 PUBLIC_TEXT = "public text"
 # Standard deviations on either side of a mean for 95% of a normal distribution.
 _WIDE = 1.959964
+_ERROR = 0.05
+# Right or wrong words that the limits of a normal distribution need.
+_FEW = 10
 AT_LEAST = (
     "Attackers were measured on draws of public texts; at least: an attacker with more "
     "public text of the same kind, a better language model or knowledge of the text "
@@ -224,6 +228,12 @@ def success(name: str, right: Rows, words: Rows) -> Success:
     off = right - share * words
     deviation = float(np.sqrt((off**2).sum() * count / (count - 1))) / total
     low, high = share - _WIDE * deviation, share + _WIDE * deviation
+    if min(share, 1.0 - share) * total < _FEW:
+        # The normal limits are too narrow, of no word at all a point: exact limits for
+        # as many independent words as have this deviation (Korn and Graubard 1998).
+        alike = share * (1.0 - share) / deviation**2 if deviation else count
+        trials = min(float(total), alike)
+        low, high = binomial.limits(share * trials, trials, _ERROR)
     return Success(
         name=name, words=total, success=share, low=max(low, 0.0), high=min(high, 1.0)
     )

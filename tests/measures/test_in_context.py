@@ -14,6 +14,7 @@ from dptext import open_pipeline, pipeline, profile
 from dptext.budgets import uniform
 from dptext.errors import LexiconError, UsageError
 from dptext.evaluation.readers import search_by_reader
+from dptext.guarantees import binomial
 from dptext.measures import calibrate, context_risk
 from dptext.measures.context_risk import Reading, Success
 from dptext.measures.public import PublicMeasures
@@ -124,6 +125,20 @@ def test_an_interval_needs_more_than_one_text() -> None:
     """Of one text nothing is known about others."""
     one = context_risk.success("all words", np.array([3]), np.array([4]))
     assert (one.low, one.success, one.high) == (0.0, 0.75, 1.0)
+
+
+def test_intervals_of_few_words_are_no_points() -> None:
+    """Of no word found in n texts at most 3.7 / n are found otherwise, with 95%."""
+    for texts in (5, 40):
+        words = np.full(texts, 3)
+        none = context_risk.success("rare", words * 0, words)
+        every = context_risk.success("rare", words, words)
+        limit = 1.0 - 0.025 ** (1.0 / texts)
+        assert (none.low, none.high) == (0.0, pytest.approx(limit))
+        assert (every.low, every.high) == (pytest.approx(1.0 - limit), 1.0)
+    one = context_risk.success("rare", np.eye(40, dtype=int)[0], np.ones(40, int))
+    low, high = binomial.limits(1.0, 40.0, 0.05)
+    assert (one.low, one.high) == pytest.approx((low, high), rel=0.1)
 
 
 class MoodyReader:
