@@ -26,7 +26,8 @@ what a replaced word was, or whether the lexicon knew it, never decides.
 
 A word with a hyphen, an underscore or an apostrophe is divided by its spelling alone
 (dptext.tokens.regex.divide), and each part is judged by itself; one that tells as a
-whole of a special category ("right-wing") is not divided, and replaced.
+whole of a special category ("right-wing") is not divided, and replaced, as is a name
+with small letters behind a hyphen ("Min-jun").
 """
 
 from __future__ import annotations

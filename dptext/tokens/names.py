@@ -68,6 +68,13 @@ def known_is_name(word: str, language: str) -> bool:
     return key_of(word) in language_data.person_names(language, capital=True)
 
 
+def is_name_of_parts(word: str, language: str) -> bool:
+    """Tell whether a name has small letters behind each hyphen ("Min-jun")."""
+    first, *others = word.split("-")
+    small = bool(others) and all(each.isalpha() and each.islower() for each in others)
+    return small and first.isalpha() and begins_as_name(word, language)
+
+
 def begins_as_name(word: str, language: str) -> bool:
     """Tell whether all parts of a word are read as names ("Min-jun", "O'Hara").
 

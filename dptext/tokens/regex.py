@@ -173,19 +173,20 @@ def divide(
     lookup: Callable[[str], int],
     *,
     whole: frozenset[str] = frozenset(),
+    is_whole: Callable[[str], bool] = lambda word: False,
     elisions: bool = False,
 ) -> list[tuple[str, int]]:
     """Divide a word by its spelling alone; returns what `segment` returns.
 
     At all hyphens and underscores, and before clitics ("n't", "'s"), or where elisions
     are asked for after them ("l'"); other apostrophes never divide. Keys of whole are
-    not divided ("can't", "right-wing"), but for clitics behind them. What the
-    vocabulary knows divides nothing, so that no part decides whether another one stands
-    alone.
+    not divided ("can't", "right-wing"), but for clitics behind them, nor are words of
+    which is_whole is true, by their spelling alone ("Min-jun"). What the vocabulary
+    knows divides nothing, so that no part decides whether another one stands alone.
     """
     head, tails = _without_clitics(word)
     for one, rest in ((word, []), (head, tails)):
-        if key_of(one) in whole:
+        if key_of(one) in whole or is_whole(one):
             return [(part, _known(part, lookup)) for part in (one, *rest)]
     parts: list[tuple[str, int]] = []
     for number, piece in enumerate(re.split(r"([\-_])", word)):

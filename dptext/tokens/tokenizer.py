@@ -200,7 +200,16 @@ class Tokenizer:
         words = self._common
         if words is None:
             return segment(body, self.lookup)
-        return divide(body, self.lookup, whole=words.whole, elisions=words.elisions)
+        return divide(
+            body,
+            self.lookup,
+            whole=words.whole,
+            is_whole=self._is_name_of_parts,
+            elisions=words.elisions,
+        )
+
+    def _is_name_of_parts(self, word: str) -> bool:
+        return self._names >= 0 and names.is_name_of_parts(word, self._language)
 
     def _word(self, body: str, row: int, lead: int, *, named: bool = False) -> int:
         if row == MARK:

@@ -60,6 +60,7 @@ def shown_in(lexicon: Lexicon, text: str, policy: Policy = POLICY) -> str:
         "to <May> <5>",
         "he had <cancer>",
         "the <right-wing> man, <Right-wing>’s, a wing on the right",
+        "to <Min-jun>, <Ji-woo>'s, <Jean>-<Luc>, a well-known user-<woo>",
         "Ms. <Long> has <MS>, and <DR>. <Cross> lives in <DR>",
     ],
 )
@@ -109,7 +110,10 @@ def test_words_of_special_categories_are_never_copied(builtin: Lexicon) -> None:
 REPLACED = ("Sarah", "qzzx", "Will", "Great", "US", "reputable", "7", "Xy", "May", "A")
 PIECES = (*REPLACED, "great", "The", "I", "Mr", ".", "!", "\n", ",", '"', "-", "'s")
 # Of all classes, and beside words and signs that make forms.
-SHOWN = ("Berlin", "Sony", "Monday", "5", "2021", "right-wing", "MS", "Sgt", "qzzx")
+SHOWN = (
+    *("Berlin", "Sony", "Monday", "5", "2021", "right-wing", "MS", "Sgt", "qzzx"),
+    "Min-jun",
+)
 BESIDE = (*SHOWN, "May", "pm", "$", "the", "Great", "of", ".", "-", "Mr", "#", "\n")
 READABLE = profile.load("readable").tokens
 POLICIES = {
