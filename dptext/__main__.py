@@ -6,8 +6,6 @@ from __future__ import annotations
 import _signal  # type: ignore[import-not-found]
 import os
 
-from dptext.errors import PlatformError, check_platform
-
 # What is loaded stays until the end: to look for garbage in it as often as usual takes
 # a tenth of the time of one line, and to take it apart at the end another tenth.
 _OBJECTS = 50_000
@@ -19,13 +17,15 @@ def main() -> None:
     An interrupt ends it with one line even while it is still being loaded, which takes
     longer than some users wait.
     """
+    # Where an interrupt is ignored (nohup, a shell's background job) it stays so.
+    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+        _signal.signal(_signal.SIGINT, _interrupted)
+    from dptext.errors import PlatformError, check_platform
+
     try:
         check_platform()
     except PlatformError as error:
         _end(f"dptext: {error}\n".encode(), error.exit_code)
-    # Where an interrupt is ignored (nohup, a shell's background job) it stays so.
-    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
-        _signal.signal(_signal.SIGINT, _interrupted)
     _dump_no_core()
     import gc
 
