@@ -23,9 +23,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
 
 from benchmarks import private_rows
 from benchmarks.private_rows import privatized, read_rows
@@ -124,6 +121,10 @@ def show_kept() -> None:
 
 def show_words(profiles: Sequence[str]) -> None:
     """Print what a classifier of words keeps of the labels of AG News."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
     public, measured = divided(CORPORA[0])
     measured = measured[: linkage.MOST]
     labels = [[label for _, label in each] for each in (public, measured)]

@@ -41,6 +41,8 @@ def test_measured_rows_made_no_topic(rows: Path) -> None:
 @pytest.mark.parametrize("labelled", [False, True])
 def test_a_reader_gains_with_epsilon(rows: Path, labelled: bool) -> None:
     """From chance to what the nearest topic tells, for each number of topics."""
+    if labelled:
+        pytest.importorskip("sklearn")
     public, measured = topics.divided(topics.Corpus("small", "small", "small", 160))
     document = topics.made(public, labelled=labelled)
     assert document.numbers == [4, 16]

@@ -86,7 +86,7 @@ def test_every_profile_is_answered_on_one_screen(name: str, source: Path) -> Non
     said = [line for line in ran.err.splitlines() if not line.startswith("dptext: ")]
     fits("\n".join(said))
     parts = rows(ran._replace(err="\n".join(said)))
-    named = NAMES
+    named: tuple[str, ...] = NAMES
     if "anonymous" in parts:  # it says that originals find their rows
         named = ("anonymous", *(each for each in NAMES if each in parts))
         assert "original finds its row" in parts["anonymous"]
