@@ -91,7 +91,7 @@ def _handed_over(draws: Draws, public: Pipeline) -> str:
     assert isinstance(mechanism, PublicDraws)
     ids = np.concatenate([each for each, _ in mechanism.asked])
     eps = np.concatenate([each for _, each in mechanism.asked])
-    reported = set(zip(draws.words.ids.tolist(), draws.eps.tolist(), strict=True))
+    reported = set(zip(draws.words.inputs.tolist(), draws.eps.tolist(), strict=True))
     given = set(zip(ids.tolist(), eps.tolist(), strict=True))
     if reported == given:
         return ""

@@ -157,7 +157,7 @@ class HandsOverMore(Pipeline):
 class DrawsEachPlace(Pipeline):
     """A release that draws every place of a word anew, whatever the strategy."""
 
-    def replace(self, ids: Ids, eps: Eps, bits: RandomBits, *rest: Any) -> Ids:
+    def replace(self, ids: Ids, eps: Eps, bits: RandomBits, **rest: Any) -> Ids:
         """Draw each word."""
         return self.draw(ids, eps, bits)
 
