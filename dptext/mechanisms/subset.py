@@ -115,18 +115,25 @@ class Subset(SetMechanism):
 
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
         """Draw a set for each word and return one member: (n,), (n,) -> (n,) ids."""
-        members = self.sets(ids, eps, bits)
-        which = bits.below(bits.integers(0)[:, 1], self.together)
+        first = bits.integers(0)
+        members = self._sets(ids, eps, bits, first)
+        which = bits.below(first[:, 1], self.together)
         return members[np.arange(len(ids)), which].astype(np.int32)
 
     def sets(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
         """Draw a set for each word: (n,), (n,) -> (n, k) ids, ascending."""
+        return self._sets(ids, eps, bits, bits.integers(0))
+
+    def _sets(
+        self, ids: Ids, eps: Eps, bits: RandomBits, first: NDArray[np.uint64]
+    ) -> Ids:
+        # first (n, 2): the bits of lane 0, of which the first half decides here.
         if len(eps):
             self.supports(float(eps.max()))
         size, k = self.space.size, self.together
         rows = np.maximum(ids, 0).astype(np.int64)
         chance = included(size, k, eps)
-        holds = bits.unit(bits.integers(0)[:, 0]) < chance
+        holds = bits.unit(first[:, 0]) < chance
         if k == size:
             return np.tile(np.arange(size, dtype=np.int32), (len(ids), 1))
         found = np.empty((len(ids), k), np.int32)

@@ -111,7 +111,15 @@ REPLACED = ("Sarah", "qzzx", "Will", "Great", "US", "reputable", "7", "Xy", "May
 PIECES = (*REPLACED, "great", "The", "I", "Mr", ".", "!", "\n", ",", '"', "-", "'s")
 # Of all classes, and beside words and signs that make forms.
 SHOWN = (
-    *("Berlin", "Sony", "Monday", "5", "2021", "right-wing", "MS", "Sgt", "qzzx"),
+    "Berlin",
+    "Sony",
+    "Monday",
+    "5",
+    "2021",
+    "right-wing",
+    "MS",
+    "Sgt",
+    "qzzx",
     "Min-jun",
 )
 BESIDE = (*SHOWN, "May", "pm", "$", "the", "Great", "of", ".", "-", "Mr", "#", "\n")

@@ -70,7 +70,8 @@ def test_the_figures_that_ship_are_those_of_what_ships() -> None:
     parts = json.loads(calibrate.shipped_readers().read_bytes())
     assert {*parts["readers"], *parts["written"]} == readers.shipped_keys()
     rungs = [each for one in parts["ladders"].values() for each in one.values()]
-    assert {each["readers"] for each in rungs} == parts["readers"].keys()
+    # Profiles without a risk stand on no rung.
+    assert {each["readers"] for each in rungs} < parts["readers"].keys()
     assert {each["written"] for each in rungs} < parts["written"].keys()
 
 
