@@ -22,7 +22,7 @@ from dptext.pipeline import Pipeline
 from dptext.randomness import BUDGET_LANE, RandomBits, Randomness
 from dptext.readers.channel import Channel
 from dptext.tokens import joining, numbers
-from dptext.types import PARTS, Eps, Ids, Lexicon, Record, Released, Words
+from dptext.types import PARTS, Eps, Ids, Ints, Lexicon, Record, Released, Words
 from tests.conformance import components
 from tests.decoders import models
 
@@ -157,7 +157,14 @@ class HandsOverMore(Pipeline):
 class DrawsEachPlace(Pipeline):
     """A release that draws every place of a word anew, whatever the strategy."""
 
-    def replace(self, ids: Ids, eps: Eps, bits: RandomBits, **rest: Any) -> Ids:
+    def replace(
+        self,
+        ids: Ids,
+        eps: Eps,
+        bits: RandomBits,
+        records: Ints,
+        randomness: Randomness,
+    ) -> Ids:
         """Draw each word."""
         return self.draw(ids, eps, bits)
 
