@@ -56,12 +56,12 @@ class Params(mechanisms.Params):
         return Subset(replace(self, k=k), space)
 
 
-def included(words: int, k: int, eps: Floats) -> Floats:
+def included(words: int, k: int | Ints, eps: Floats) -> Floats:
     """Return the probability that a set of k words holds the input, by epsilon."""
     return np.asarray(1.0 / (1.0 + (words - k) / k * np.exp(-eps)))
 
 
-def others(words: int, k: int, chance: Floats) -> Floats:
+def others(words: int, k: int | Ints, chance: Floats) -> Floats:
     """Return the probability that a set holds any one other word.
 
     chance is the probability that it holds the input.
@@ -73,8 +73,8 @@ def others(words: int, k: int, chance: Floats) -> Floats:
 def best_size(words: int, epsilon: float) -> int:
     """Return the k with the least variance of estimated shares, if all are equal."""
     sizes = np.arange(1, min(max(words // 2, 1), 1024) + 1)
-    chance = 1.0 / (1.0 + (words - sizes) / sizes * math.exp(-min(epsilon, 500.0)))
-    other = (chance * (sizes - 1) + (1.0 - chance) * sizes) / max(words - 1, 1)
+    chance = included(words, sizes, np.array(min(epsilon, 500.0)))
+    other = others(words, sizes, chance)
     mean = sizes / words
     with np.errstate(divide="ignore", invalid="ignore"):
         variance = mean * (1.0 - mean) / (chance - other) ** 2

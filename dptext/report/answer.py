@@ -53,8 +53,8 @@ _LINES, _WIDTH = 18, 68
 _WARNING_LINES = 3  # lines that others make free for warnings
 # Lines to cut if there is no room, in this order; "repeat" is left out before them.
 _SHORTENED = (
-    "private",
     "report",
+    "private",  # counts, and the output's name behind them
     "copied",
     "left out",
     "pseudonyms",

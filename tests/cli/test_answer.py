@@ -420,3 +420,17 @@ def test_how_much_is_said_is_chosen_once(
         assert (ran.code, ran.out) == (2, b"")
         assert ran.err.startswith("dptext: give --")
         assert ran.err.endswith(", not both\n")
+
+
+def test_the_answer_for_people_names_the_output(tmp_path: Path) -> None:
+    """Counts of classes do not push the name of the output off the screen."""
+    text = "My name is Martha Keller, call 555-0142 in Berlin on Monday."
+    (tmp_path / "in.txt").write_text(f"{text}\n", encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path)
+        patch.setenv("COLUMNS", str(COLUMNS))
+        ran = here("sanitize", "in.txt", "-p", "readable", "-o", "out.txt")
+    assert ran.code == 0, ran.err
+    private = rows(ran)["private"]
+    assert "made new" in private
+    assert private.endswith(": out.txt")
