@@ -424,7 +424,10 @@ def test_how_much_is_said_is_chosen_once(
 
 def test_the_answer_for_people_names_the_output(tmp_path: Path) -> None:
     """Counts of classes do not push the name of the output off the screen."""
-    text = "My name is Martha Keller, call 555-0142 in Berlin on Monday."
+    text = (
+        "My name is Martha Keller, call 555-0142 in Berlin on Monday. Sony and Toyota "
+        "wrote in March about 7 zyxlos and 12 refunds."
+    )
     (tmp_path / "in.txt").write_text(f"{text}\n", encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path)
