@@ -25,7 +25,6 @@ Of noise:
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,6 +32,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dptext.guarantees.audit import quantiles
 from dptext.guarantees.audit.findings import (
     ALARM,
     BATCH,
@@ -63,10 +63,6 @@ _RARE = 1e-3
 _RARE_COPIES = "copies of the input where at most one in a thousand is due"
 # Up to this many rows of probabilities are held at once.
 _ROWS = 256
-_QUANTILES = np.array(
-    [1e-3, 0.01, 0.05, *np.arange(0.1, 0.95, 0.1).round(1), 0.95, 0.99, 0.999]
-)
-_POINTS = 200_001
 _RANDOM, _NOISE_SEED = 16, 4
 _BATCH = 2**14
 _CHOSEN, _TURNS, _EXTREME = 64, 8, 32
@@ -381,42 +377,6 @@ def _test_pairs(
     )
 
 
-def _gamma(shape: float) -> Floats:
-    """Return the quantiles at _QUANTILES of Gamma(shape, 1), shape at least 1/2.
-
-    By the density 2 s^(2 shape - 1) exp(-s^2) of the square root, which is smooth.
-    """
-    middle = math.sqrt(shape)
-    s = np.linspace(max(middle - 10.0, 0.0), middle + 10.0, _POINTS)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        log = (2.0 * shape - 1.0) * np.log(s) - s**2
-    log[np.isnan(log)] = 0.0  # 0 ln 0
-    return _inverse(s, log) ** 2
-
-
-def _projection(width: int) -> Floats:
-    """Return the quantiles of a coordinate of a direction in so many dimensions.
-
-    In one dimension the coordinate is -1 or 1: the one quantile that is left is 0. With
-    t = sin(phi) the density is cos(phi)^(width - 2), smooth also in two dimensions.
-    """
-    if width == 1:
-        return np.zeros(1)
-    phi = np.linspace(-math.pi / 2.0, math.pi / 2.0, _POINTS)
-    with np.errstate(divide="ignore"):
-        log = (width - 2.0) * np.log(np.maximum(np.cos(phi), 1e-300))
-    return np.sin(_inverse(phi, log))
-
-
-def _inverse(points: Floats, log: Floats) -> Floats:
-    density = np.exp(log - log.max())
-    steps = np.diff(points) * (density[1:] + density[:-1]) / 2.0
-    below = np.concatenate(([0.0], np.cumsum(steps)))
-    below /= below[-1]
-    inside = np.flatnonzero(np.diff(below, prepend=-1.0) > 0.0)
-    return np.asarray(np.interp(_QUANTILES, below[inside], points[inside]))
-
-
 @dataclass(slots=True)
 class _CountsBelow:
     """How many values of some variables lay below known quantiles: hits (m, levels)."""
@@ -441,16 +401,16 @@ class NoiseCounts:
 
     def __init__(self, epsilon: float, words: int, shape: float, width: int) -> None:
         self.epsilon = epsilon
-        self._steps = _gamma(shape)
-        self._amounts = np.zeros((words, len(_QUANTILES)), np.int64)
+        self._steps = quantiles.gamma(shape)
+        self._amounts = np.zeros((words, len(quantiles.LEVELS)), np.int64)
         self._draws = np.zeros(words, np.int64)
-        self._turns = _QUANTILES if width != 1 else np.array([0.5])
+        self._turns = quantiles.LEVELS if width != 1 else np.array([0.5])
         self._directions: tuple[_CountsBelow, ...] = ()
         if width:
             rng = np.random.default_rng(_NOISE_SEED + 2)
             axes = rng.normal(size=(width, _RANDOM))
             self._axes = axes / np.linalg.norm(axes, axis=0)
-            turns = _projection(width)
+            turns = quantiles.projection(width)
             self._directions = tuple(
                 _CountsBelow(event, turns, np.zeros((count, len(turns)), np.int64))
                 for event, count in (
@@ -482,7 +442,7 @@ class NoiseCounts:
         self, tests: MultipleTests, mechanism: NoiseMechanism, ids: Ids, alarm: float
     ) -> None:
         """Test all counts; of lengths that are only bounded no long one is a fault."""
-        levels, at = _QUANTILES, f"epsilon {self.epsilon:.6g}"
+        levels, at = quantiles.LEVELS, f"epsilon {self.epsilon:.6g}"
 
         def name_all(i: int) -> str:
             return f"noise below its quantile {levels[i]:g}, {at}"
