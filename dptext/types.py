@@ -47,8 +47,7 @@ PARTS = (
     "function-word",
     "other",
 )
-# The code of the language whose grammar dptext knows.
-ENGLISH = "en"
+ENGLISH = "en"  # the language whose grammar dptext knows
 # The vocabulary element for numbers that have no better one (dptext.tokens.numbers).
 NUMBER = "<number>"
 
@@ -276,13 +275,11 @@ class Words:
     texts: Ints
     #: (n,) int32, rows of the vocabulary; -1 = unknown.
     ids: Ids
-    #: (n,) int32, the one row of all names where a word is read as a name of a person
-    #: (dptext.tokens.names), else ids; None: no word is read so.
+    #: (n,) int32, ids, for names of persons their one row; None: no word is a name.
     read_as: Ids | None = None
     #: By position in pieces, form and layout of a piece (dptext.tokens.forms).
     formed: Mapping[int, tuple[str, str]] = field(default_factory=dict)
-    #: (p,) int32, the row of each common word that is copied, -1 elsewhere; None: no
-    #: word is copied for being common.
+    #: (p,) int32, the row of each copied common word, -1 elsewhere; None: not copied.
     copied: Ids | None = None
     #: (n,), the grammatical form of each word (dptext.tokens.grammar); None: not shown.
     grammar: NDArray[np.uint8] | None = None
@@ -301,12 +298,10 @@ class Words:
 class Released:
     """The view of a decoder of a batch of texts: drawn and kept words, no more."""
 
-    #: list[p]: marks and spacing unchanged, copied words without spaces around them, ""
-    #: for each word that was drawn, masked or left out.
+    #: list[p]: marks, spacing, copied words; "" for words drawn, masked or left out.
     pieces: list[str]
-    #: (p,) uint8: the kind of each piece (dptext.tokens.kinds), WORD for every drawn
-    #: word and UNKNOWN for an identifier, and ENDER; TITLE for a drawn word inside a
-    #: sentence that has a capital first letter, where capitals are shown.
+    #: (p,) uint8: kinds (dptext.tokens.kinds), WORD if drawn, UNKNOWN for identifiers,
+    #: and ENDER; TITLE for a drawn word inside a sentence with a shown capital.
     flags: NDArray[np.uint8]
     #: (r,) int64, end of each text in pieces.
     ends: Ints
@@ -452,8 +447,7 @@ class Guarantee:
     metric: Metric
     #: The unit of epsilon.
     unit: str
-    #: The largest distance in the metric over all inputs, at any epsilon; inf without
-    #: guarantee.
+    #: The largest distance over all inputs, at any epsilon; inf without guarantee.
     max_distance: float
     #: The paper.
     source: str
@@ -465,15 +459,14 @@ class Guarantee:
     delta: float = 0.0
     #: With (epsilon, delta), the parameter of Gaussian DP.
     mu: float = 0.0
-    #: The output distribution of a word follows from all words of its text, so that
-    #: epsilon holds for any two texts, and a change of one word counts for every word.
+    #: A draw follows from all words of its text: epsilon holds for any two texts, and a
+    #: change of one word counts for every word.
     context: bool = False
     #: The guarantee where epsilon differs from word to word; None: there is none.
     varying_epsilon: VaryingEpsilon | None = None
     #: No two words lose more at any epsilon, in nats.
     max_loss: float = math.inf
-    #: The metric is at most so many times the distance of the space; inf: another kind
-    #: of distance.
+    #: Largest ratio of the metric to the space's distance; inf: another kind of these.
     stretch: float = math.inf
 
     def __post_init__(self) -> None:
@@ -554,9 +547,8 @@ class Lexicon:
     """
 
     name: str
-    #: (V,) as they are written, by descending count; lower-cased they are unique. One
-    #: of them is NUMBER, the element that stands for every number without a better
-    #: element of the vocabulary (dptext.tokens.numbers).
+    #: (V,) by descending count, unique in lower case; NUMBER stands for every number
+    #: without a better element (dptext.tokens.numbers).
     words: tuple[str, ...]
     #: (V + 1, d) float16 or float32; the last row stands for every unknown word.
     vectors: NDArray[np.floating]
