@@ -33,10 +33,12 @@ LAYERS = (
     "tokens.form_finder",
     "tokens lexicons spaces budgets mechanisms mappings formats metrics guarantees "
     "measures geometry exponential readers decoders views",
-    # Releases: words by a pipeline, vectors by a release.
-    "profile pipeline vectors",
-    # Figures of a whole pipeline stand beside the runs that report them.
-    "engine report vectors.job measures.public measures.context_risk",
+    # Releases: words by a pipeline, vectors by a release; and their counts.
+    "profile pipeline vectors engine.tally",
+    # Reports as data and as pages, with figures of a whole pipeline.
+    "report measures.public measures.context_risk",
+    "engine vectors.job",
+    "checking",
     "evaluation api frames integrations spark",
     "cli __main__",
 )
@@ -278,7 +280,7 @@ PACKED: dict[str, int] = {
     "tests/lexicons": 11,
     "tests/measures": 4,
     "tests/readers": 4,
-    "tests/report": 18,
+    "tests/report": 15,
     "tests/spark": 5,
     "tests/test_api.py": 1,
     "tests/test_cache.py": 2,

@@ -240,13 +240,13 @@ def _promised(
     budget: LedgerOptions,
 ) -> Statement:
     """Return what a run with these options will promise."""
+    from dptext.engine import documents
     from dptext.guarantees.claims import SubjectLimit
-    from dptext.report import build
 
     limits = None
     if budget.subject is not None and budget.limit is not None:
         limits = SubjectLimit(budget.subject, budget.limit, budget.limit_delta or 0.0)
-    return build.promised(
+    return documents.promised(
         ready,
         "system" if keys.key_file is None else "key-file",
         identified=records.id is not None,

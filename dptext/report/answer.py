@@ -39,8 +39,8 @@ from dptext.report.attackers import (
 from dptext.report.blocks import Badge, Block, Figures, Rows, Tone
 from dptext.report.counted import counted
 from dptext.report.document import Document
-from dptext.report.exports import SIDECAR
 from dptext.report.figures import CLASSES, bound, count, third_party_sentence, whole
+from dptext.report.layout import SIDECAR
 from dptext.report.lines import Line
 from dptext.report.sections import Private, WordSection, treatment
 from dptext.report.signatures import UNSIGNED

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from dptext import lexicons
 from dptext._version import __version__
@@ -22,8 +22,9 @@ from dptext.pipeline import Pipeline
 from dptext.randomness import ALGORITHM, RunKey
 from dptext.report import names
 from dptext.report.document import VERSION, Document
+from dptext.report.layout import Layout
+from dptext.report.notebook import Report
 from dptext.report.sections import (
-    Layout,
     Output,
     Private,
     Recorded,
@@ -40,8 +41,10 @@ from dptext.vectors import Measures
 if TYPE_CHECKING:
     from dptext.streams.outputs import OutputFile as File
     from dptext.vectors.columns import VectorWriter
-    from dptext.vectors.job import Counts
+    from dptext.vectors.counts import Counts
     from dptext.vectors.release import VectorRelease
+
+Internal = TypeVar("Internal", bound=Document)
 
 
 def promised(pipeline: Pipeline, key: str = "system", **known: Any) -> Statement:
@@ -67,7 +70,7 @@ def stated(
     recorded: Recorded | None = None,
     *,
     finder: str = "",
-) -> Document:
+) -> Report:
     """Build the part of a report that follows from settings, lexicon and layout alone.
 
     `sanitize` writes it, `check` compares with it. key: origin of the run key;
@@ -108,7 +111,7 @@ def stated_vectors(
     layout: Layout,
     *,
     measures: Measures | None = None,
-) -> Document:
+) -> Report:
     """Build the same for vectors; measures are computed unless they are given."""
     from dptext.vectors import statement as vector_statement
 
@@ -141,8 +144,8 @@ def _public(
     *,
     words: WordSection | None = None,
     vectors: VectorSection | None = None,
-) -> Document:
-    return Document(
+) -> Report:
+    return Report(
         report="dptext",
         version=VERSION,
         audience="public",
@@ -189,7 +192,7 @@ def finished(
     written: Sequence[Written],
     measures: PublicMeasures,
     recorded: Recorded | None = None,
-) -> Document:
+) -> Report:
     """Return the internal report of finished outputs; it names a single one only."""
     layout = Layout.from_selection(
         job.selection, {each.format for each in written}, shuffled=job.shuffle
@@ -219,7 +222,7 @@ def called(
     selection: Selection,
     *,
     finder: str = "",
-) -> Document:
+) -> Report:
     """Return the internal report of texts that a program passed in memory.
 
     finder: name of the component that chose the private parts of texts, "" without one.
@@ -238,7 +241,7 @@ def finished_vectors(
     counts: Counts,
     writer: VectorWriter,
     file: File,
-) -> Document:
+) -> Report:
     """Return the internal report of a finished job; key is the run key's origin."""
     from dptext.vectors import statement as vector_statement
 
@@ -265,7 +268,7 @@ def finished_vectors(
     )
 
 
-def with_warnings(document: Document, warnings: Sequence[str]) -> Document:
+def with_warnings(document: Internal, warnings: Sequence[str]) -> Internal:
     """Return an internal report with the warnings of its run.
 
     The public report has none: warnings, and their absence, depend on the private text.
@@ -276,5 +279,5 @@ def with_warnings(document: Document, warnings: Sequence[str]) -> Document:
     return replace(document, private=private)
 
 
-def _internal(document: Document, private: Private, output: Output | None) -> Document:
+def _internal(document: Report, private: Private, output: Output | None) -> Report:
     return replace(document, audience="internal", private=private, output=output)
