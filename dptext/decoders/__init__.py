@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from dptext.models.server_use import ServerUse
 from dptext.readers import Reader
 from dptext.readers.channel import Channel
+from dptext.server_use import ServerUse
 from dptext.settings import Prepared
 from dptext.types import Cost, Ids, Lexicon, Released, ThirdParty
 

@@ -24,10 +24,10 @@ from dptext import decoders, progress
 from dptext.decoders import _characters, ngram, none
 from dptext.errors import UsageError
 from dptext.models.endpoint import Question, Server, host_and_port, object_schema
-from dptext.models.server_use import ServerUse
 from dptext.readers import ngrams
 from dptext.readers.channel import Channel
 from dptext.readers.endpoint import Chooser, EndpointReader, Options
+from dptext.server_use import ServerUse
 from dptext.tokens.regex import key_of, split
 from dptext.types import Cost, Ids, JsonObject, Released, ThirdParty
 
