@@ -3,7 +3,7 @@
 A public document depends on the private text only in `output`, which describes the
 released file: its `private` part is null. It holds everything that its statement
 follows from, so that anybody with it and the lexicon can recompute the statement
-(dptext.report.recompute); parts that no reader needs are left to that. Fields with
+(dptext.report.recompute); parts that no attacker needs are left to that. Fields with
 default values are not written. A field never changes its meaning. Sentences are for
 people: programs find a field for everything they decide by.
 """
@@ -122,7 +122,7 @@ def public(document: Document) -> Document:
             risk=risk,
             prior="",
             deniability=None,
-            readers=tuple(each.in_short() for each in words.readers),
+            attackers=tuple(each.in_short() for each in words.attackers),
             written=tuple(each.in_short() for each in words.written),
         )
     return replace(
