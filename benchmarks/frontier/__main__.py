@@ -43,7 +43,7 @@ from dptext.evaluation.run import PairMeter
 
 EPSILONS = ROOT / "docs" / "results" / "frontier-epsilons.json"
 ROWS = ROOT / "docs" / "results" / "frontier.jsonl"
-READERS = ROOT / "docs" / "results" / "frontier-attackers.json"
+READERS = ROOT / "docs" / "results" / "frontier-readers.json"
 # Mechanisms with noise on vectors.
 NOISE = ("laplace", "mahalanobis", "gaussian", "vickrey", "gumbel")
 # The suffix of a mechanism whose draws are decoded.
