@@ -55,9 +55,9 @@ _WORDED = frozenset(
 # Figures that are measured, not computed from settings: those of attackers are in
 # shipped tables, which differ from version to version.
 _MEASURED = (
-    "words.readers",
+    "words.attackers",
     "words.written",
-    "words.readers_risk",
+    "words.attackers_risk",
     "vectors.measures",
 )
 # Measured if it is sampled: another version may draw other samples.

@@ -30,7 +30,7 @@ SECTIONS = ("sanitize", "check")
 _KIND = "configuration"
 
 _CHANGES = frozenset({"epsilon", "risk", "mechanism", "decode", "lexicon", "set_"})
-_SPENT = frozenset({"epsilon", "risk", "reader_risk"})
+_SPENT = frozenset({"epsilon", "risk", "attacker_risk"})
 _LAYOUT = frozenset({"field", "format", "delimiter", "quoting", "header", "encoding"})
 _RECORDS = _LAYOUT | {"id", "missing", "max_record_bytes", "on_error"}
 _RECIPE = _CHANGES | {"profile"}

@@ -74,8 +74,8 @@ class Trial:
     public_text: Annotated[
         options.Text,
         HIDDEN,
-        "Public text of the same kind, for one more reader, of --plan. Its fields are "
-        "those of --field.",
+        "Public text of the same kind, for one more attacker, of --plan. Its fields "
+        "are those of --field.",
     ] = None
     preview: Annotated[int | None, Number(int, 1, 1000)] = None
 
@@ -120,7 +120,7 @@ def command(
     warn = answer.warn
     if trial.plan:
         from dptext.cli import plan
-        from dptext.evaluation.readers import PublicText
+        from dptext.evaluation.attackers import PublicText
 
         recipe = profiles.load(changes.profile(profile), over)
         ready = pipeline.build(recipe, lexicons.find(recipe.lexicon, warn=warn))

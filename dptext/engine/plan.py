@@ -18,7 +18,7 @@ from dptext.measures.public import Deniability, PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.report import answer, figures, views, whole_texts
-from dptext.report.attackers import Attackers, ReaderFigures
+from dptext.report.attackers import AttackerFigures, Attackers
 from dptext.report.blocks import (
     Block,
     Cell,
@@ -95,7 +95,7 @@ class Plan:
     deniability: Deniability | None
     in_context: tuple[InContext, ...]
     written: tuple[InContext, ...]
-    readers_risk: Share | None
+    attackers_risk: Share | None
     #: Expected share of replaced words drawn as others, by public word frequencies;
     #: null if epsilon differs from word to word.
     changed: float | None
@@ -150,8 +150,8 @@ def plan(
 ) -> Plan:
     """Plan a run; size is that of the input, promise its statement.
 
-    read, written: figures of readers and of written words, measured on public texts of
-    the user.
+    read, written: figures of attackers and of written words, measured on public texts
+    of the user.
     """
     measures = PublicMeasures.measure(pipeline, bayes_risk)
     asking = _third_party_cost(pipeline, 10**6 if size is None else size.text)
@@ -169,7 +169,7 @@ def plan(
         deniability=measures.deniability,
         in_context=(*read, *measures.in_context),
         written=(*written, *measures.written),
-        readers_risk=measures.readers_risk,
+        attackers_risk=measures.attackers_risk,
         changed=public.measure_changed_share(pipeline),
         copied=_copied(pipeline),
         examples=_examples(pipeline),
@@ -236,13 +236,13 @@ def _characters(pipeline: Pipeline) -> float:
 
 def view(result: Plan) -> Page:
     """Return a plan as a page."""
-    readers = ReaderFigures.from_measured(result.in_context)
+    attackers = AttackerFigures.from_measured(result.in_context)
     known = Attackers(
         risk=result.risk,
         risk_note=result.risk_note,
-        written=ReaderFigures.from_measured(result.written),
-        readers=readers,
-        readers_risk=result.readers_risk,
+        written=AttackerFigures.from_measured(result.written),
+        attackers=attackers,
+        attackers_risk=result.attackers_risk,
         language=result.language,
         measured_by=_MEASURED_BY,
         common=Unprotected.COMMON_WORDS in result.guarantee.unprotected,
@@ -278,24 +278,24 @@ def view(result: Plan) -> Page:
         lead=("Nothing private was read for this plan.",),
         footer=f"dptext sanitize --plan, mechanism {result.mechanism}, lexicon "
         f"{result.lexicon}",
-        first=(Figures([*answer.rows(lines).rows, *_figures(result, readers)]),),
+        first=(Figures([*answer.rows(lines).rows, *_figures(result, attackers)]),),
     )
 
 
 def _figures(
-    result: Plan, readers: Sequence[ReaderFigures]
+    result: Plan, attackers: Sequence[AttackerFigures]
 ) -> Iterator[tuple[str | Code, Cell]]:
     """Yield the figures of a run, and its costs."""
-    for read in readers:
+    for read in attackers:
         if read.kind == PUBLIC_TEXT and read.counted:
             of_rare = ""
             if read.rare is not None:
                 of_rare = f", {figures.share(read.rare)} of rare ones"
             yield (
                 "this kind",
-                f"in {read.corpus} a reader with {figures.count(read.counted)} other "
-                f"words of it finds {figures.share(read.success)} of words (95% limits "
-                f"{figures.between(read.low, read.high)}){of_rare}, or more",
+                f"in {read.corpus} an attacker with {figures.count(read.counted)} "
+                f"other words of it finds {figures.share(read.success)} of words (95% "
+                f"limits {figures.between(read.low, read.high)}){of_rare}, or more",
             )
     yield "mechanism", f"{result.mechanism}, epsilon {result.epsilon:g}"
     if result.copied is not None:

@@ -51,8 +51,8 @@ class Cell:
     level: str
     lexicon: str
     profile: str
-    #: Settings laid over the profile. Where a reader on a server attacks, the decoder
-    #: in them names the server and writes nothing.
+    #: Settings laid over the profile. Where an attacker on a server attacks, the
+    #: decoder in them names the server and writes nothing.
     over: dict[str, object]
 
 
@@ -234,7 +234,7 @@ def _evaluate_cell(cell: Cell, sample: Sample, settings: EvaluationSettings) -> 
     recipe = profile.load(cell.profile, cell.over)
     lexicon = lexicons.find(cell.lexicon)
     written = recipe
-    if settings.reader is not None:  # whose server the decoder names
+    if settings.attacker is not None:  # whose server the decoder names
         written = replace(recipe, decoder=Part("none", none.Params()))
     ready = writer = pipeline.build(written, lexicon)
     records = [Record(n, (text,), None) for n, text in enumerate(sample.texts)]
@@ -252,8 +252,8 @@ def _evaluate_cell(cell: Cell, sample: Sample, settings: EvaluationSettings) -> 
     risk, _ = public.measure_risk(ready)
     texts = [record.texts for record in records]
     if not ready.channel.mechanism.has_log_probs:  # nothing to read by
-        settings = replace(settings, public_text=None, reader=None)
-    if settings.reader is not None:
+        settings = replace(settings, public_text=None, attacker=None)
+    if settings.attacker is not None:
         params = recipe.decoder.params.of_lexicon(lexicon)
         writer = replace(ready, decoder=params.prepare(ready.channel))
     pairs = map(Pair, texts, private, sample.values)

@@ -115,7 +115,7 @@ def public(document: Document) -> Document:
             risk=risk,
             prior="",
             deniability=None,
-            readers=tuple(each.in_short() for each in words.readers),
+            attackers=tuple(each.in_short() for each in words.attackers),
             written=tuple(each.in_short() for each in words.written),
         )
     return replace(

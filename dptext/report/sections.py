@@ -15,7 +15,7 @@ from dptext.guarantees.claims import SubjectLimit
 from dptext.measures.bayes_risk import Risk, Share
 from dptext.measures.public import Deniability, NoRisk, PublicMeasures
 from dptext.measures.vector_figures import VectorMeasures
-from dptext.report.attackers import ReaderFigures
+from dptext.report.attackers import AttackerFigures
 from dptext.report.layout import Layout
 from dptext.report.whole_texts import TopicFigures
 from dptext.server_use import ServerAsked, ServerUse
@@ -126,18 +126,18 @@ class WordSection:
     deniability: Annotated[
         Deniability | None, Meta(description="Figures of plausible deniability.")
     ] = None
-    readers: Annotated[
-        tuple[ReaderFigures, ...],
+    attackers: Annotated[
+        tuple[AttackerFigures, ...],
         Meta(
             description=(
-                "Findings of readers of whole texts in draws of public texts in the "
-                "language of the lexicon, at the risk readers_risk (a lower limit) or, "
-                "if that is null, under these settings."
+                "Findings of attackers of whole texts in draws of public texts in the "
+                "language of the lexicon, at the risk attackers_risk (a lower limit) "
+                "or, if that is null, under these settings."
             )
         ),
     ] = ()
     written: Annotated[
-        tuple[ReaderFigures, ...],
+        tuple[AttackerFigures, ...],
         Meta(
             description=(
                 "Share of written words of such texts that are the original, under "
@@ -145,11 +145,11 @@ class WordSection:
             )
         ),
     ] = ()
-    readers_risk: Annotated[
+    attackers_risk: Annotated[
         Share | None,
         Meta(
             description=(
-                "The smaller risk at which readers were measured; null for these "
+                "The smaller risk at which attackers were measured; null for these "
                 "settings."
             )
         ),
@@ -185,9 +185,9 @@ class WordSection:
             prior=str(lexicon.meta.get("prior", "not stated")),
             no_risk=measures.no_risk,
             deniability=measures.deniability,
-            readers=ReaderFigures.from_measured(measures.in_context),
-            written=ReaderFigures.from_measured(measures.written),
-            readers_risk=measures.readers_risk,
+            attackers=AttackerFigures.from_measured(measures.in_context),
+            written=AttackerFigures.from_measured(measures.written),
+            attackers_risk=measures.attackers_risk,
             language=lexicon.language,
             decoder_files=dict(pipeline.decoder.content),
             list_files=lists.digests(pipeline.profile.tokens),

@@ -74,20 +74,20 @@ def nothing(report: dict[str, Any]) -> None:
     """Edit nothing but the version."""
 
 
-def better_readers(report: dict[str, Any]) -> None:
+def better_attackers(report: dict[str, Any]) -> None:
     """Let attackers find next to nothing."""
-    for each in report["words"]["readers"]:
+    for each in report["words"]["attackers"]:
         each |= {"success": 0.01, "low": 0.009, "high": 0.011}
 
 
-def no_readers(report: dict[str, Any]) -> None:
+def no_attackers(report: dict[str, Any]) -> None:
     """Withhold what attackers find."""
-    del report["words"]["readers"]
+    del report["words"]["attackers"]
 
 
-def other_reader(report: dict[str, Any]) -> None:
+def other_attacker(report: dict[str, Any]) -> None:
     """Name the measurement otherwise."""
-    report["words"]["readers"][0]["reader"] = "epsilon=1"
+    report["words"]["attackers"][0]["attacker"] = "epsilon=1"
 
 
 def no_risk(report: dict[str, Any]) -> None:
@@ -145,9 +145,9 @@ def other_words(report: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        better_readers,
-        no_readers,
-        other_reader,
+        better_attackers,
+        no_attackers,
+        other_attacker,
         no_risk,
         no_digest,
         smaller_loss,
@@ -172,8 +172,8 @@ def test_another_version_opens_no_door(
 
 def test_measured_anew_is_not_verified(decoded: Path) -> None:
     """Figures of attackers may honestly differ: the check says which version knows."""
-    said = checked(decoded, better_readers).out.decode()
-    assert f"is not recomputed: {ADVICE}, which wrote another words.readers" in said
+    said = checked(decoded, better_attackers).out.decode()
+    assert f"is not recomputed: {ADVICE}, which wrote another words.attackers" in said
     assert "accept" not in said
     said = checked(decoded, no_loss).out.decode()
     assert "guarantee.worst_loss does not follow from the settings" in said

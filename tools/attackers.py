@@ -1,15 +1,15 @@
 """Measure what attackers find at each risk in each kind of text, and ship the figures.
 
-    python -m tools.readers                          # all that ships
-    python -m tools.readers --profile strict         # a profile at its own risk
-    python -m tools.readers --risk 20% --kind news   # one cell of the ladder
-    python -m tools.readers --risk 20% --kind sentences --texts 60
+    python -m tools.attackers                          # all that ships
+    python -m tools.attackers --profile strict         # a profile at its own risk
+    python -m tools.attackers --risk 20% --kind news   # one cell of the ladder
+    python -m tools.attackers --risk 20% --kind sentences --texts 60
         --endpoint http://localhost:11434/v1 --model NAME       # writes no file
 
-Writes dptext/data/readers.json, which plans and reports show beside the exact risk: for
-each kind of text how many written words are the original, with the profile's decoder
-and without one, what readers find, each of all words, of content words and by
-frequency, and what classifiers keep of the labels. Readers are `alone` (one output
+Writes dptext/data/attackers.json, which plans and reports show beside the exact risk:
+for each kind of text how many written words are the original, with the profile's
+decoder and without one, what attackers find, each of all words, of content words and by
+frequency, and what classifiers keep of the labels. Attackers are `alone` (one output
 word), `ngram` (the whole text, and the pairs that ship) and `same-kind` (besides, the
 pairs of half a million words of other public texts of the kind). Texts are public test
 data: no order and no weight of a decoder was chosen by the rows that are read, and no
@@ -31,6 +31,10 @@ from typing import Any, NamedTuple, TypeVar
 
 from benchmarks.private_rows import privatized, read_rows
 from dptext import open_pipeline, profile
+from dptext.attackers import Attacker, ngrams
+from dptext.attackers.endpoint import EndpointAttacker
+from dptext.attackers.pairs import SameKindAttacker
+from dptext.attackers.training import PairCounts
 from dptext.budgets import uniform
 from dptext.evaluation.classify import learn, make_classifier
 from dptext.measures import calibrate, context_risk
@@ -45,10 +49,6 @@ from dptext.models.endpoint import Server
 from dptext.pipeline import Pipeline
 from dptext.profile import Profile
 from dptext.randomness import RunKey
-from dptext.readers import Reader, ngrams
-from dptext.readers.endpoint import EndpointReader
-from dptext.readers.pairs import SameKindReader
-from dptext.readers.training import PairCounts
 
 T = TypeVar("T")
 # Without any output a guess is right for 5.3% of words.
@@ -83,8 +83,8 @@ KINDS = {
 
 def counted(corpus: Corpus, pipeline: Pipeline) -> PairCounts:
     """Count the pairs of half a million words, of rows that are not read."""
-    # Rows of the same file that classifiers or readers see are left out, too, and what
-    # nearly repeats them.
+    # Rows of the same file that classifiers or attackers see are left out, too, and
+    # what nearly repeats them.
     seen = [str(row["text"]) for row in read_rows(corpus.read)[:_LEARNED]]
     other = [str(row["text"]) for file in corpus.counted for row in read_rows(file)]
     units = Units()
@@ -101,52 +101,52 @@ def counted(corpus: Corpus, pipeline: Pipeline) -> PairCounts:
 
 
 def attacked(
-    kind: str, pipeline: Pipeline, readers: Sequence[Reader], most: int = 10_000
+    kind: str, pipeline: Pipeline, attackers: Sequence[Attacker], most: int = 10_000
 ) -> ContextAttack:
     """Attack the texts of a kind."""
     corpus = KINDS[kind]
     rows = read_rows(corpus.read)[: min(most, corpus.texts)]
     return context_risk.attack_records(
         pipeline,
-        readers,
+        attackers,
         _batches([(str(row["text"]),) for row in rows], _BATCH),
         pipeline.randomness(RunKey.from_seed(0)),
     )
 
 
 def read(
-    kind: str, pipeline: Pipeline, strongest: Reader, most: int = 10_000
+    kind: str, pipeline: Pipeline, strongest: Attacker, most: int = 10_000
 ) -> tuple[Reading, ...]:
-    """Return and print what attackers find in a kind of text, and one more reader.
+    """Return and print what attackers find in a kind of text, and one more attacker.
 
     The first takes the written words as they stand.
     """
-    readers = [*context_risk.available(pipeline), strongest]
-    attack = attacked(kind, pipeline, readers, most)
+    attackers = [*context_risk.available(pipeline), strongest]
+    attack = attacked(kind, pipeline, attackers, most)
     written = attack.written()
     readings = attack.result() if written is None else (written, *attack.result())
     for each in readings:
-        print(f"  {kind}: {each.reader} {each.success:.1%}", flush=True)
+        print(f"  {kind}: {each.attacker} {each.success:.1%}", flush=True)
     return readings
 
 
 def attack(kind: str, pipeline: Pipeline, server: Server, most: int) -> None:
-    """Print what readers find, and a model on a server, with 95% intervals."""
-    strongest = EndpointReader(pipeline.channel, server, _ASKED)
+    """Print what attackers find, and a model on a server, with 95% intervals."""
+    strongest = EndpointAttacker(pipeline.channel, server, _ASKED)
     for each in read(kind, pipeline, strongest, most):
-        print(f"{each.reader}: {each.assumes}")
+        print(f"{each.attacker}: {each.assumes}")
         for one in each.classes:
             span = f"{one.low:.1%} to {one.high:.1%}"
             print(f"  {one.name}: {one.success:.1%} ({span}) of {one.words:,}")
 
 
 class Cell(NamedTuple):
-    """The figures of a kind of text: of readers, of written words and of draws.
+    """The figures of a kind of text: of attackers, of written words and of draws.
 
     The last are of draws written as they are, without a decoder.
     """
 
-    readers: InContext
+    attackers: InContext
     written: InContext
     drawn: InContext
 
@@ -157,7 +157,7 @@ def cell(kind: str, pipeline: Pipeline, undecoded: Pipeline) -> Cell:
     counts = counted(corpus, pipeline)
     shipped = ngrams.find_model(ngrams.ENGLISH, pipeline.channel)
     public = counts.model(1, {}, shipped)
-    strongest = SameKindReader.strongest(pipeline.channel, public)
+    strongest = SameKindAttacker.strongest(pipeline.channel, public)
     written, *readings = read(kind, pipeline, strongest)
     drawn = attacked(kind, undecoded, []).written()
     assert drawn is not None
@@ -223,7 +223,7 @@ class Figures:
 
     def keep(self, keys: Collection[str]) -> None:
         """Leave out the figures of all other settings, such as of earlier lexicons."""
-        for part in ("readers", "written"):
+        for part in ("attackers", "written"):
             cells = self._parts.get(part, {})
             self._parts[part] = {key: cells[key] for key in cells if key in keys}
 
@@ -264,7 +264,7 @@ def main() -> None:
     parser.add_argument("--texts", type=int, default=100, help="those sent to a server")
     asked = parser.parse_args()
     fresh = not (asked.profile or asked.risk or asked.kind or asked.endpoint)
-    figures = Figures(calibrate.shipped_readers(), fresh=fresh)
+    figures = Figures(calibrate.shipped_attackers(), fresh=fresh)
     for name in asked.profile or _SHIPPED:
         for risk in asked.risk or _SHIPPED[name] or (None,):
             over = {} if risk is None else {"budget": {"risk": risk}}
@@ -285,7 +285,7 @@ def main() -> None:
                 figures.rung(recipe, pipeline, params.risk)
             for kind in asked.kind or KINDS:
                 one = cell(kind, pipeline, undecoded)
-                figures.add("readers", context_risk.key_of(pipeline), one.readers)
+                figures.add("attackers", context_risk.key_of(pipeline), one.attackers)
                 written = context_risk.written_key(pipeline)
                 figures.add("written", written, one.written)
                 drawn = context_risk.written_key(undecoded)

@@ -1,4 +1,4 @@
-"""`python -m tools.readers --endpoint`: what a model on a server finds, printed."""
+"""`python -m tools.attackers --endpoint`: what a model on a server finds, printed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dptext import models
 from dptext.measures import calibrate
 from tests.cli.running import environment
 from tests.model_server import serving
-from tools import readers
+from tools import attackers
 
 if not models.has("httpx"):
     pytest.skip("httpx is not installed", allow_module_level=True)
@@ -27,7 +27,7 @@ ROWS = [f"the actor is very good and the story of part {n} is old" for n in "abc
 def run(data: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the tool on a folder of test data."""
     return subprocess.run(
-        [sys.executable, "-m", "tools.readers", *arguments],
+        [sys.executable, "-m", "tools.attackers", *arguments],
         capture_output=True,
         text=True,
         env=environment(DPTEXT_TEST_DATA=str(data)),
@@ -44,19 +44,19 @@ def test_a_server_attacks_the_named_rows_and_nothing_is_written(tmp_path: Path) 
     (tmp_path / "text").mkdir()
     with gzip.open(tmp_path / "text" / "sst2_dev.jsonl.gz", "wt") as file:
         file.writelines(json.dumps({"text": row}) + "\n" for row in ROWS)
-    before = calibrate.shipped_readers().read_bytes()
+    before = calibrate.shipped_attackers().read_bytes()
     flags = ["--profile", "balanced", "--risk", "10%", "--kind", "sentences"]
     flags += ["--texts", "2", "--model", "tiny"]
     with serving() as server:
         ran = run(tmp_path, *flags, "--endpoint", server.url)
         assert ran.returncode == 0, ran.stderr
         asked, sent = server.asked, b"\n".join(server.requests).decode()
-    assert calibrate.shipped_readers().read_bytes() == before
+    assert calibrate.shipped_attackers().read_bytes() == before
     assert ran.stdout.startswith("balanced, risk 10%, epsilon ")
     assert "the model tiny on 127.0.0.1:" in ran.stdout
     assert "2 texts, 3 requests" in ran.stdout
-    # A line for written words, and one for each reader: two that send nothing, and the
-    # server.
+    # A line for written words, and one for each attacker: two that send nothing, and
+    # the server.
     lines = re.findall(r"  all words: .+% \(.+% to .+%\) of (\d+)", ran.stdout)
     assert lines == ["26", "26", "26", "26"]
     assert [request["model"] for request in asked] == ["tiny", "tiny"]
@@ -67,25 +67,25 @@ def test_a_server_attacks_the_named_rows_and_nothing_is_written(tmp_path: Path) 
 @pytest.mark.slow
 def test_the_figures_that_ship_are_those_of_what_ships() -> None:
     """Each shipped setting has its figures, and none of earlier settings are left."""
-    parts = json.loads(calibrate.shipped_readers().read_bytes())
-    assert {*parts["readers"], *parts["written"]} == readers.shipped_keys()
+    parts = json.loads(calibrate.shipped_attackers().read_bytes())
+    assert {*parts["attackers"], *parts["written"]} == attackers.shipped_keys()
     rungs = [each for one in parts["ladders"].values() for each in one.values()]
     # Profiles without a risk stand on no rung.
-    assert {each["readers"] for each in rungs} < parts["readers"].keys()
+    assert {each["attackers"] for each in rungs} < parts["attackers"].keys()
     assert {each["written"] for each in rungs} < parts["written"].keys()
 
 
 def test_figures_of_other_settings_are_left_out(tmp_path: Path) -> None:
     """A run of one cell takes them out of the file, too."""
-    path = tmp_path / "readers.json"
+    path = tmp_path / "attackers.json"
     path.write_text(
-        '{"ladders": {}, "readers": {"old": [], "new": []}, "written": {"old": []}}'
+        '{"ladders": {}, "attackers": {"old": [], "new": []}, "written": {"old": []}}'
     )
-    figures = readers.Figures(path, fresh=False)
+    figures = attackers.Figures(path, fresh=False)
     figures.keep({"new"})
     figures.save()
     parts = json.loads(path.read_bytes())
-    assert parts == {"ladders": {}, "readers": {"new": []}, "written": {}}
+    assert parts == {"ladders": {}, "attackers": {"new": []}, "written": {}}
 
 
 def test_wrong_flags_are_refused(tmp_path: Path) -> None:

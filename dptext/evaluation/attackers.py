@@ -1,9 +1,9 @@
-"""The reader who knows public text of the same kind, and epsilons by what readers find.
+"""The attacker who knows public text of the same kind, and epsilons by its success.
 
-The reader has the pairs of words of a public text, on top of those that ship. It never
-reads a text whose pairs it has counted: a public text is divided into halves by units,
-the records that are independent of each other (dptext.measures.independence), and
-private texts that occur in the public one are left out.
+The attacker has the pairs of words of a public text, on top of those that ship. It
+never reads a text whose pairs it has counted: a public text is divided into halves by
+units, the records that are independent of each other (dptext.measures.independence),
+and private texts that occur in the public one are left out.
 """
 
 from __future__ import annotations
@@ -18,6 +18,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dptext import pipeline, progress, streams
+from dptext.attackers import Attacker, ngrams
+from dptext.attackers.ngrams import Ngrams
+from dptext.attackers.pairs import SameKindAttacker
+from dptext.attackers.training import PairCounts
 from dptext.budgets import uniform
 from dptext.errors import InputError, UsageError
 from dptext.evaluation.rows import one_text, records
@@ -34,10 +38,6 @@ from dptext.measures.independence import Recurring, Units
 from dptext.pipeline import Pipeline
 from dptext.profile import Part, Profile
 from dptext.randomness import RunKey
-from dptext.readers import Reader, ngrams
-from dptext.readers.ngrams import Ngrams
-from dptext.readers.pairs import SameKindReader
-from dptext.readers.training import PairCounts
 from dptext.types import Lexicon, Selection
 
 # Words of a public text whose pairs are counted, and that are read, about.
@@ -191,7 +191,7 @@ def count_pairs(
     if not ready.channel.mechanism.has_log_probs:
         raise UsageError(
             f"--public-text: {ready.mechanism.name} has no exact output "
-            "distribution of a word, which a reader needs; leave the option out, or "
+            "distribution of a word, which an attacker needs; leave the option out, or "
             "take a mechanism that has one, such as rank"
         )
     counts = count_texts(ready.lexicon, texts)
@@ -203,11 +203,11 @@ def count_pairs(
 class ByHalves(NamedTuple):
     """What attackers find in one half of a public text.
 
-    readers: with the pairs of the other half; written: of words as they are written,
+    attackers: with the pairs of the other half; written: of words as they are written,
     None where a third party writes them.
     """
 
-    readers: InContext
+    attackers: InContext
     written: InContext | None
 
 
@@ -218,10 +218,10 @@ def read_by_halves(pipeline: Pipeline, public: PublicText) -> ByHalves:
     """
     halves = Halves(public.records)
     model, words = count_pairs(pipeline, public, partial(halves.texts, 0))
-    reader = SameKindReader.strongest(pipeline.channel, model)
+    attacker = SameKindAttacker.strongest(pipeline.channel, model)
     records = sample(partial(halves.records, 1))
-    attack = _attack(pipeline, reader, public, records)
-    readers = InContext(
+    attack = _attack(pipeline, attacker, public, records)
+    attackers = InContext(
         corpus=public.name,
         model="",
         readings=attack.result(),
@@ -230,39 +230,42 @@ def read_by_halves(pipeline: Pipeline, public: PublicText) -> ByHalves:
     )
     written = attack.written()
     if written is None:
-        return ByHalves(readers, None)
-    return ByHalves(readers, InContext(public.name, "", (written,), PUBLIC_TEXT))
+        return ByHalves(attackers, None)
+    return ByHalves(attackers, InContext(public.name, "", (written,), PUBLIC_TEXT))
 
 
 def _attack(
     ready: Pipeline,
-    reader: Reader,
+    attacker: Attacker,
     public: PublicText,
     records: Sequence[tuple[str, ...]],
 ) -> ContextAttack:
-    """Let a reader attack records. Raises InputError where they have no words."""
+    """Let an attacker attack records. Raises InputError where they have no words."""
     # Public texts: a fixed seed, so that a search can be repeated.
     randomness = ready.randomness(RunKey.from_seed(0))
-    attack = context_risk.attack_records(ready, [reader], [records], randomness)
+    attack = context_risk.attack_records(ready, [attacker], [records], randomness)
     if not attack.result():
         raise public.none()
     return attack
 
 
-def calibrate_by_reader(
-    recipe: Profile, lexicon: Lexicon, target: float, reader: str, public: PublicText
+def calibrate_by_attacker(
+    recipe: Profile, lexicon: Lexicon, target: float, attacker: str, public: PublicText
 ) -> tuple[float, Reading]:
-    """Return the epsilon at which a reader finds target of a public text.
+    """Return the epsilon at which an attacker finds target of a public text.
 
     And what it finds. About 50,000 words are read. Raises UsageError and InputError.
     """
-    if reader != SAME_KIND and public.digest in lexicon.meta.get("adapted_sha256", ()):
+    if attacker != SAME_KIND and public.digest in lexicon.meta.get(
+        "adapted_sha256", ()
+    ):
         raise UsageError(
-            f"--reader {reader}: the pairs of lexicon {lexicon.name!r} have counted "
-            f"{public.name}; leave the option out, which divides the text into halves"
+            f"--attacker {attacker}: the pairs of lexicon {lexicon.name!r} have "
+            f"counted {public.name}; leave the option out, which "
+            "divides the text into halves"
         )
     ready = pipeline.build(recipe, lexicon)
-    if reader == SAME_KIND:
+    if attacker == SAME_KIND:
         halves = Halves(public.records)
         model, _ = count_pairs(ready, public, partial(halves.texts, 0))
         chosen = sample(partial(halves.records, 1))
@@ -272,25 +275,27 @@ def calibrate_by_reader(
     def read(epsilon: float) -> Reading:
         budget = Part("uniform", uniform.Params(epsilon=epsilon))
         ready = pipeline.build(replace(recipe, budget=budget), lexicon)
-        one = model and SameKindReader.strongest(ready.channel, model)
-        attacker = one or context_risk.named(ready, reader)
-        (reading,) = _attack(ready, attacker, public, chosen).result()
+        if model is None:
+            tried = context_risk.named(ready, attacker)
+        else:
+            tried = SameKindAttacker.strongest(ready.channel, model)
+        (reading,) = _attack(ready, tried, public, chosen).result()
         progress.say(
-            f"epsilon {epsilon:.4g}: {reader} finds {reading.success:.1%} of words "
+            f"epsilon {epsilon:.4g}: {attacker} finds {reading.success:.1%} of words "
             f"(95% interval: up to {reading.high:.1%})"
         )
         return reading
 
-    return search_by_reader(read, target, ready.budget.description.high)
+    return search_by_attacker(read, target, ready.budget.description.high)
 
 
-def search_by_reader(
+def search_by_attacker(
     read: Callable[[float], Reading], target: float, start: float
 ) -> tuple[float, Reading]:
-    """Return about the largest epsilon at which a reader finds at most target.
+    """Return about the largest epsilon at which an attacker finds at most target.
 
     And what it finds there; the upper limit of that counts. read returns what the
-    reader finds at an epsilon, the same each time; start, an epsilon at which it may
+    attacker finds at an epsilon, the same each time; start, an epsilon at which it may
     find more. Raises UsageError where target is below or above all that it finds.
     """
     best, high = None, start
@@ -298,8 +303,9 @@ def search_by_reader(
         best = high, reading
         if high > start * _LARGEST:
             raise UsageError(
-                f"risk {target:.2%} is out of reach: at epsilon {high:.3g} the reader "
-                f"finds at most {reading.high:.2%} of this text; give a smaller risk"
+                f"risk {target:.2%} is out of reach: at epsilon {high:.3g} the "
+                f"attacker finds at most {reading.high:.2%} of this text; "
+                "give a smaller risk"
             )
         high *= _GROWTH
     low = best[0] if best else 0.0
@@ -312,7 +318,7 @@ def search_by_reader(
             low, best = middle, (middle, reading)
     if best is None:
         raise UsageError(
-            f"risk {target:.2%} is out of reach: even at epsilon {high:.2g} the reader "
-            "may find more; give a larger risk"
+            f"risk {target:.2%} is out of reach: even at epsilon {high:.2g} the "
+            "attacker may find more; give a larger risk"
         )
     return best

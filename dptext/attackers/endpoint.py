@@ -15,13 +15,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dptext.attackers import layout, ngrams
+from dptext.attackers.channel import Channel, ChannelAttacker
+from dptext.attackers.layout import Piece
+from dptext.attackers.pairs import PairAttacker
 from dptext.mechanisms import WordMechanism
 from dptext.models.endpoint import Question, Server, object_schema
 from dptext.randomness import Randomness, RunKey
-from dptext.readers import layout, ngrams
-from dptext.readers.channel import Channel, ChannelReader
-from dptext.readers.layout import Piece
-from dptext.readers.pairs import PairReader
 from dptext.tokens import joining
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Ids, JsonObject, Mask, Released
@@ -90,8 +90,8 @@ class Chooser:
         self._pairs = None
         if model is not None:
             # The server weighs what pairs only put in order.
-            self._pairs = PairReader.strongest(channel, model, whole=False)
-        self._inputs = self._pairs or ChannelReader(channel, 2 * MANY)
+            self._pairs = PairAttacker.strongest(channel, model, whole=False)
+        self._inputs = self._pairs or ChannelAttacker(channel, 2 * MANY)
         self.examples: tuple[tuple[str, str], ...] = ()
         self.texts = self.unanswered = 0
         self._shown = layout.shown_words(channel.lexicon)
@@ -214,7 +214,7 @@ def _chosen(said: JsonObject, choices: dict[str, dict[str, int]]) -> list[int] |
     return None if -1 in rows else rows
 
 
-class EndpointReader:
+class EndpointAttacker:
     """Guesses with a model on a server, which is shown public texts and their draws.
 
     Each guess is a request: what is read is sent to the server.

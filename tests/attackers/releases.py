@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dptext.readers.channel import Channel
+from dptext.attackers.channel import Channel
 from dptext.tokens import joining, kinds
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer

@@ -1,4 +1,4 @@
-"""The reader with an n-gram model and a topic: the posterior of each drawn word.
+"""The attacker with an n-gram model and a topic: the posterior of each drawn word.
 
 A word is read by the words before and after it, and by what its whole text is about.
 Decoders write by the posterior, and the attack guesses by it.
@@ -19,11 +19,11 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from dptext.attackers import kernel, posterior
+from dptext.attackers.channel import TABLES, Channel, Shown
+from dptext.attackers.ngrams import Gains, Ngrams, WholeGains
+from dptext.attackers.posterior import Chains, PathCandidates, WordCandidates
 from dptext.noise import unit
-from dptext.readers import kernel, posterior
-from dptext.readers.channel import TABLES, Channel, Shown
-from dptext.readers.ngrams import Gains, Ngrams, WholeGains
-from dptext.readers.posterior import Chains, PathCandidates, WordCandidates
 from dptext.tokens import language_data
 from dptext.types import (
     Floats,
@@ -184,7 +184,7 @@ class CandidateTable(NamedTuple):
     """The candidates of each output at one epsilon: rows (O, c), V the unknown word.
 
     weights (O, c) as in `posterior.Words`; a padding weighs 0. writable (O, c) tells
-    which candidates may be written (dptext.readers.channel.Candidates).
+    which candidates may be written (dptext.attackers.channel.Candidates).
     """
 
     rows: Ids
@@ -212,7 +212,7 @@ _whole_gains = lru_cache(maxsize=2)(WholeGains)
 _topic = lru_cache(maxsize=2)(Topic)
 
 
-class PairReader:
+class PairAttacker:
     """Reads what is released through a channel, with a model over its lexicon.
 
     count, candidates of each word; kept, how many of them the words around it are
@@ -261,13 +261,13 @@ class PairReader:
         self._topic = _topic(channel.lexicon, topic) if topic else None
         self.table = lru_cache(maxsize=TABLES)(self._table)
 
-    def attacker(self) -> PairReader:
-        """Return the reader with the same model who guesses as well as it can."""
-        return PairReader.strongest(self.channel, self._model)
+    def at_full_strength(self) -> PairAttacker:
+        """Return the attacker with the same model who guesses as well as it can."""
+        return PairAttacker.strongest(self.channel, self._model)
 
     @classmethod
     def strongest(cls, channel: Channel, model: Ngrams, *, whole: bool = True) -> Self:
-        """Return the reader that finds most with a model of pairs alone.
+        """Return the attacker that finds most with a model of pairs alone.
 
         whole: with the pairs of all words, which takes several times as long.
         """
@@ -432,7 +432,7 @@ class PairReader:
         return CandidateTable(rows, writable, weights.astype(np.float32))
 
 
-class SameKindReader(PairReader):
+class SameKindAttacker(PairAttacker):
     """Reads with the pairs of public text of the same kind as what it reads."""
 
     name = "same-kind"

@@ -1,4 +1,4 @@
-"""The reader with a causal language model: beams over the candidates of drawn words.
+"""The attacker with a causal language model: beams over the candidates of drawn words.
 
 One search for two uses: the decoder writes by it, and the attack guesses by it.
 
@@ -34,10 +34,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import models, progress
+from dptext.attackers.channel import Channel, ChannelAttacker
+from dptext.attackers.layout import Piece, shown_words, texts_of
+from dptext.attackers.pairs import PairAttacker
 from dptext.models import Library, language
-from dptext.readers.channel import Channel, ChannelReader
-from dptext.readers.layout import Piece, shown_words, texts_of
-from dptext.readers.pairs import PairReader
 from dptext.types import Floats, Ids, Ints, Lexicon, Mask, Released
 
 SETTING = "decoder.model"
@@ -381,8 +381,8 @@ class Step(NamedTuple):
     """A drawn word by its number in the batch, and what is known after it.
 
     possible (c,) its candidates among those of the batch; spelled, their tokens;
-    evidence (c,), ln P(y|x) or a posterior of another reader; ahead (c,), ln p of later
-    tokens as far as known without the model.
+    evidence (c,), ln P(y|x) or a posterior of another attacker; ahead (c,), ln p of
+    later tokens as far as known without the model.
     """
 
     drawn: int
@@ -488,7 +488,7 @@ class CausalReading(NamedTuple):
     best: Ids
 
 
-class CausalReader:
+class CausalAttacker:
     """Reads what is released through a channel; with pairs, by both models.
 
     What a model of pairs finds by all around a word then is the evidence for each of
@@ -508,7 +508,7 @@ class CausalReader:
         self,
         channel: Channel,
         model: CausalModel,
-        pairs: PairReader | None = None,
+        pairs: PairAttacker | None = None,
         beam: int = 8,
         candidates: int = 40,
         weight: float = 1.0,
@@ -518,11 +518,11 @@ class CausalReader:
         self.channel, self._model, self.pairs = channel, model, pairs
         self._beam, self._candidates, self._weight = beam, candidates, weight
         self._writable = writable
-        self.inputs = pairs or ChannelReader(channel, candidates)
+        self.inputs = pairs or ChannelAttacker(channel, candidates)
 
-    def attacker(self) -> CausalReader:
-        """Return the reader with the same models who guesses as well as it can."""
-        return CausalReader(self.channel, self._model, self.pairs)
+    def at_full_strength(self) -> CausalAttacker:
+        """Return the attacker with the same models who guesses as well as it can."""
+        return CausalAttacker(self.channel, self._model, self.pairs)
 
     @cached_property
     def speller(self) -> Speller:

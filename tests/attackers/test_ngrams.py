@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dptext.attackers import ngrams
+from dptext.attackers.training import PairCounts
 from dptext.errors import InputError, LexiconError
-from dptext.readers import ngrams
-from dptext.readers.training import PairCounts
 from dptext.tokens.policy import Policy
 from tests import small
-from tests.readers import models
-from tests.readers.releases import channel_of
+from tests.attackers import models
+from tests.attackers.releases import channel_of
 
 ENGLISH = small.english("the", "cat", "dog", "runs", "of")
 SIZE = len(ENGLISH.words)

@@ -4,12 +4,12 @@ import dataclasses
 
 import numpy as np
 
-from dptext.readers import pairs
-from dptext.readers.pairs import PairReader, Topic
+from dptext.attackers import pairs
+from dptext.attackers.pairs import PairAttacker, Topic
 from dptext.tokens.policy import Policy
 from dptext.types import Released
-from tests.readers import models
-from tests.readers.releases import ENGLISH, SIZE, channel_of, release
+from tests.attackers import models
+from tests.attackers.releases import ENGLISH, SIZE, channel_of, release
 
 # All but one word are rare, as all but a few of a real lexicon are.
 COUNTS = np.where(
@@ -78,7 +78,9 @@ def test_the_posterior_takes_the_factors() -> None:
     model = models.model(ENGLISH)
     batch = release(Policy(), ["cat; dog; cat"], seed=2)
     plain, with_topic = (
-        PairReader(channel, model, SIZE + 1, weight=1e-9, topic=power).posterior(batch)
+        PairAttacker(channel, model, SIZE + 1, weight=1e-9, topic=power).posterior(
+            batch
+        )
         for power in (0.0, pairs.POWER)
     )
     np.testing.assert_array_equal(plain[0], with_topic[0])
@@ -89,6 +91,6 @@ def test_the_posterior_takes_the_factors() -> None:
 
 
 def test_an_attacker_reads_the_topic() -> None:
-    """The reader with the same model guesses with all that it can."""
-    reader = PairReader(channel_of(Policy()), models.model(ENGLISH), 5)
-    assert reader.attacker()._topic is not None
+    """The attacker with the same model guesses with all that it can."""
+    attacker = PairAttacker(channel_of(Policy()), models.model(ENGLISH), 5)
+    assert attacker.at_full_strength()._topic is not None

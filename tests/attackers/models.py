@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.readers import ngrams
-from dptext.readers.ngrams import Ngrams
+from dptext.attackers import ngrams
+from dptext.attackers.ngrams import Ngrams
 from dptext.types import Lexicon
 
 

@@ -15,11 +15,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from dptext.attackers import ngrams
+from dptext.attackers.ngrams import Ngrams, decoded
+from dptext.attackers.posterior import chains_of
 from dptext.errors import InputError
 from dptext.lexicons.from_text import KeyCounts
-from dptext.readers import ngrams
-from dptext.readers.ngrams import Ngrams, decoded
-from dptext.readers.posterior import chains_of
 from dptext.tokens import joining
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer

@@ -1,4 +1,4 @@
-/* The loops of dptext.readers in C, which dptext/readers/kernel.py calls.
+/* The loops of dptext.attackers in C, which dptext/attackers/kernel.py calls.
 
 Every function gives the bytes of its numpy counterpart, on every machine: sums are made
 one term after the other, without fused multiplication (-ffp-contract=off), and all else
@@ -31,10 +31,10 @@ Nothing is allocated, and nothing is kept from one call to the next. */
 
 /* The most candidates of a word: `candidates` of a decoder's settings is at most this. */
 #define MOST 256
-/* The lowest score of a path, as dptext.readers.posterior.NEVER. */
+/* The lowest score of a path, as dptext.attackers.posterior.NEVER. */
 #define NEVER (-(1 << 28))
 
-/* ---- Gains of pairs of words (dptext.readers.ngrams) ---- */
+/* ---- Gains of pairs of words (dptext.attackers.ngrams) ---- */
 
 /* A square of codes; or with ends, for each row of a model the words that follow it, in
 order, and their codes. */
@@ -287,7 +287,7 @@ EXPORT void topic_sums(int64_t n, int64_t d, const int32_t *drawn, const int64_t
 }
 
 /* The length of a direction, and the other words by which a topic is half as long as
-with very many, as in dptext.readers.pairs. */
+with very many, as in dptext.attackers.pairs. */
 #define LENGTH 1000.0f
 #define FEW 3.0f
 

@@ -1,4 +1,4 @@
-"""Readers: what a public language model makes of released words, word by word.
+"""Attackers: what a public language model makes of released words, word by word.
 
 One posterior for two uses: decoders write by it, and attacks guess by it.
 """
@@ -10,7 +10,7 @@ from typing import Protocol
 from dptext.types import Ids, Released
 
 
-class Reader(Protocol):
+class Attacker(Protocol):
     """Guesses words; name, and what it assumes an attacker to have, in a sentence."""
 
     @property

@@ -1,14 +1,14 @@
-"""The channel: for each drawn word its likeliest inputs; and the unigram reader.
+"""The channel: for each drawn word its likeliest inputs; and the unigram attacker.
 
 P(y|x) at the epsilon of each word, as far as that epsilon is public (docs/decoding.md).
-By the kind of budget a reader goes by
+By the kind of budget an attacker goes by
 - word, position, text, class, past: the epsilon that a word was drawn with, which is
   one for all, follows from the number or the position of words, or from what was
   released before;
 - type: the epsilon of each input x, so that P(y|x) is that of x at its own;
 - free: an equal part of what a text may spend, since the parts depend on the text.
-Epsilons that differ from word to word are rounded to steps of 10%: a reader that is a
-little wrong about the channel reads a little worse, and nothing else.
+Epsilons that differ from word to word are rounded to steps of 10%: an attacker that is
+a little wrong about the channel reads a little worse, and nothing else.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ _STEP = 0.1
 _UNKNOWN = 0.03
 # Tables of epsilons that are held at once.
 TABLES = 64
-# The name of the reader who sees one output word.
+# The name of the attacker who sees one output word.
 ALONE = "alone"
 
 
 class Shown(NamedTuple):
-    """What is shown of how a word was drawn, by which a reader looks it up.
+    """What is shown of how a word was drawn, by which an attacker looks it up.
 
     capital: it has a capital first letter inside a sentence, where capitals and common
     words are shown: then it may be a common word as well. form: its grammatical form
@@ -80,7 +80,7 @@ class Candidates(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Channel:
-    """A mechanism under a budget, as a reader of what is released knows it.
+    """A mechanism under a budget, as an attacker of what is released knows it.
 
     prior (V,), public, of words that are replaced; eps_of_row (V + 1,), where epsilon
     follows from the word itself.
@@ -261,7 +261,7 @@ class Channel:
         return Candidates(rows, kept["log_probs"], writable)
 
 
-class ChannelReader:
+class ChannelAttacker:
     """The likeliest inputs of drawn words by the draws alone, count of each."""
 
     def __init__(self, channel: Channel, count: int) -> None:
@@ -293,7 +293,7 @@ class ChannelReader:
 
 
 @dataclass(frozen=True, slots=True)
-class UnigramReader:
+class UnigramAttacker:
     """Guesses argmax prior(x) P(y|x), the attacker of the Bayes risk."""
 
     channel: Channel

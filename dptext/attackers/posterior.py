@@ -8,9 +8,9 @@ known to be some other word. Chains of a block lie side by side along the last a
 
 Posterior (`marginals`): p(x | y) ~ L(x) * product of P(y_i | x_i) over a chain, for a
 back-off bigram model L and the candidates of each word (Rabiner 1989, III A and B). L
-has the gains of pairs as their table holds them, which rounds (dptext.readers.ngrams).
-Every sum over candidates is made one candidate after the other (`summed`): a chain has
-the same bits alone and beside others, on every machine.
+has the gains of pairs as their table holds them, which rounds
+(dptext.attackers.ngrams). Every sum over candidates is made one candidate after the
+other (`summed`): a chain has the same bits alone and beside others, on every machine.
 
 Best path (`viterbi`, Viterbi 1967): scores are logarithms in whole numbers, so that
 every sum is exact, and no grouping of chains, no machine and no library changes which
@@ -27,8 +27,8 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.readers import kernel
-from dptext.readers.ngrams import Gains, WholeGains, decoded
+from dptext.attackers import kernel
+from dptext.attackers.ngrams import Gains, WholeGains, decoded
 from dptext.tokens import kinds
 from dptext.tokens.regex import key_of
 from dptext.types import NUMBER, Ints, Lexicon, Released, Singles, Vectors
@@ -169,7 +169,7 @@ class BigramLookup:
 
 
 class WordCandidates(NamedTuple):
-    """The c candidates of n drawn words, as a reader weighs them.
+    """The c candidates of n drawn words, as an attacker weighs them.
 
     slots (c, n) of each candidate in the table of gains; weights (c, n), P(y|x) p(x) up
     to a factor for each word; backoff (c, n), b(x).

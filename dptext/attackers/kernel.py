@@ -1,4 +1,4 @@
-"""The loops of readers in C, where they were compiled; numpy's give the same bytes.
+"""The loops of attackers in C, where they were compiled; numpy's give the same bytes.
 
 `hatch_build.py` compiles kernel.c when dptext is built. The library is opened from this
 folder alone, and only if it was made from the kernel.c beside it. The environment

@@ -15,15 +15,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from dptext.attackers import kernel
+from dptext.attackers.channel import Channel
+from dptext.attackers.pairs import POWER, PairAttacker
 from dptext.decoders import ngram
-from dptext.readers import kernel
-from dptext.readers.channel import Channel
-from dptext.readers.pairs import POWER, PairReader
 from dptext.tokens import kinds
 from dptext.tokens.policy import Policy
 from dptext.types import BudgetDescription, BudgetKind, Released
 from tests import prepared, small
-from tests.readers import models
+from tests.attackers import models
 
 ROOT = Path(__file__).parents[2]
 SIZE = 60
@@ -52,14 +52,14 @@ def decoder(kind: BudgetKind, **params: Any) -> ngram.Ngram:
     """Return a decoder with a small model."""
     chosen = ngram.Params(**params)
     settings = chosen.candidates, chosen.weight, chosen.topic
-    reader = PairReader(channel(kind), MODEL, *settings, kept=16)
-    return ngram.Ngram(chosen, reader, "")
+    attacker = PairAttacker(channel(kind), MODEL, *settings, kept=16)
+    return ngram.Ngram(chosen, attacker, "")
 
 
 @cache
-def reader(kind: BudgetKind, **params: Any) -> PairReader:
-    """Return a reader with a small model."""
-    return PairReader(channel(kind), MODEL, **params)
+def attacker(kind: BudgetKind, **params: Any) -> PairAttacker:
+    """Return an attacker with a small model."""
+    return PairAttacker(channel(kind), MODEL, **params)
 
 
 @st.composite
@@ -99,7 +99,7 @@ DECODERS: list[dict[str, Any]] = [
     {"mode": "viterbi"},
     {"mode": "viterbi", "weight": 1.0, "candidates": 12},
 ]
-READERS: list[dict[str, Any]] = [{"topic": POWER}, {"weight": 0.5}, {"count": 256}]
+ATTACKERS: list[dict[str, Any]] = [{"topic": POWER}, {"weight": 0.5}, {"count": 256}]
 
 
 @needs_kernel
@@ -112,7 +112,7 @@ def test_the_kernel_has_the_bytes_of_numpy(batch: Released, kind: BudgetKind) ->
         arrays: list[NDArray[np.generic]] = [
             decoder(kind, **params).decode(batch) for params in DECODERS
         ]
-        for each in (reader(kind, **params) for params in READERS):
+        for each in (attacker(kind, **params) for params in ATTACKERS):
             arrays += [*each.posterior(batch), each.guess(batch), each.best_path(batch)]
         return [array.tobytes() for array in arrays]
 

@@ -1,4 +1,4 @@
-"""The reader who knows public text of the same kind, through all commands."""
+"""The attacker who knows public text of the same kind, through all commands."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dptext.evaluation import readers
+from dptext.evaluation import attackers
 from tests.cli.running import WORDS, here, lexicon, small
 
 COUNTED, PRIVATE = 300, 120
@@ -70,7 +70,7 @@ def test_halves_share_no_text() -> None:
     texts = [f"{names[n % 10]} {names[n % 40 // 10]}" for n in range(100)]
     for cuts in ((0, 100), (0, 7, 50, 100)):
         batches = [[(t,) for t in texts[b:e]] for b, e in itertools.pairwise(cuts)]
-        halves = readers.Halves(lambda batches=batches: batches)  # type: ignore[misc]
+        halves = attackers.Halves(lambda batches=batches: batches)  # type: ignore[misc]
         one, other = ([t for b in halves.texts(half) for t in b] for half in (0, 1))
         assert sorted([*one, *other]) == sorted(texts)
         assert set(one) & set(other) == set()
@@ -80,11 +80,11 @@ def test_halves_share_no_text() -> None:
 
 
 def test_fields_of_a_record_and_near_duplicates_are_in_one_half() -> None:
-    """A reader never reads what it has counted in other words or another field."""
+    """An attacker never reads what it has counted in other words or another field."""
     texts = rows(60, 1)
     batch = [(text, f"{text} Thanks, {n}") for n, text in enumerate(texts)]
     batch += [(f"{text} Sent from my phone", "") for text in texts]
-    halves = readers.Halves(lambda: [batch])
+    halves = attackers.Halves(lambda: [batch])
     one, other = ([r for b in halves.records(half) for r in b] for half in (0, 1))
     assert len(one) + len(other) == len(batch)
     assert min(len(one), len(other)) > 20
@@ -100,9 +100,9 @@ def test_fields_of_a_record_and_near_duplicates_are_in_one_half() -> None:
 def test_a_text_is_known_whatever_its_capitals_and_spaces(tmp_path: Path) -> None:
     """Others are not, nor a text without any word."""
     path = written(tmp_path / "public.jsonl", ["The  router\ncrashed.", "", "Yes"])
-    known = readers.PublicText.from_file(str(path), None).hashes()
+    known = attackers.PublicText.from_file(str(path), None).hashes()
     asked = ["the router crashed. ", "The router crashed", "", "YES"]
-    assert [readers.text_hash(text) in known for text in asked] == [
+    assert [attackers.text_hash(text) in known for text in asked] == [
         *(True, False, False, True)
     ]
 
@@ -111,17 +111,17 @@ def test_records_of_several_fields_are_known(tmp_path: Path) -> None:
     """Each of their texts, and all of them as one, as `compare` reads them."""
     path = tmp_path / "public.jsonl"
     path.write_text('{"a": "the film", "b": "was good"}\n')
-    known = readers.PublicText.from_file(str(path), ["a", "b"]).hashes()
+    known = attackers.PublicText.from_file(str(path), ["a", "b"]).hashes()
     asked = ["the film", "was good", "the film\nwas good", "was good\nthe film"]
-    assert [readers.text_hash(text) in known for text in asked] == [
+    assert [attackers.text_hash(text) in known for text in asked] == [
         *(True, True, True, False)
     ]
 
 
 def test_evaluate_reads_with_public_text(files: tuple[Path, Path, Path]) -> None:
-    """The reader of the kind finds more than others, with intervals, and is named."""
+    """The attacker of the kind finds more than others, with intervals, and is named."""
     data, _ = evaluated(files)
-    every = {each["reader"]: each["classes"][0] for each in data["in_context"]}
+    every = {each["attacker"]: each["classes"][0] for each in data["in_context"]}
     assert every["same-kind"]["low"] > every["alone"]["high"]
     known = data["public_text"]
     assert every["same-kind"]["words"] == (PRIVATE - known["repeated"]) * 17
@@ -133,7 +133,7 @@ def test_evaluate_reads_with_public_text(files: tuple[Path, Path, Path]) -> None
 def test_private_rows_in_the_public_text_are_counted_and_not_read(
     files: tuple[Path, Path, Path],
 ) -> None:
-    """Only their number is said; with all of them there, no reader reads anything."""
+    """Only their number is said; with all of them there, no attacker reads anything."""
     public, original, _ = files
     repeated = rows(PRIVATE, 2)[:5]
     written(public, [*rows(COUNTED, 1), *(text.upper() for text in repeated)])
@@ -198,14 +198,14 @@ def test_compare_has_a_column_of_it(files: tuple[Path, Path, Path]) -> None:
     )
     assert ran.code == 0, ran.err
     shown = " ".join(ran.out.decode().split())
-    assert "Readers of whole texts" in shown
+    assert "Attackers of whole texts" in shown
     assert f"pairs of {COUNTED * 17:,} words of public.jsonl" in shown
     with table.open() as file:
         cells = {row["mechanism"]: row for row in csv.DictReader(file)}
-    reader = cells["rank:k=8"]
-    assert float(reader["reader_low"]) < float(reader["reader"])
-    assert float(reader["risk"]) < float(reader["reader"])
-    assert cells["laplace"]["reader"] == ""
+    attacker = cells["rank:k=8"]
+    assert float(attacker["attacker_low"]) < float(attacker["attacker"])
+    assert float(attacker["risk"]) < float(attacker["attacker"])
+    assert cells["laplace"]["attacker"] == ""
 
 
 def test_a_plan_reads_one_half_with_the_other(files: tuple[Path, Path, Path]) -> None:
@@ -217,15 +217,17 @@ def test_a_plan_reads_one_half_with_the_other(files: tuple[Path, Path, Path]) ->
     corpus = json.loads(ran.out)["in_context"][0]
     assert (corpus["corpus"], corpus["kind"]) == ("public.jsonl", "public text")
     (reading,) = corpus["readings"]
-    assert reading["reader"] == "same-kind"
+    assert reading["attacker"] == "same-kind"
     words = reading["classes"][0]["words"]
     assert words + corpus["counted"] == COUNTED * 17
     shown = " ".join(here("sanitize", "--plan", *usual).out.decode().split())
     counted = f"{corpus['counted']:,} other words of it finds"
-    assert f"this kind in public.jsonl a reader with {counted}" in shown
+    assert f"this kind in public.jsonl an attacker with {counted}" in shown
 
 
-def test_an_epsilon_for_the_reader_of_the_kind(files: tuple[Path, Path, Path]) -> None:
+def test_an_epsilon_for_the_attacker_of_the_kind(
+    files: tuple[Path, Path, Path],
+) -> None:
     """The upper limit of what it finds is at most the risk, and not far below."""
     public, _, _ = files
     settings = ("--lexicon", lexicon(public.parent), "--set", "mechanism.k=8")
@@ -234,7 +236,7 @@ def test_an_epsilon_for_the_reader_of_the_kind(files: tuple[Path, Path, Path]) -
     assert ran.code == 0, ran.err
     data = json.loads(ran.out)
     every = data["reading"]["classes"][0]
-    assert data["reading"]["reader"] == "same-kind"
+    assert data["reading"]["attacker"] == "same-kind"
     assert 0.35 < every["success"] < every["high"] <= 0.45
     assert f"epsilon {data['epsilon']:.4g}: same-kind finds" in ran.err
     alone = json.loads(here(*usual).out)["rows"][0]["epsilon"]

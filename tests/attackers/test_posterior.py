@@ -9,18 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from dptext.readers import ngrams
-from dptext.readers.channel import Channel
-from dptext.readers.ngrams import Gains, Ngrams
-from dptext.readers.pairs import PairReader
-from dptext.readers.posterior import Chains, WordCandidates, marginals
+from dptext.attackers import ngrams
+from dptext.attackers.channel import Channel
+from dptext.attackers.ngrams import Gains, Ngrams
+from dptext.attackers.pairs import PairAttacker
+from dptext.attackers.posterior import Chains, WordCandidates, marginals
 from dptext.tokens import joining
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Released
 from tests import small
-from tests.readers import models
-from tests.readers.releases import (
+from tests.attackers import models
+from tests.attackers.releases import (
     ENGLISH,
     EPSILON,
     POLICIES,
@@ -69,10 +69,10 @@ def weighed(model: Ngrams, weight: float) -> Ngrams:
     return replace(model, alone=alone, backoff=backoff, gains=ngrams.coded(logs))
 
 
-def posteriors(batch: Released, reader: PairReader) -> NDArray[np.float64]:
+def posteriors(batch: Released, attacker: PairAttacker) -> NDArray[np.float64]:
     """Return the posterior of each word: (n, V + 1)."""
     table = np.zeros((len(batch.drawn), SIZE + 1))
-    rows, likely = reader.posterior(batch)
+    rows, likely = attacker.posterior(batch)
     for column in range(len(batch.drawn)):
         np.add.at(table[column], rows[:, column], likely[:, column])
     return table
@@ -89,7 +89,7 @@ def test_the_posterior_is_that_of_all_texts(
     channel, model = channel_of(policy, name), models.model(ENGLISH)
     batch = release(policy, TEXTS)
     wanted, _ = brute(batch, channel, weighed(model, weight))
-    table = posteriors(batch, PairReader(channel, model, SIZE + 1, weight))
+    table = posteriors(batch, PairAttacker(channel, model, SIZE + 1, weight))
     np.testing.assert_allclose(table, wanted, rtol=1e-5, atol=1e-9)
 
 
@@ -99,7 +99,7 @@ def test_the_best_path_is_the_likeliest_text(policy: Policy) -> None:
     channel, model = channel_of(policy), models.model(ENGLISH, seed=8)
     batch = release(policy, TEXTS, seed=4)
     _, wanted = brute(batch, channel, model)
-    path = PairReader(channel, model, SIZE + 1).best_path(batch)
+    path = PairAttacker(channel, model, SIZE + 1).best_path(batch)
     np.testing.assert_array_equal(path, wanted)
 
 
@@ -107,7 +107,7 @@ def test_a_few_candidates_are_the_likeliest_ones() -> None:
     """With few candidates the posterior is that of all texts made of these."""
     channel, model = channel_of(Policy()), models.model(ENGLISH)
     batch = release(Policy(), TEXTS)
-    rows, likely = PairReader(channel, model, 3).posterior(batch)
+    rows, likely = PairAttacker(channel, model, 3).posterior(batch)
     assert rows.shape == likely.shape == (3, len(batch.drawn))
     np.testing.assert_allclose(likely.sum(axis=0), 1.0, rtol=1e-6)
     alone = np.exp(model.alone[: SIZE + 1].astype(np.float64))
@@ -127,11 +127,11 @@ def test_texts_are_read_by_themselves(name: str) -> None:
         " ".join(rng.choice(["cat", "dog", "the", "runs.", "zq,", "7"], size))
         for size in rng.integers(0, 40, 700)
     ]
-    reader = PairReader(channel_of(policy), models.model(ENGLISH), 5)
+    attacker = PairAttacker(channel_of(policy), models.model(ENGLISH), 5)
     whole = release(policy, texts)
 
     def read(batch: Released) -> NDArray[np.generic]:
-        result = getattr(reader, name)(batch)
+        result = getattr(attacker, name)(batch)
         rows: NDArray[np.generic]
         rows = result[1].T if isinstance(result, tuple) else result
         return rows

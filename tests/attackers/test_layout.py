@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from dptext.readers import layout
+from dptext.attackers import layout
 from dptext.tokens.policy import Policy
-from tests.readers.releases import release
+from tests.attackers.releases import release
 
 
 @pytest.mark.parametrize(

@@ -9,18 +9,25 @@ import pytest
 from numpy.typing import NDArray
 
 from dptext import models, settings
-from dptext.readers import causal
-from dptext.readers.causal import CausalModel, CausalReader, Speller
-from dptext.readers.channel import Shown
-from dptext.readers.layout import Piece, texts_of
-from dptext.readers.pairs import PairReader
+from dptext.attackers import causal
+from dptext.attackers.causal import CausalAttacker, CausalModel, Speller
+from dptext.attackers.channel import Shown
+from dptext.attackers.layout import Piece, texts_of
+from dptext.attackers.pairs import PairAttacker
 from dptext.tokens import joining
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Released
 from tests import language_models
-from tests.readers import models as pairs
-from tests.readers.releases import ENGLISH, EPSILON, POLICIES, SIZE, channel_of, release
+from tests.attackers import models as pairs
+from tests.attackers.releases import (
+    ENGLISH,
+    EPSILON,
+    POLICIES,
+    SIZE,
+    channel_of,
+    release,
+)
 
 TEXTS = ["cat dog, the runs.", "", "zq the", "(the 42 cat!\nzq", "... cat", "the, of"]
 
@@ -33,15 +40,15 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> CausalModel:
 
 
 def line_of(
-    reader: CausalReader, pieces: list[Piece], words: dict[int, int]
+    attacker: CausalAttacker, pieces: list[Piece], words: dict[int, int]
 ) -> tuple[list[int], list[bool]]:
     """Return the tokens of a text with these words, and which of them count."""
-    spell = reader.speller
+    spell = attacker.speller
     tokens, counted = list(spell.start), [False] * len(spell.start)
     for piece in pieces:
         text = piece.text
         if piece.drawn >= 0:
-            shown = reader.channel.lexicon.words[words[piece.drawn]]
+            shown = attacker.channel.lexicon.words[words[piece.drawn]]
             shown = "10" if shown == "<number>" else shown
             shown = shown[:1].upper() + shown[1:] if piece.capital else shown
             text = " " + shown if piece.spaced else shown
@@ -51,12 +58,12 @@ def line_of(
 
 
 def brute(
-    reader: CausalReader, source: CausalModel, batch: Released, weight: float
+    attacker: CausalAttacker, source: CausalModel, batch: Released, weight: float
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return posteriors (n, V) and the likeliest texts (n,), by reading all texts."""
     torch = models.package("torch", "the test", "semantic")
     model = causal.load(source).model
-    rows, evidence, _ = reader._evidence(batch)
+    rows, evidence, _ = attacker._evidence(batch)
     posterior = np.zeros((len(batch.drawn), SIZE))
     best = np.array(batch.drawn, np.int64)
     for text in texts_of(batch):
@@ -65,7 +72,7 @@ def brute(
         logs, guesses = [], []
         for choice in product(*possible):
             words = {i: int(rows[k, i]) for i, k in zip(index, choice, strict=True)}
-            tokens, counts = line_of(reader, text, words)
+            tokens, counts = line_of(attacker, text, words)
             with torch.inference_mode():
                 scores = model(torch.tensor([tokens])).logits[0].log_softmax(-1)
             # The tokens before the first drawn word are the same in all texts.
@@ -96,17 +103,19 @@ def test_with_beams_for_all_texts_both_are_exact(
 ) -> None:
     """The likeliest text and the posterior are those of reading every text."""
     channel = channel_of(policy)
-    other = PairReader(channel, pairs.model(channel.lexicon)) if together else None
-    reader = CausalReader(channel, source, other, beam=300, candidates=3, weight=0.7)
+    other = PairAttacker(channel, pairs.model(channel.lexicon)) if together else None
+    attacker = CausalAttacker(
+        channel, source, other, beam=300, candidates=3, weight=0.7
+    )
     batch = release(policy, TEXTS)
-    wanted, best = brute(reader, source, batch, 0.7)
-    read = reader.read(batch)
+    wanted, best = brute(attacker, source, batch, 0.7)
+    read = attacker.read(batch)
     posterior = np.zeros_like(wanted)
     for column in range(len(batch.drawn)):
         np.add.at(posterior[column], read.rows[:, column], read.likely[:, column])
     np.testing.assert_allclose(posterior, wanted, atol=1e-4)
     np.testing.assert_array_equal(read.best, best)
-    guess = reader.guess(batch)
+    guess = attacker.guess(batch)
     assert (wanted[np.arange(len(guess)), guess] > wanted.max(axis=1) - 1e-4).all()
 
 
@@ -115,11 +124,13 @@ def test_a_narrow_beam_finds_good_texts(source: CausalModel) -> None:
     channel, right = channel_of(Policy()), np.zeros(2)
     for seed in range(3):
         batch = release(Policy(), ["cat dog the, runs"], seed)
-        readers = [
-            CausalReader(channel, source, beam=beam, candidates=3) for beam in (1, 4)
+        attackers = [
+            CausalAttacker(channel, source, beam=beam, candidates=3) for beam in (1, 4)
         ]
-        best = brute(readers[0], source, batch, 1.0)[1]
-        right += [(reader.read(batch).best == best).mean() / 3 for reader in readers]
+        best = brute(attackers[0], source, batch, 1.0)[1]
+        right += [
+            (attacker.read(batch).best == best).mean() / 3 for attacker in attackers
+        ]
     assert right[1] > 0.7
     assert right[1] >= right[0] > 0.3
 
@@ -133,13 +144,13 @@ def test_texts_are_read_by_themselves(length: int, source: CausalModel) -> None:
         " ".join(rng.choice(["cat", "dog", "the", "runs.", "zq,", "7"], size))
         for size in rng.integers(0, length, 13)
     ]
-    reader = CausalReader(channel_of(policy), source, beam=3, candidates=4)
+    attacker = CausalAttacker(channel_of(policy), source, beam=3, candidates=4)
     whole = release(policy, texts)
-    together = reader.read(whole)
+    together = attacker.read(whole)
     for row in (0, 5, 12):
-        words = Tokenizer(reader.channel.lexicon, policy).words([texts[row]])
+        words = Tokenizer(attacker.channel.lexicon, policy).words([texts[row]])
         mine = whole.texts == row
-        alone = reader.read(
+        alone = attacker.read(
             joining.released(policy, words, whole.drawn[mine], whole.eps[mine])
         )
         np.testing.assert_array_equal(alone.likely, together.likely[:, mine])
@@ -150,9 +161,9 @@ def test_long_texts_go_on_with_what_they_ended_in(source: CausalModel) -> None:
     """A text longer than what is read at once is read in parts that overlap."""
     policy = Policy(unknown="keep")
     text = "zq " * 700 + "cat dog, the runs. " * 150 + "zq " * 300 + "cat"
-    reader = CausalReader(channel_of(policy), source, beam=2, candidates=3)
+    attacker = CausalAttacker(channel_of(policy), source, beam=2, candidates=3)
     batch = release(policy, [text, "cat dog"])
-    read = reader.read(batch)
+    read = attacker.read(batch)
     np.testing.assert_allclose(read.likely.sum(axis=0), 1.0)
     assert len(set(read.best.tolist())) > 1
 
@@ -173,10 +184,10 @@ def test_families_are_read_exactly_each_in_its_way(
     """Learnt, rotary, relative positions, and a Mamba, which has no keys and values."""
     path = make(tmp_path)
     source = CausalModel(path, settings.digest_of_path(path))
-    reader = CausalReader(channel_of(Policy()), source, beam=100, candidates=3)
+    attacker = CausalAttacker(channel_of(Policy()), source, beam=100, candidates=3)
     batch = release(Policy(), TEXTS[:3])
     np.testing.assert_array_equal(
-        reader.read(batch).best, brute(reader, source, batch, 1.0)[1]
+        attacker.read(batch).best, brute(attacker, source, batch, 1.0)[1]
     )
     assert causal.load(source).cached == cached
 
@@ -186,12 +197,12 @@ def test_a_word_without_candidates_stays(
 ) -> None:
     """Where only unknown words are likely, what was drawn is left as it is."""
     channel = channel_of(Policy())
-    reader = CausalReader(channel, source, beam=2, candidates=3)
+    attacker = CausalAttacker(channel, source, beam=2, candidates=3)
     batch = release(Policy(), ["cat dog"])
-    table = reader.inputs.table(Shown(EPSILON))
+    table = attacker.inputs.table(Shown(EPSILON))
     table.rows[batch.drawn[0]] = SIZE
-    monkeypatch.setattr(reader.inputs, "table", lambda epsilon: table)
-    read = reader.read(batch)
+    monkeypatch.setattr(attacker.inputs, "table", lambda epsilon: table)
+    read = attacker.read(batch)
     assert read.best[0] == batch.drawn[0]
     assert read.likely[0, 0] == 1.0
 

@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from dptext.attackers import kernel, ngrams
+from dptext.attackers.channel import Channel
+from dptext.attackers.ngrams import Gains, Ngrams, WholeGains, decoded
+from dptext.attackers.pairs import PairAttacker, SameKindAttacker
 from dptext.measures import context_risk
-from dptext.readers import kernel, ngrams
-from dptext.readers.channel import Channel
-from dptext.readers.ngrams import Gains, Ngrams, WholeGains, decoded
-from dptext.readers.pairs import PairReader, SameKindReader
 from dptext.tokens import joining
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import BudgetDescription, BudgetKind, Lexicon, Released
 from tests import prepared, small
-from tests.readers import models
-from tests.readers import test_kernel as kernels
+from tests.attackers import models
+from tests.attackers import test_kernel as kernels
 
 # More words than the table of a decoder has rows.
 MANY = ngrams.SLOTS + 100
@@ -56,16 +56,16 @@ def test_a_pair_of_rare_words_tells() -> None:
     model = pair_model()
 
     def chance(whole: bool) -> float:
-        reader = PairReader(channel, model, count=256, whole=whole)
-        rows, likely = reader.posterior(batch)
+        attacker = PairAttacker(channel, model, count=256, whole=whole)
+        rows, likely = attacker.posterior(batch)
         return float(likely[rows[:, 1] == SECOND, 1].sum())
 
     assert chance(whole=True) > 5 * chance(whole=False) > 0
-    for reader in (
-        PairReader.strongest(channel, model),
-        SameKindReader.strongest(channel, model),
+    for attacker in (
+        PairAttacker.strongest(channel, model),
+        SameKindAttacker.strongest(channel, model),
     ):
-        assert isinstance(reader._gains, WholeGains)
+        assert isinstance(attacker._gains, WholeGains)
 
 
 def test_the_attackers_of_a_pipeline_have_them() -> None:
@@ -74,8 +74,8 @@ def test_the_attackers_of_a_pipeline_have_them() -> None:
 
     for settings in ({}, {"decoder": {"name": "none"}}):
         pipeline = open_pipeline("balanced", settings)
-        readers = context_risk.available(pipeline)
-        pairs = [each for each in readers if isinstance(each, PairReader)]
+        attackers = context_risk.available(pipeline)
+        pairs = [each for each in attackers if isinstance(each, PairAttacker)]
         assert [isinstance(each._gains, WholeGains) for each in pairs] == [True]
 
 
@@ -98,7 +98,7 @@ def test_gains_are_those_of_the_model() -> None:
 def test_the_kernel_gives_the_bytes_of_numpy(batch: Released) -> None:
     """And of a small vocabulary both are those of the table."""
     whole, table = (
-        PairReader(
+        PairAttacker(
             kernels.channel(BudgetKind.WORD), kernels.MODEL, 16, topic=4.0, whole=whole
         )
         for whole in (True, False)

@@ -29,10 +29,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import cache, settings, types
+from dptext.attackers.channel import Channel
 from dptext.errors import LexiconError, UsageError
 from dptext.lexicons import store
 from dptext.lexicons.store import META, WORDS, Kind, save_array
-from dptext.readers.channel import Channel
 from dptext.types import Floats, Ids, Ints, Lexicon, Rows, Singles
 
 FORMAT = 1
