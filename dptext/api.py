@@ -16,7 +16,7 @@ from typing import Any, Literal, TypedDict, TypeVar, Unpack, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import frames, lexicons, pipeline
+from dptext import calibration, frames, lexicons, pipeline
 from dptext import profile as profiles
 from dptext.engine import documents
 from dptext.engine.identifying import warning
@@ -73,7 +73,7 @@ def open_pipeline(
     Raises UsageError and LexiconError.
     """
     recipe = load_profile(profile, overrides)
-    return pipeline.build(recipe, lexicons.find(recipe.lexicon))
+    return calibration.build(recipe, lexicons.find(recipe.lexicon))
 
 
 def open_key(key: object) -> RunKey:

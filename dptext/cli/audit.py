@@ -57,7 +57,7 @@ def command(
     """
     import msgspec
 
-    from dptext import lexicons, pipeline, progress, registry
+    from dptext import calibration, lexicons, progress, registry
     from dptext import profile as profiles
     from dptext.engine import audit as audits
     from dptext.engine import release_audit
@@ -89,7 +89,7 @@ def command(
 
     recipe = profiles.load(profiles.DEFAULT if alone else name, over)
     with progress.step(f"preparing {recipe.mechanism.name}"):
-        ready = pipeline.build(recipe, lexicons.find(recipe.lexicon))
+        ready = calibration.build(recipe, lexicons.find(recipe.lexicon))
     finding = audit.audit(
         ready.mechanism,
         ready.budget.description.high,

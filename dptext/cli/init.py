@@ -329,7 +329,7 @@ def _chosen(job: Job, columns: Sequence[FieldSummary], uses: Uses) -> Job:
 
 def _preview(job: Job, audience: Audience) -> None:
     """Show what becomes of some records at several risks, or with one profile."""
-    from dptext import lexicons, pipeline, profile, progress
+    from dptext import calibration, lexicons, profile, progress
     from dptext.engine import source, survey
     from dptext.randomness import RunKey
 
@@ -344,7 +344,7 @@ def _preview(job: Job, audience: Audience) -> None:
     pipelines = {}
     for name, recipe in recipes.items():
         with progress.step(f"making settings ready: {name}"):
-            pipelines[name] = pipeline.build(recipe, lexicon)
+            pipelines[name] = calibration.build(recipe, lexicon)
     ready = pipelines.get(f"risk {_USUAL}") or next(iter(pipelines.values()))
     batch = source.first_records(job, survey.SAMPLE)
     texts = survey.Language(ready.tokenizer, lexicon.name, _note)

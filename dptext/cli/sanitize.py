@@ -109,7 +109,7 @@ def command(
 
     Example: dptext sanitize tickets.jsonl --field body -o tickets.private.jsonl
     """
-    from dptext import lexicons, pipeline, pseudonyms
+    from dptext import calibration, lexicons, pseudonyms
     from dptext import profile as profiles
     from dptext.engine import survey
     from dptext.engine.run import JobOutputs, Run
@@ -123,7 +123,7 @@ def command(
         from dptext.evaluation.attackers import PublicText
 
         recipe = profiles.load(changes.profile(profile), over)
-        ready = pipeline.build(recipe, lexicons.find(recipe.lexicon, warn=warn))
+        ready = calibration.build(recipe, lexicons.find(recipe.lexicon, warn=warn))
         plan.show(
             ready,
             _promised(
@@ -173,7 +173,7 @@ def command(
         pseudonyms.check(key)
     if trial.preview is not None:
         _check_terminal()
-        ready = pipeline.build(recipe, lexicons.find(recipe.lexicon, warn=warn))
+        ready = calibration.build(recipe, lexicons.find(recipe.lexicon, warn=warn))
         _preview(job=job, ready=ready, key=key, number=trial.preview, warn=warn)
         warn("a preview: nothing was written, sent, or recorded in a ledger")
         return
@@ -191,7 +191,7 @@ def command(
         write = outputs.internal(reports, release)
         words = lexicons.find(recipe.lexicon, warn=warn)
         run = Run(
-            pipeline.build(recipe, words),
+            calibration.build(recipe, words),
             key,
             bayes_risk=bayes_risk,
             account=account,
