@@ -8,37 +8,57 @@ from typing import Annotated
 import typer
 
 from dptext.cli import options, screen
-from dptext.cli.options import Number, Text, overrides
+from dptext.cli.options import overrides
+from dptext.cli.values import Number
 from dptext.errors import UsageError
+
+EXAMPLES = ("dptext audit balanced", "dptext audit santext --epsilon 5 --json")
 
 
 def command(
     name: Annotated[
         str,
-        "PROFILE|MECHANISM",
-        "A profile, a .yaml file, or a mechanism (with --epsilon). If both have the "
-        "same name, the profile is meant.",
+        typer.Argument(
+            metavar="PROFILE|MECHANISM",
+            help="A profile, a .yaml file, or a mechanism (with --epsilon). If both "
+            "have the same name, the profile is meant.",
+        ),
     ] = "balanced",
     *,
     epsilon: options.Epsilon = None,
-    mechanism: Text = None,
-    lexicon: Text = None,
-    set_: options.Texts = None,
+    mechanism: options.Mechanism = None,
+    lexicon: options.Lexicon = None,
+    set_: options.SetKey = None,
     inputs: Annotated[
-        int, Number(int, 4), "Number of input words in an exact audit."
+        int,
+        typer.Option(
+            "--inputs",
+            parser=Number(kind=int, low=4),
+            metavar="NUMBER",
+            help="Number of input words in an exact audit.",
+        ),
     ] = 200,
     runs: Annotated[
         int,
-        Number(int, 100),
-        "Draws of each word of a pair, if there is no exact output distribution.",
+        typer.Option(
+            "--runs",
+            parser=Number(kind=int, low=100),
+            metavar="NUMBER",
+            help="Draws of each word of a pair, if there is no exact output "
+            "distribution.",
+        ),
     ] = 20_000,
     draws: Annotated[
         int,
-        Number(int, 1000),
-        "Draws to test the program with; more find smaller deviations.",
+        typer.Option(
+            "--draws",
+            parser=Number(kind=int, low=1000),
+            metavar="NUMBER",
+            help="Draws to test the program with; more find smaller deviations.",
+        ),
     ] = 4_000_000,
-    as_json: bool = False,
-    quiet: bool = False,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Test whether a claim is true, and whether the program keeps to its formula.
 

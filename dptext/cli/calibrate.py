@@ -5,33 +5,65 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
+import typer
+
 from dptext.cli import options, screen
-from dptext.cli.options import Text, overrides
+from dptext.cli.options import GUARANTEE, MEASURES, overrides
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
     from dptext.report.blocks import Block
     from dptext.types import JsonObject
 
+EXAMPLES = (
+    "dptext calibrate --risk 20% --mechanism all",
+    "dptext calibrate --risk 25% --public-text old-tickets.jsonl",
+)
+
 
 def command(
-    profile: Annotated[str, options.PROFILE] = "balanced",
+    profile: Annotated[
+        str,
+        typer.Argument(
+            metavar="PROFILE", help="Profile of `dptext list`, or a .yaml file."
+        ),
+    ] = "balanced",
     *,
-    risk: str,
+    risk: Annotated[
+        str,
+        typer.Option(
+            "--risk",
+            metavar="SHARE",
+            help="Choose epsilon so that the best guess of a word is right at most "
+            "this often, as in 10%.",
+            rich_help_panel=GUARANTEE,
+        ),
+    ],
     mechanism: Annotated[
-        Text, "Mechanism with its default parameters, or all of them."
+        str | None,
+        typer.Option(
+            "--mechanism",
+            metavar="NAME",
+            help="Mechanism with its default parameters, or all of them.",
+            rich_help_panel=GUARANTEE,
+        ),
     ] = None,
-    lexicon: Text = None,
-    set_: options.Texts = None,
+    lexicon: options.Lexicon = None,
+    set_: options.SetKey = None,
     reader: Annotated[
-        Text,
-        "With --public-text: the risk is how often this reader of whole texts finds a "
-        "word, such as ngram. Default: same-kind, which counts one half of the public "
-        "texts and reads the other half.",
+        str | None,
+        typer.Option(
+            "--reader",
+            metavar="NAME",
+            help="With --public-text: the risk is how often this reader of whole texts "
+            "finds a word, such as ngram. Default: same-kind, which counts one half of "
+            "the public texts and reads the other half.",
+            rich_help_panel=MEASURES,
+        ),
     ] = None,
-    public_text: Text = None,
-    field: options.Texts = None,
-    as_json: bool = False,
+    public_text: options.PublicText = None,
+    field: options.Field = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Find the epsilon of a mechanism for a given risk.
 
@@ -39,8 +71,6 @@ def command(
     cannot be calibrated are listed with the reason. No text is read, except that of
     --public-text: then the risk is how often a reader of these texts finds a word in
     context, by the upper limit of a 95% interval. A better reader finds more.
-
-    Example: dptext calibrate --risk 25% --public-text old-tickets.jsonl
     """
     from dptext import lexicons, progress
     from dptext import profile as profiles

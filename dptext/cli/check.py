@@ -13,7 +13,8 @@ import typer
 
 from dptext.cli import configuration, options, parser, screen
 from dptext.cli.configuration import Configuration
-from dptext.cli.options import one_of
+from dptext.cli.options import GUARANTEE
+from dptext.cli.values import one_of
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,42 +34,78 @@ TRUST = (
 )
 
 
+EXAMPLES = (
+    "dptext check exports --set max_risk=15%",
+    "dptext check --staged --format sarif",
+)
+
+
 def command(
     context: typer.Context,
     files: Annotated[
-        options.Texts,
-        "Exports, or folders of exports. Anything else in a folder is named as not "
-        "checked, and fails where it may hold text, as links and unfinished files do.",
+        list[str] | None,
+        typer.Argument(
+            metavar="FILE",
+            help="Exports, or folders of exports. Anything else in a folder is named "
+            "as not checked, and fails where it may hold text, as links and unfinished "
+            "files do.",
+        ),
     ] = None,
     *,
     staged: Annotated[
         bool,
-        "Check exports, reports and policy as staged in git: all exports, or those in "
-        "the named folders.",
+        typer.Option(
+            "--staged",
+            help="Check exports, reports and policy as staged in git: all exports, or "
+            "those in the named folders.",
+        ),
     ] = False,
     policy: Annotated[
-        options.File,
-        "Policy file. Default: the nearest .dptext.yaml or pyproject.toml.",
+        Path | None,
+        typer.Option(
+            "--policy",
+            metavar="FILE",
+            help="Policy file. Default: the nearest .dptext.yaml or pyproject.toml.",
+        ),
     ] = None,
-    set_: options.Texts = None,
+    set_: options.SetKey = None,
     lexicon: Annotated[
-        options.Texts,
-        f"{options.LEXICON} Used for recomputing, besides the installed ones; "
-        "repeatable.",
+        list[str] | None,
+        typer.Option(
+            "--lexicon",
+            metavar="NAME",
+            help="Lexicon of `dptext lexicon list`, or a file. Used for recomputing, "
+            "besides the installed ones; repeatable.",
+            rich_help_panel=GUARANTEE,
+        ),
     ] = None,
     verify_key: Annotated[
         list[Path] | None,
-        "Accept only reports signed with this key (see sanitize --sign-key); if "
-        "repeated, with one of the keys.",
+        typer.Option(
+            "--verify-key",
+            metavar="FILE",
+            help="Accept only reports signed with this key (see sanitize --sign-key); "
+            "if repeated, with one of the keys.",
+        ),
     ] = None,
     format: Annotated[
         str,
         typer.Option(
-            help="Format of the findings: text, json or sarif.",
+            "--format",
             parser=one_of("text", "json", "sarif"),
+            metavar="NAME",
+            help="Format of the findings: text, json or sarif.",
         ),
     ] = "text",
-    quiet: Annotated[bool, "Print nothing; the exit code tells."] = False,
+    quiet: Annotated[
+        bool,
+        typer.Option(
+            "--quiet",
+            "-q",
+            help="Print nothing; the exit code tells.",
+            rich_help_panel=options.OUTPUT,
+        ),
+    ] = False,
 ) -> None:
     """Check that every export has a valid public report that meets the policy.
 
@@ -76,8 +113,6 @@ def command(
     guarantee, risk and gaps are recomputed. Prints one line per finding, without any
     content, and ends with exit code 1 if there is any. --set overrides a
     key of the policy.
-
-    Example: dptext check exports --set max_risk=15%
     """
     from dptext import lexicons, progress
     from dptext.guarantees import policy as policies

@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from dptext.cli import faults, options, outputs, screen
-from dptext.cli.options import HIDDEN, Number, Text, Texts
+import typer
+
+from dptext.cli import faults, groups, options, outputs, screen
+from dptext.cli.options import GUARANTEE, INPUT, OUTPUT
+from dptext.cli.values import MOST_JOBS, Number
 from dptext.errors import ComponentError, UsageError
 
 if TYPE_CHECKING:
@@ -22,29 +25,75 @@ MECHANISMS = ("rank", "santext", "tem", "laplace", "mahalanobis")
 _RISKS = ("10%", "20%", "35%")
 
 
-@dataclass(frozen=True, slots=True)
+EXAMPLES = (
+    "dptext compare reviews.jsonl --label stars --risk 10% --risk 20%",
+    "dptext compare reviews.jsonl -m rank -m tem --csv table.csv",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
     """The cells to compute: mechanisms, then levels, then lexicons."""
 
-    profile: str = "balanced"
+    profile: options.Profile = "balanced"
     mechanism: Annotated[
-        Texts,
-        "-m",
-        "Mechanism with its default parameters, or NAME:key=value,... for others; "
-        "repeatable.",
+        list[str] | None,
+        typer.Option(
+            "--mechanism",
+            "-m",
+            metavar="NAME",
+            help="Mechanism with its default parameters, or NAME:key=value,... for "
+            "others; repeatable.",
+            rich_help_panel=GUARANTEE,
+        ),
     ] = None
-    risk: Annotated[Texts, f"{options.RISK} Repeatable."] = None
+    risk: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--risk",
+            metavar="SHARE",
+            help="Choose epsilon so that the best guess of a word is right at most "
+            "this often, as in 10%. Repeatable.",
+            rich_help_panel=GUARANTEE,
+        ),
+    ] = None
     epsilon: Annotated[
         list[float] | None,
-        Number(float, 0, above=True),
-        f"{options.EPSILON} Repeatable.",
+        typer.Option(
+            "--epsilon",
+            parser=Number(kind=float, low=0, above=True),
+            metavar="NUMBER",
+            help="Epsilon per word. Repeatable.",
+            rich_help_panel=GUARANTEE,
+        ),
     ] = None
     lexicon: Annotated[
-        Texts, HIDDEN, f"{options.LEXICON} Repeatable, to compare lexicons."
+        list[str] | None,
+        typer.Option(
+            "--lexicon",
+            metavar="NAME",
+            help="Lexicon of `dptext lexicon list`, or a file. Repeatable, to compare "
+            "lexicons.",
+            rich_help_panel=GUARANTEE,
+            hidden=True,
+        ),
     ] = None
     set_: Annotated[
-        Texts, HIDDEN, f"{options.SET} Here keys of decoder, for --reader endpoint."
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Override one key of the profile or policy, as in "
+            "tokens.number=mask; repeatable. Here keys of decoder, for --reader "
+            "endpoint.",
+            rich_help_panel=GUARANTEE,
+            hidden=True,
+        ),
     ] = None
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for two kinds of levels."""
+        groups.refuse_both("--risk", self.risk, "--epsilon", self.epsilon)
 
     def cells(self, reader: str | None = None) -> list[Cell]:
         """Return the cells; reader: whose server attacks. Raises UsageError."""
@@ -52,8 +101,6 @@ class Grid:
         from dptext.evaluation.comparison import Cell
         from dptext.settings import share
 
-        if self.risk and self.epsilon:
-            raise UsageError("give --risk or --epsilon, not both")
         mechanisms = [(each, _mechanism(each)) for each in self.mechanism or MECHANISMS]
         budget = {"name": "uniform", "epsilon": None, "risk": None}
         shares = [share(value, "--risk") for value in self.risk or _RISKS]
@@ -114,34 +161,65 @@ def _mechanism(text: str) -> JsonObject:
 
 
 def command(
-    file: Annotated[str, "File or folder of texts to compare on."],
+    file: Annotated[
+        str,
+        typer.Argument(metavar="FILE", help="File or folder of texts to compare on."),
+    ],
     *,
-    layout: options.LayoutOptions,
-    sample: Annotated[int, Number(int, 1)] = 2000,
+    layout: groups.LayoutOptions,
+    sample: Annotated[
+        int,
+        typer.Option(
+            "--sample",
+            parser=Number(kind=int, low=1),
+            metavar="NUMBER",
+            help="Number of texts to sample, the same ones each time.",
+            rich_help_panel=INPUT,
+        ),
+    ] = 2000,
     grid: Grid,
-    measured: options.Measured,
-    public_text: Text = None,
+    measured: groups.MeasureOptions,
+    public_text: options.PublicText = None,
     jobs: Annotated[
         int | None,
-        HIDDEN,
-        Number(int, 1, options.MOST_JOBS),
-        "Cells to compute at once. Default: one per processor, at most 4. With 1, no "
-        "cell slows another and speeds are comparable.",
+        typer.Option(
+            "--jobs",
+            "-j",
+            parser=Number(kind=int, low=1, high=MOST_JOBS),
+            metavar="NUMBER",
+            help="Cells to compute at once. Default: one per processor, at most 4. "
+            "With 1, no cell slows another and speeds are comparable.",
+            rich_help_panel=OUTPUT,
+            hidden=True,
+        ),
     ] = None,
     resume: Annotated[
-        options.File, HIDDEN, "Save finished rows to this file, and continue from it."
+        Path | None,
+        typer.Option(
+            "--resume",
+            metavar="FILE",
+            help="Save finished rows to this file, and continue from it.",
+            rich_help_panel=OUTPUT,
+            hidden=True,
+        ),
     ] = None,
-    csv: options.File = None,
-    as_json: bool = False,
-    html: options.File = None,
-    quiet: bool = False,
+    csv: Annotated[
+        Path | None,
+        typer.Option(
+            "--csv",
+            metavar="FILE",
+            help="Write the table as CSV.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    as_json: options.AsJson = False,
+    html: options.Html = None,
+    quiet: options.Quiet = False,
 ) -> None:
     """Compare mechanisms on a sample of your texts: quality, utility and attacks.
 
     Words are written as drawn. All figures are computed from the private text: keep
     them to yourself.
-
-    Example: dptext compare reviews.jsonl --label stars --risk 10% --risk 20%
     """
     from dptext import progress
     from dptext.evaluation import OWNER, views

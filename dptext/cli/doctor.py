@@ -32,26 +32,34 @@ class Inspection(NamedTuple):
     advice: str = ""
 
 
+EXAMPLES = ("dptext doctor --install wordnet", "dptext doctor --settings")
+
+
 def command(
     context: typer.Context,
     *,
     install: Annotated[
-        options.Texts,
-        "Download this model or data set, or all that are missing; repeatable. Nothing "
-        "else in dptext downloads anything.",
+        list[str] | None,
+        typer.Option(
+            "--install",
+            metavar="NAME",
+            help="Download this model or data set, or all that are missing; "
+            "repeatable. Nothing else in dptext downloads anything.",
+        ),
     ] = None,
     settings: Annotated[
         bool,
-        "Show the current settings of sanitize and check instead, with the source of "
-        "each.",
+        typer.Option(
+            "--settings",
+            help="Show the current settings of sanitize and check instead, with the "
+            "source of each.",
+        ),
     ] = False,
-    as_json: bool = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Check versions, lexicons, models, keys and configuration, and suggest fixes.
 
     Ends with exit code 1 if something is wrong. Missing optional parts are not errors.
-
-    Example: dptext doctor --install wordnet
     """
     if settings:
         _show_settings(context, as_json)

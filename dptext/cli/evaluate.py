@@ -6,40 +6,89 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from dptext.cli import faults, options, screen
+import typer
+
+from dptext.cli import faults, groups, options, screen
+from dptext.cli.options import GUARANTEE, MEASURES
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
     from dptext.pipeline import Pipeline
 
 
+EXAMPLES = ("dptext evaluate reviews.jsonl reviews.private.jsonl --label stars",)
+
+
 def command(
-    original: Annotated[str, "The original file."],
-    private: Annotated[str, "The private file made from it."],
+    original: Annotated[
+        str, typer.Argument(metavar="ORIGINAL", help="The original file.")
+    ],
+    private: Annotated[
+        str,
+        typer.Argument(metavar="PRIVATE", help="The private file made from it."),
+    ],
     *,
-    layout: options.LayoutOptions,
-    id: options.Text = None,
+    layout: groups.LayoutOptions,
+    id: options.Id = None,
     profile: Annotated[
-        options.Text,
-        f"{options.PROFILE} The one that made the private file; or its public report.",
+        str | None,
+        typer.Option(
+            "--profile",
+            "-p",
+            metavar="NAME",
+            help="Profile of `dptext list`, or a .yaml file. The one that made the "
+            "private file; or its public report.",
+            rich_help_panel=GUARANTEE,
+        ),
     ] = None,
-    changes: options.Changes,
-    measured: options.Measured,
-    readers: bool = True,
-    public_text: options.Text = None,
-    linkage: bool = False,
-    identities: options.Text = None,
-    identities_field: options.Text = None,
-    as_json: bool = False,
-    report: options.File = None,
-    html: options.File = None,
+    changes: groups.ProfileOptions,
+    measured: groups.MeasureOptions,
+    readers: Annotated[
+        bool,
+        typer.Option(
+            "--readers/--no-readers",
+            help="Attack new draws of the originals with readers of whole texts, or "
+            "leave that out.",
+            rich_help_panel=MEASURES,
+            hidden=True,
+        ),
+    ] = True,
+    public_text: options.PublicText = None,
+    linkage: Annotated[
+        bool,
+        typer.Option(
+            "--linkage",
+            help="Attack rows by the originals.",
+            rich_help_panel=MEASURES,
+        ),
+    ] = False,
+    identities: Annotated[
+        str | None,
+        typer.Option(
+            "--identities",
+            metavar="FILE",
+            help="Values that must not appear, such as names.",
+            rich_help_panel=MEASURES,
+        ),
+    ] = None,
+    identities_field: Annotated[
+        str | None,
+        typer.Option(
+            "--identities-field",
+            metavar="NAME",
+            help="Field or column of --identities with the values. Default: text.",
+            rich_help_panel=MEASURES,
+            hidden=True,
+        ),
+    ] = None,
+    as_json: options.AsJson = False,
+    report: options.Report = None,
+    html: options.Html = None,
 ) -> None:
     """Compare a private file with its original: quality, utility and attacks.
 
     All figures are computed from the private text: keep them to yourself. Texts are
     held in memory with --label, --attribute, --id and --masked-model.
-
-    Example: dptext evaluate reviews.jsonl reviews.private.jsonl --label stars
     """
     import msgspec
 

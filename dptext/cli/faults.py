@@ -36,16 +36,9 @@ _NAMES = (
 # Words for each signal that ends a process, by its number and 128.
 _ENDS = {130: "interrupted", 143: "terminated", 129: "the terminal hung up"}
 
-# What the parser of options raises, by the root of its tree: Typer names a leaf only.
-PARSER = tuple(
-    kind
-    for kind in typer.BadParameter.__mro__
-    if issubclass(kind, Exception) and kind.__name__ == "ClickException"
-)
-
 
 @contextlib.contextmanager
-def reported(wrong: Callable[[Exception], str]) -> Iterator[None]:
+def reported(wrong: Callable[[BaseException], str]) -> Iterator[None]:
     """Run a command; end with a line and a code, never with a traceback.
 
     wrong says what is wrong with arguments, from the error of the parser.
@@ -58,12 +51,12 @@ def reported(wrong: Callable[[Exception], str]) -> Iterator[None]:
                 sys.stdout.flush()  # while it can still be reported
         except typer.Exit:
             raise
-        except PARSER as error:
-            message = wrong(error)
-            if message:  # a command without arguments has shown its help instead
-                say(message)
-            raise typer.Exit(getattr(error, "exit_code", 2)) from None
         except (Exception, SystemExit, KeyboardInterrupt) as error:
+            if hasattr(error, "format_message"):  # of the parser of options
+                message = wrong(error)
+                if message:  # a command without arguments has shown its help instead
+                    say(message)
+                raise typer.Exit(getattr(error, "exit_code", 2)) from None
             # Faiss ends its work at a signal with a RuntimeError of its own instead.
             raise typer.Exit(_code(raised[-1] if raised else error)) from None
         finally:

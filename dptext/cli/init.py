@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from dptext.cli import configuration, options, outputs, screen
+from dptext.cli import configuration, groups, options, outputs, screen
+from dptext.cli.options import INPUT
+from dptext.cli.values import one_of
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
@@ -80,13 +82,42 @@ Enter takes the suggestion in brackets; "rest" takes it for this field and all o
 """
 
 
+EXAMPLES = (
+    "dptext init tickets.jsonl",
+    "dptext init tickets.jsonl --audience people > .dptext.yaml",
+)
+
+
 def command(
-    file: Annotated[str, "File, or folder of files, with texts to make private."],
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="File, or folder of files, with texts to make private.",
+        ),
+    ],
     *,
-    layout: options.LayoutOptions,
-    fields: options.FieldOptions,
-    keep: options.Texts = None,
-    audience: Annotated[options.Text, options.one_of(*Audience)] = None,
+    layout: groups.LayoutOptions,
+    fields: groups.FieldOptions,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--keep",
+            metavar="NAME",
+            help="Field to copy unchanged even if it looks identifying; repeatable.",
+            rich_help_panel=INPUT,
+        ),
+    ] = None,
+    audience: Annotated[
+        str | None,
+        typer.Option(
+            "--audience",
+            parser=one_of(*Audience),
+            metavar="NAME",
+            help="Who will read the output: people, programs or statistics.",
+            rich_help_panel=INPUT,
+        ),
+    ] = None,
 ) -> None:
     """Inspect a file, preview settings for its readers, and write .dptext.yaml.
 
@@ -94,8 +125,6 @@ def command(
     leave out what looks as if it identified people. Without a terminal, init asks
     nothing and prints the settings with its suggestions: for programs unless
     --audience says otherwise, and such a field is copied only if --keep names it.
-
-    Example: dptext init tickets.jsonl
     """
     from dptext import streams
     from dptext.engine import survey
@@ -180,7 +209,7 @@ def _ask(
     job: Job,
     columns: Sequence[FieldSummary],
     uses: Uses,
-    layout: options.LayoutOptions,
+    layout: groups.LayoutOptions,
     audience: str | None,
 ) -> None:
     """Show fields and previews, ask for choices, and write the file."""
@@ -374,13 +403,13 @@ def _settings(
     job: Job,
     columns: Sequence[FieldSummary],
     uses: Uses,
-    layout: options.LayoutOptions,
+    layout: groups.LayoutOptions,
     recipe: tuple[dict[str, Any], dict[str, Any]],
 ) -> str:
     """Return the content of the file: what becomes of each field, and the policy."""
     import yaml
 
-    selection, usual = job.selection, options.LayoutOptions()
+    selection, usual = job.selection, groups.LayoutOptions()
     named = {**asdict(layout), "field": list(selection.fields) or None}
     sanitize = {
         name: value for name, value in named.items() if value != getattr(usual, name)

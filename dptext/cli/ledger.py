@@ -18,17 +18,22 @@ app = typer.Typer(
     help="Show, export and verify the privacy losses that a ledger records.",
     no_args_is_help=True,
 )
-File = Annotated[Path, "The ledger."]
+LedgerFile = Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger.")]
 _ROWS_SHOWN = 10
 
 
 def show(
-    ledger: File,
+    ledger: LedgerFile,
     *,
     value: Annotated[
-        options.Texts, "Show the loss of this value of the subject field; repeatable."
+        list[str] | None,
+        typer.Option(
+            "--value",
+            metavar="NAME",
+            help="Show the loss of this value of the subject field; repeatable.",
+        ),
     ] = None,
-    as_json: bool = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Show all releases and the largest losses, or the loss of one subject (--value).
 
@@ -69,12 +74,10 @@ def show(
     screen.deliver(data, as_json, Paragraph(f"ledger {name}"), *tables, *words)
 
 
-def export(ledger: File) -> None:
+def export(ledger: LedgerFile) -> None:
     """Write the loss of each subject in each release as JSON lines.
 
     Subjects appear as keyed hashes, never by name.
-
-    Example: dptext ledger export spent.db > spent.jsonl
     """
     from dptext.ledger import open_ledger, totals
 
@@ -84,9 +87,12 @@ def export(ledger: File) -> None:
 
 
 def verify(
-    ledger: File,
+    ledger: LedgerFile,
     files: Annotated[
-        list[Path] | None, "Released files, with their reports beside them."
+        list[Path] | None,
+        typer.Argument(
+            metavar="FILE", help="Released files, with their reports beside them."
+        ),
     ] = None,
 ) -> None:
     """Check that the ledger was not edited and records these released files.
@@ -228,5 +234,9 @@ def _recorded_tokens(files: Sequence[Path], ledger: str) -> list[tuple[str, str]
     return tokens
 
 
-for function in (show, export, verify):
-    parser.add(app, function)
+for function, example in (
+    (show, "dptext ledger show spent.db --value 4711"),
+    (export, "dptext ledger export spent.db > spent.jsonl"),
+    (verify, "dptext ledger verify spent.db tickets.private.jsonl"),
+):
+    parser.add(app, function, examples=[example])

@@ -26,23 +26,30 @@ if TYPE_CHECKING:
 _KINDS = ("profiles", "mechanisms")
 
 
+EXAMPLES = ("dptext list mechanisms", "dptext list rank")
+
+
 def command(
     what: Annotated[
-        options.Text, "profiles, mechanisms, or the name of one of them."
+        str | None,
+        typer.Argument(
+            metavar="WHAT", help="profiles, mechanisms, or the name of one of them."
+        ),
     ] = None,
     name: Annotated[
-        options.Text, "After profiles or mechanisms: show this one."
+        str | None,
+        typer.Argument(
+            metavar="NAME", help="After profiles or mechanisms: show this one."
+        ),
     ] = None,
     *,
-    as_json: bool = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """List profiles and mechanisms, or show one in full.
 
     A profile is shown as its file, to copy and change. A mechanism is shown with its
     guarantee, known gaps, parameters and an example command; if it has no guarantee,
     with an alternative. Broken mechanisms of other packages are listed with the reason.
-
-    Example: dptext list rank
     """
     if what is not None and what not in _KINDS:
         if name is not None:

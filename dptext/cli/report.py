@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,19 +10,24 @@ import typer
 from dptext.cli import check, options, parser, screen
 from dptext.errors import UsageError
 
+EXAMPLES = ("dptext report tickets.private.jsonl --html report.html",)
+
 
 def command(
     context: typer.Context,
-    file: Annotated[options.File, "An output, or a report as JSON."] = None,
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="FILE", help="An output, or a report as JSON."),
+    ] = None,
     *,
-    html: options.File = None,
-    schema: Annotated[bool, "Print the JSON schema of reports instead."] = False,
+    html: options.Html = None,
+    schema: Annotated[
+        bool, typer.Option("--schema", help="Print the JSON schema of reports instead.")
+    ] = False,
 ) -> None:
     """Show the report of an output, in the terminal or as a web page (--html).
 
     Signatures are verified with the keys that the policy names (verify_key).
-
-    Example: dptext report tickets.private.jsonl --html report.html
     """
     from dptext import streams
     from dptext.guarantees import policy

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from dptext.cli.options import Work
+    from dptext.cli.groups import RunOptions
     from dptext.engine.job import Progress as Counted
     from dptext.pipeline import Pipeline
     from dptext.randomness import RunKey
@@ -158,6 +158,12 @@ def screens() -> Iterator[None]:
         sys.stdout, sys.stderr = before
 
 
+def styled() -> contextlib.AbstractContextManager[None]:
+    """Let styles pass to standard output for a block, where it has a screen."""
+    stream = sys.stdout
+    return stream.styled() if isinstance(stream, Screen) else contextlib.nullcontext()
+
+
 @contextlib.contextmanager
 def _size() -> Iterator[None]:
     """Leave sizes of the terminal aside that nothing can be printed in."""
@@ -260,7 +266,7 @@ class Answer:
     copied and look identifying are named last of all.
     """
 
-    def __init__(self, work: Work, context: typer.Context) -> None:
+    def __init__(self, work: RunOptions, context: typer.Context) -> None:
         """Begin inside of a command; name steps that take long, unless it is quiet."""
         progress.enable(not (work.quiet or work.json))
         self.console = console(stderr=True, quiet=work.quiet)
