@@ -201,9 +201,9 @@ def test_nothing_heavy_loads_before_it_is_needed(code: str) -> None:
 
 
 def test_one_line_loads_what_it_needs() -> None:
-    """A default run loads no option reader, entry points, pages or ledgers."""
+    """A default run loads no help, entry points, pages or ledgers."""
     unused = (
-        "pydantic importlib.metadata jinja2 sqlite3 rich.markdown concurrent.futures "
+        "jinja2 sqlite3 rich.markdown concurrent.futures typer.rich_utils "
         "dptext.vectors.statement dptext.evaluation.run dptext.report.html "
         "dptext.mechanisms.laplace"
     ).split()

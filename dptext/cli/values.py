@@ -37,7 +37,7 @@ class Number:
     above: bool = False
     #: Whether "auto" stands for the number of cores.
     auto: bool = False
-    #: Typer before 0.26 asks every parser for its name.
+    #: Typer before 0.29 asks every parser for its name.
     __name__ = "NUMBER"
 
     def __call__(self, value: str | float) -> float:

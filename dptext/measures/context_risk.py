@@ -12,7 +12,7 @@ epsilon and which words are replaced, and for written words the decoder. Those o
 built-in lexicon ship; an adapted lexicon keeps its own beside its data. Other settings
 have none: `dptext evaluate` measures them on one's own texts. A ladder says which of
 these figures belong to one profile at several risks. It gives an epsilon for the share
-that a reader finds (`--reader-risk`), and for a risk between two measured ones the
+that a reader finds (`budget.reader_risk`), and for a risk between two measured ones the
 figures of the smaller one, as a lower limit.
 """
 

@@ -75,7 +75,8 @@ def test_order_of_sources(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
     def settings(*given: str) -> tuple[Any, ...]:
         of_run = params("--no-bayes-risk", *given)
-        return of_run["profile"], of_run.get("risk"), of_run.get("set_")
+        keys = of_run.get("set_")
+        return of_run["profile"], of_run.get("risk"), keys and list(keys)
 
     mask = ['tokens.number="mask"']
     assert settings() == ("balanced", "30%", mask)
