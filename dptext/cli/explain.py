@@ -41,7 +41,7 @@ def command(
     spent.
     """
     from dptext import api
-    from dptext.report import explanation
+    from dptext.engine import explanation
 
     if text == "-":
         text = sys.stdin.read()

@@ -543,12 +543,12 @@ class MeasureOptions:
             hidden=True,
         ),
     ] = None
-    reader: Annotated[
+    attacker: Annotated[
         str | None,
         typer.Option(
-            "--reader",
+            "--attacker",
             metavar="NAME",
-            help="Add an attack by this reader: endpoint. It sends new draws of the "
+            help="Add an attack by this attacker: endpoint. It sends new draws of the "
             "originals to the server of the decoder endpoint.",
             rich_help_panel=MEASURES,
             hidden=True,

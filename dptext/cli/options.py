@@ -143,7 +143,7 @@ PublicText = Annotated[
     typer.Option(
         "--public-text",
         metavar="FILE",
-        help="Public text of the same kind, for one more reader.",
+        help="Public text of the same kind, for one more attacker.",
         rich_help_panel=MEASURES,
     ),
 ]

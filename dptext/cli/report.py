@@ -30,15 +30,16 @@ def command(
     Signatures are verified with the keys that the policy names (verify_key).
     """
     from dptext import streams
-    from dptext.guarantees import policy
-    from dptext.report import document, exports, signatures, views
+    from dptext.checking import policy
+    from dptext.report import document, signatures, views
+    from dptext.report.layout import sidecar_path
 
     if schema:
         screen.deliver(document.schema(), as_json=True)
         return
     if file is None:
         raise UsageError("name an output or a report, as in: dptext report OUTPUT")
-    beside, name = exports.sidecar_path(file), str(file)
+    beside, name = sidecar_path(file), str(file)
     if beside.is_file():
         file, name = beside, str(beside)
     elif file.suffix != ".json":

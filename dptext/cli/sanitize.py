@@ -74,7 +74,7 @@ def command(
     warn = answer.warn
     if trial.plan:
         from dptext.cli import plan
-        from dptext.evaluation.readers import PublicText
+        from dptext.evaluation.attackers import PublicText
 
         recipe = profiles.load(changes.profile(profile), over)
         ready = pipeline.build(recipe, lexicons.find(recipe.lexicon, warn=warn))
@@ -194,13 +194,13 @@ def _promised(
     budget: sanitize_options.LedgerOptions,
 ) -> Statement:
     """Return what a run with these options will promise."""
+    from dptext.engine import documents
     from dptext.guarantees.claims import SubjectLimit
-    from dptext.report import build
 
     limits = None
     if budget.subject is not None and budget.limit is not None:
         limits = SubjectLimit(budget.subject, budget.limit, budget.limit_delta or 0.0)
-    return build.promised(
+    return documents.promised(
         ready,
         "system" if keys.key_file is None else "key-file",
         identified=records.id is not None,

@@ -251,8 +251,8 @@ class TrialOptions:
         typer.Option(
             "--public-text",
             metavar="FILE",
-            help="Public text of the same kind, for one more reader, of --plan. Its "
-            "fields are those of --field.",
+            help="Public text of the same kind, for one more attacker, of --plan. "
+            "Its fields are those of --field.",
             rich_help_panel=MEASURES,
             hidden=True,
         ),
