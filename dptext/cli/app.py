@@ -15,39 +15,36 @@ from dptext._version import __version__
 from dptext.cli import parser
 from dptext.errors import UsageError
 
-#: The summary of each command, in the order of the help. A command is in the module of
-#: its name, which is loaded only to run it.
-SUMMARIES = {
-    "init": "Inspect a file, preview settings for its readers, and write .dptext.yaml.",
-    "sanitize": "Replace the words in the text fields of files; copy everything else.",
-    "embed": "Release noisy vectors of words or texts, to train models on.",
-    "evaluate": (
-        "Compare a private file with its original: quality, utility and attacks."
-    ),
-    "compare": (
-        "Compare mechanisms on a sample of your texts: quality, utility and attacks."
-    ),
-    "explain": (
-        "Show the epsilon and the likeliest replacements of each word of a text."
-    ),
-    "calibrate": "Find the epsilon of a mechanism for a given risk.",
-    "audit": (
-        "Test whether a claim is true, and whether the program keeps to its formula."
-    ),
-    "check": (
-        "Check that every export has a valid public report that meets the policy."
-    ),
-    "report": (
-        "Show the report of an output, in the terminal or as a web page (--html)."
-    ),
-    "list": "List profiles and mechanisms, or show one in full.",
-    "doctor": (
-        "Check versions, lexicons, models, keys and configuration, and suggest fixes."
-    ),
-    "lexicon": "List, import and adapt vocabularies, and count pairs of words.",
-    "topics": "Make topics of public text, for releases that protect whole texts.",
-    "ledger": "Show, export and verify the privacy losses that a ledger records.",
+#: The summary of each command, under the headings of the help. A command is in the
+#: module of its name, which is loaded only to run it.
+COMMANDS = {
+    "Make texts private": {
+        "init": "Inspect a file, preview settings, and write .dptext.yaml.",
+        "sanitize": (
+            "Replace the words in text fields of files; copy everything else."
+        ),
+        "embed": "Release noisy vectors of words or texts, to train models on.",
+        "topics": "Make public topics, for releases that protect whole texts.",
+    },
+    "Check and report": {
+        "check": ("Check that exports have valid reports that meet the policy."),
+        "report": ("Show the report of an output in the terminal, or as a web page."),
+        "ledger": "Show, export and verify the privacy losses that a ledger records.",
+    },
+    "Measure": {
+        "explain": ("Show epsilon and likeliest replacements of each word of a text."),
+        "evaluate": ("Compare a private file with its original: utility, attacks."),
+        "compare": ("Compare mechanisms on a sample of your texts: utility, attacks."),
+        "calibrate": "Find the epsilon of a mechanism for a given risk.",
+        "audit": ("Test whether a claim is true and the program keeps to its formula."),
+    },
+    "Look up and set up": {
+        "list": "List profiles and mechanisms, or show one in full.",
+        "lexicon": "List, import and adapt vocabularies, and count pairs of words.",
+        "doctor": "Check versions, lexicons, models, keys and configuration.",
+    },
 }
+NAMES = tuple(name for commands in COMMANDS.values() for name in commands)
 
 
 class _Dptext(parser.Program):
@@ -55,18 +52,19 @@ class _Dptext(parser.Program):
 
     def __init__(self, **named: Any) -> None:
         super().__init__(**named)
-        self.commands: Any = dict.fromkeys(SUMMARIES)
+        self.commands: Any = dict.fromkeys(NAMES)
 
     def get_command(self, ctx: Any, name: str) -> Any:
         """Return a command, imported when it is asked for."""
         command = self.commands.get(name)
-        return _command(name) if command is None and name in SUMMARIES else command
+        return _command(name) if command is None and name in NAMES else command
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Show help, which needs no options of commands."""
         self.commands = {
-            name: TyperCommand(name, help=summary)
-            for name, summary in SUMMARIES.items()
+            name: TyperCommand(name, help=summary, rich_help_panel=heading)
+            for heading, commands in COMMANDS.items()
+            for name, summary in commands.items()
         }
         super().format_help(ctx, formatter)
 

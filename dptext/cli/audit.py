@@ -60,7 +60,7 @@ def command(
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Test whether a claim is true, and whether the program keeps to its formula.
+    """Test whether a claim is true and the program keeps to its formula.
 
     The claim is compared with the worst loss: exact if the output distribution has a
     closed form, a statistical lower bound for noise. If dptext claims nothing, the

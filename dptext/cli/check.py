@@ -107,7 +107,7 @@ def command(
         ),
     ] = False,
 ) -> None:
-    """Check that every export has a valid public report that meets the policy.
+    """Check that exports have valid reports that meet the policy.
 
     A report is valid if it belongs to this very file and agrees with its own settings:
     guarantee, risk and gaps are recomputed. Prints one line per finding, without any

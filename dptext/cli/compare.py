@@ -216,7 +216,7 @@ def command(
     html: options.Html = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Compare mechanisms on a sample of your texts: quality, utility and attacks.
+    """Compare mechanisms on a sample of your texts: utility, attacks.
 
     Words are written as drawn. All figures are computed from the private text: keep
     them to yourself.

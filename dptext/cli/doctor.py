@@ -57,9 +57,10 @@ def command(
     ] = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Check versions, lexicons, models, keys and configuration, and suggest fixes.
+    """Check versions, lexicons, models, keys and configuration.
 
-    Ends with exit code 1 if something is wrong. Missing optional parts are not errors.
+    Suggests fixes, and ends with exit code 1 if something is wrong. Missing optional
+    parts are not errors.
     """
     if settings:
         _show_settings(context, as_json)

@@ -85,7 +85,7 @@ def command(
     report: options.Report = None,
     html: options.Html = None,
 ) -> None:
-    """Compare a private file with its original: quality, utility and attacks.
+    """Compare a private file with its original: utility, attacks.
 
     All figures are computed from the private text: keep them to yourself. Texts are
     held in memory with --label, --attribute, --id and --masked-model.

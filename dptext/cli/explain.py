@@ -35,7 +35,7 @@ def command(
     as_json: options.AsJson = False,
     html: options.Html = None,
 ) -> None:
-    """Show the epsilon and the likeliest replacements of each word of a text.
+    """Show epsilon and likeliest replacements of each word of a text.
 
     The table holds the text: keep it to yourself. Nothing is released and no budget is
     spent.

@@ -119,7 +119,7 @@ def command(
         ),
     ] = None,
 ) -> None:
-    """Inspect a file, preview settings for its readers, and write .dptext.yaml.
+    """Inspect a file, preview settings, and write .dptext.yaml.
 
     It asks who will read the output and what becomes of each field, and suggests to
     leave out what looks as if it identified people. Without a terminal, init asks

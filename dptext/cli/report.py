@@ -25,7 +25,7 @@ def command(
         bool, typer.Option("--schema", help="Print the JSON schema of reports instead.")
     ] = False,
 ) -> None:
-    """Show the report of an output, in the terminal or as a web page (--html).
+    """Show the report of an output in the terminal, or as a web page.
 
     Signatures are verified with the keys that the policy names (verify_key).
     """

@@ -50,16 +50,16 @@ def command(
     work: groups.RunOptions,
     cluster: sanitize_options.ClusterOptions,
 ) -> None:
-    """Replace the words in the text fields of files; copy everything else."""
+    """Replace the words in text fields of files; copy everything else."""
     from dptext import lexicons, pipeline, pseudonyms
     from dptext import profile as profiles
     from dptext.engine import survey
     from dptext.engine.run import JobOutputs, Run
     from dptext.streams.outputs import Release
 
-    sanitize_options.check_order(outs, budget, work)
-    sanitize_options.check_reports(outs, reported)
-    sanitize_options.check_key(outs, budget, trial, keys)
+    sanitize_options.check_line_buffered(outs, budget, work)
+    sanitize_options.check_report_files(outs, reported)
+    sanitize_options.check_seed_and_key(outs, budget, trial, keys)
     sanitize_options.check_cluster(
         cluster=cluster,
         files=files,

@@ -309,7 +309,7 @@ class ClusterOptions:
             raise UsageError("--master needs --engine spark: give both")
 
 
-def check_order(
+def check_line_buffered(
     outs: OutputOptions, budget: LedgerOptions, work: groups.RunOptions
 ) -> None:
     """Refuse options that hold records back, if each is written at once."""
@@ -331,7 +331,7 @@ def check_order(
         )
 
 
-def check_reports(outs: OutputOptions, reported: groups.ReportOptions) -> None:
+def check_report_files(outs: OutputOptions, reported: groups.ReportOptions) -> None:
     """Refuse one public report for several outputs, and files without reports."""
     is_named = reported.public_report is not None
     refuse_both("--out-dir", outs.out_dir is not None, "--public-report", is_named)
@@ -342,7 +342,7 @@ def check_reports(outs: OutputOptions, reported: groups.ReportOptions) -> None:
         )
 
 
-def check_key(
+def check_seed_and_key(
     outs: OutputOptions,
     budget: LedgerOptions,
     trial: TrialOptions,

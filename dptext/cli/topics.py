@@ -27,7 +27,7 @@ _SIZES = "4,16,64,256"
 app = typer.Typer(
     name="topics",
     cls=parser.Group,
-    help="Make topics of public text, for releases that protect whole texts.",
+    help="Make public topics, for releases that protect whole texts.",
     no_args_is_help=True,
 )
 

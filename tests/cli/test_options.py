@@ -5,13 +5,16 @@ from __future__ import annotations
 import ast
 import os
 import re
+import shlex
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.main import get_command
 
 import dptext.cli
+from dptext.cli.app import COMMANDS, app
 from dptext.cli.values import Number, cores
 from tests.cli.commands import ALL
 from tests.cli.running import here
@@ -49,6 +52,7 @@ def by_name() -> dict[str, dict[str, Any]]:
     return named
 
 
+SUMMARIES = {name: each for group in COMMANDS.values() for name, each in group.items()}
 SHARED = {name: having for name, having in by_name().items() if len(having) > 1}
 
 
@@ -106,6 +110,32 @@ def test_help_fits_on_a_screen_and_names_the_rest(command: str) -> None:
                 option = each.param_type_name == "option"
                 assert (max(each.opts, key=len) if option else each.metavar) in shown
     assert hidden == [each for each in parsed.params if each.hidden]
+
+
+def test_summaries_are_those_of_commands() -> None:
+    """The list of commands, which loads none, README and each help begin alike."""
+    readme = (Path(dptext.cli.__file__).parents[2] / "README.md").read_text("utf-8")
+    for name, summary in SUMMARIES.items():
+        row = summary.replace(".dptext.yaml", "`.dptext.yaml`")
+        assert f"| `dptext {name}` | {row}" in readme
+        command: Any = get_command(app).get_command(None, name)  # type: ignore[attr-defined]
+        assert command.help.partition("\n\n")[0] == summary
+
+
+def examples() -> list[str]:
+    """Return the examples of all commands."""
+    epilogs = "\n\n".join(command.epilog for command in ALL.values())
+    return [each.replace("\\[", "[") for each in epilogs.split("\n\n")]
+
+
+@pytest.mark.parametrize("example", examples())
+def test_every_example_is_parsed(example: str) -> None:
+    """The options and arguments of an example are those of its command."""
+    text = example.removeprefix("Example: dptext ").partition(" > ")[0]
+    name = next(name for name in ALL if f"{text} ".startswith(f"{name} "))
+    given = shlex.split(text.removeprefix(name))
+    with ALL[name].make_context(name, given) as context:
+        assert context.params
 
 
 def test_no_command_takes_more_than_a_reader_can_hold() -> None:
