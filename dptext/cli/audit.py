@@ -1,4 +1,4 @@
-"""`dptext audit`: whether a claim is true and the program does what is claimed."""
+"""`dptext audit`: tests of a claim, and of the program against its formula."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def command(
 
     every = mechanism == "all"
     if attacker is not None and public_text is None:
-        raise UsageError("--attacker goes with --public-text: what it reads")
+        raise UsageError("--attacker needs --public-text, the text that it reads")
     options.check_public_text(public_text, field)
     if every and public_text is not None:
         raise UsageError(
@@ -116,9 +116,9 @@ def command(
             )
         data |= {"text": public.name, "text_sha256": public.digest}
         data |= {"epsilon": epsilon, "reading": reading}
-        said = f"epsilon {epsilon:.4g}: {reading.attacker} finds in {public.name}"
+        summary = f"epsilon {epsilon:.4g}: {reading.attacker} finds in {public.name}"
         table = views.attackers_table(reading)
-        blocks: list[Block] = [Paragraph(said), table, Paragraph(AT_LEAST, "note")]
+        blocks: list[Block] = [Paragraph(summary), table, Paragraph(AT_LEAST, "note")]
     else:
         calibrations: Iterable[calibration.Calibration] = (
             calibration.every_mechanism(profile, over, opened)

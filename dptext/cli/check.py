@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dptext.checking.verify import Verdict
     from dptext.report.signatures import Key
 
-    # An export by name, and what reads it; or the verdict on what is none.
+    # An export by name with the function that reads it, or a verdict on another file.
     Named = tuple[str, Callable[[], Export]] | Verdict
 
 _SHOWN = 10  # names of a line
@@ -93,7 +93,7 @@ def command(
         typer.Option(
             "--format",
             parser=one_of("text", "json", "sarif"),
-            metavar="NAME",
+            metavar="text|json|sarif",
             help="Format of the findings: text, json or sarif.",
         ),
     ] = "text",
@@ -164,7 +164,7 @@ def _exports(
     index: GitIndex | None,
     note: Callable[[str], None],
 ) -> Iterator[Named]:
-    """Give the exports that are staged, or among files; who names one means it."""
+    """Yield the exports that are staged, or among files; a named file is one."""
     from dptext.checking import exports, verify
     from dptext.report.layout import SIDECAR, sidecar_path
 
@@ -196,7 +196,7 @@ def _exports(
 
 
 def _entry(entry: Entry) -> Named:
-    """Give an entry of a folder to be read, or the verdict on what is no export."""
+    """Return an entry of a folder to read, or the verdict on another file."""
     from dptext.checking import exports, verify
 
     name = str(entry.path)
@@ -214,7 +214,7 @@ def _show(verdict: Verdict, text: bool, note: Callable[[str], None]) -> None:
 
 
 def _unchecked(results: Iterable[Verdict]) -> Iterator[str]:
-    """Name what was not checked and does not fail, a line for each reason."""
+    """Yield a line for each reason why files were not checked and do not fail."""
     by_reason: dict[str, list[str]] = {}
     for each in results:
         if each.unchecked and not each.findings:

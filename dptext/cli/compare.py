@@ -96,7 +96,7 @@ class Grid:
         groups.refuse_both("--risk", self.risk, "--epsilon", self.epsilon)
 
     def cells(self, attacker: str | None = None) -> list[Cell]:
-        """Return the cells; attacker: whose server attacks. Raises UsageError."""
+        """Return the cells; attacker: the server that attacks. Raises UsageError."""
         from dptext import profile
         from dptext.evaluation.comparison import Cell
         from dptext.settings import share
@@ -228,7 +228,7 @@ def command(
 
     progress.enable(not quiet)
     # The Bayes attack and attackers of whole texts need tables of all words, minutes
-    # for each cell: the risk says what the first finds, `dptext evaluate` has both.
+    # for each cell: the risk is the success of the first, `dptext evaluate` has both.
     # With --public-text the strongest of them reads, for users who wait for it.
     settings = measured.settings(
         bayes=False,
@@ -250,7 +250,7 @@ def command(
     if settings.attacker is not None:
         # One process bounds the requests under way.
         at_once = 1
-        faults.say(
+        faults.print_line(
             f"--attacker {settings.attacker} sends new draws of {len(texts.texts):,} "
             f"texts to a server, for up to {len(cells)} cells: each cell is one more "
             "release to it, and losses add up"
@@ -266,12 +266,12 @@ def command(
         )
     known = results[0].public_text
     if known is not None and known.repeated:
-        faults.say(views.repeated_share(known))
+        faults.print_line(views.repeated_share(known))
     page = views.comparison(table, texts.texts)
-    beside = csv, views.as_csv(table)
+    table_file = csv, views.as_csv(table)
     data = {"audience": OWNER, "texts": len(texts.texts), "rows": table}
     # A table is no use with its columns cut: lines are as long as they need be.
-    screen.deliver(data, as_json, page, html=html, beside=beside, width=110)
+    screen.deliver(data, as_json, page, html=html, extra_file=table_file, width=110)
 
 
 def _computed(
@@ -281,7 +281,7 @@ def _computed(
     jobs: int,
     resume: Path | None,
 ) -> list[CellRow]:
-    """Compute all cells, each said with its row; rows are in the order of the cells."""
+    """Compute all cells, and print each; return rows in the order of the cells."""
     from dptext import progress
     from dptext.evaluation import comparison, views
 

@@ -1,4 +1,4 @@
-"""`dptext doctor`: whether what runs need is here and sound, one line each."""
+"""`dptext doctor`: a line for each part that runs need, with its state."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ import typer
 from dptext.cli import configuration, faults, options, parser, screen
 from dptext.errors import DptextError
 
-# Everything is well; what is missing, that some settings need; what must be mended.
+# In order; missing, which some settings need; broken.
 _OK, _ABSENT, _WRONG = "ok", "absent", "wrong"
 _STYLES = {_OK: "green", _ABSENT: "yellow", _WRONG: "bold red"}
 _REQUIRED = re.compile(r"([A-Za-z0-9_.-]+)(?!.*extra ==)")
 
 
 class Inspection(NamedTuple):
-    """What was looked at, how it is, what was seen, and what to do."""
+    """The state of a part."""
 
-    what: str
+    part: str
     state: str
     seen: str
     advice: str = ""
@@ -71,7 +71,7 @@ def command(
     for name in install or ():
         for each in absent if name == "all" else [name]:
             if each in absent:
-                faults.say(f"fetching {each}")
+                faults.print_line(f"fetching {each}")
             models.install(each)
     lines = [*_versions(), *_stored(), _kernel(), *_models(), *_keys()]
     lines += [_configuration(context), _folder()]
@@ -80,9 +80,9 @@ def command(
     else:
         console = screen.console()
         for line in lines:
-            said = "; ".join(filter(None, [f"{line.what}: {line.seen}", line.advice]))
+            text = "; ".join(filter(None, [f"{line.part}: {line.seen}", line.advice]))
             console.print(f"{line.state:6}", style=_STYLES[line.state], end=" ")
-            console.print(said, soft_wrap=True)
+            console.print(text, soft_wrap=True)
     if any(line.state == _WRONG for line in lines):
         raise typer.Exit(1)
 
@@ -148,9 +148,9 @@ def _kernel() -> Inspection:
     """Look at the loops of attackers: in C where they were compiled, else in numpy."""
     from dptext.attackers import kernel
 
-    what = "decoding kernel"
+    part = "decoding kernel"
     if kernel.library is not None:
-        return Inspection(what, _OK, "compiled")
+        return Inspection(part, _OK, "compiled")
     seen = "numpy, which writes the same words and takes two to three times as long"
     mend = (
         "install a C compiler, then dptext again: pip install --no-cache-dir "
@@ -158,16 +158,16 @@ def _kernel() -> Inspection:
     )
     if os.environ.get(kernel.VARIABLE) == "numpy":
         mend = f"unset {kernel.VARIABLE}"
-    return Inspection(what, _ABSENT, seen, mend)
+    return Inspection(part, _ABSENT, seen, mend)
 
 
 def _models() -> Iterator[Inspection]:
     from dptext import models
 
     for item in models.items():
-        what = f"{item.name} ({item.serves})"
-        absent = Inspection(what, _ABSENT, "not here", f"run: {item.advice}")
-        yield absent if item.path is None else Inspection(what, _OK, item.path)
+        part = f"{item.name} ({item.serves})"
+        absent = Inspection(part, _ABSENT, "not here", f"run: {item.advice}")
+        yield absent if item.path is None else Inspection(part, _OK, item.path)
 
 
 def _keys() -> Iterator[Inspection]:

@@ -1,4 +1,4 @@
-"""`dptext evaluate`: what a private file keeps, and what it gives away."""
+"""`dptext evaluate`: utility of a private file, and attacks on it."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def command(
     meter = None if values is None else IdentityMeter.from_file(values, words)
     sending = writer.decoder.server_attacker if writer and attacker else None
     if sending is not None and sending.name == attacker:
-        faults.say(
+        faults.print_line(
             f"--attacker {attacker} sends new draws of the originals to a server: that "
             "is one more release to it, and its losses add up"
         )
@@ -156,9 +156,9 @@ def command(
             identities=meter,
         )
     if result.public_text is not None and result.public_text.repeated:
-        faults.say(views.repeated_share(result.public_text))
+        faults.print_line(views.repeated_share(result.public_text))
     for line in identity_views.identity_records(meter) if meter else ():
-        faults.say(line)
+        faults.print_line(line)
     data = {
         "report": "dptext-evaluation",
         "version": 1,
@@ -171,14 +171,16 @@ def command(
         "settings": writer.profile.settings() if writer else None,
         **msgspec.to_builtins(result),
     }
-    beside = report, f"{screen.to_json(data)}\n"
-    screen.deliver(data, as_json, views.evaluation(result), html=html, beside=beside)
+    report_file = report, f"{screen.to_json(data)}\n"
+    screen.deliver(
+        data, as_json, views.evaluation(result), html=html, extra_file=report_file
+    )
 
 
 def _pipeline_from_report(path: str, over: Mapping[str, object]) -> Pipeline:
     """Make the settings ready that a report of words carries.
 
-    Raises OSError, and UsageError for a report of vectors, changes beside it, or a
+    Raises OSError, and UsageError for a report of vectors, for changes of it, or a
     lexicon that is not here.
     """
     from dptext import lexicons, pipeline, profile

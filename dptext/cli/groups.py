@@ -44,7 +44,7 @@ class LayoutOptions:
         typer.Option(
             "--delimiter",
             parser=values.parse_delimiter,
-            metavar="NAME",
+            metavar="CHARACTER",
             help="Field delimiter of CSV or TSV.",
             rich_help_panel=LAYOUT,
             hidden=True,
@@ -85,7 +85,7 @@ class LayoutOptions:
         typer.Option(
             "--escapes",
             parser=one_of("backslash", "none"),
-            metavar="NAME",
+            metavar="backslash|none",
             help="Backslashes in CSV or TSV: backslash (they escape, as COPY and "
             "mysqldump write) or none.",
             rich_help_panel=LAYOUT,
@@ -106,7 +106,7 @@ class LayoutOptions:
     ] = None
 
     def selection(self, *usual: str, **others: Any) -> Selection:
-        """Return the private parts of records; usual: fields if none is named."""
+        """Return the private parts of records; usual: the default fields."""
         from dptext.types import Selection
 
         return Selection(
@@ -174,7 +174,7 @@ class RecordOptions(LayoutOptions):
         typer.Option(
             "--missing",
             parser=one_of("fail", "pass"),
-            metavar="NAME",
+            metavar="fail|pass",
             help="If a text field is absent or null: fail or pass.",
             rich_help_panel=RECORDS,
             hidden=True,
@@ -196,7 +196,7 @@ class RecordOptions(LayoutOptions):
         typer.Option(
             "--on-error",
             parser=one_of("fail", "skip", "quarantine"),
-            metavar="NAME",
+            metavar="fail|skip|quarantine",
             help="If a record cannot be read: fail, skip or quarantine.",
             rich_help_panel=RECORDS,
             hidden=True,

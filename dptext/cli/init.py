@@ -170,7 +170,7 @@ def command(
 def _by_name(
     columns: Sequence[FieldSummary], given: Mapping[Use, Sequence[str] | None]
 ) -> dict[str, Use]:
-    """Return what options say of fields. Raises UsageError for unknown ones and two."""
+    """Return the uses that options name. Raises UsageError for unknown fields."""
     uses: dict[str, Use] = {}
     for use, names in given.items():
         for name in names or ():
@@ -189,7 +189,7 @@ def _check_known(columns: Sequence[FieldSummary], name: str) -> None:
 
 
 def _suggested(columns: Sequence[FieldSummary], given: Uses) -> dict[str, Use]:
-    """Return what is suggested for each field, unless its use is given by its name.
+    """Return the use suggested for each field, unless an option names its use.
 
     All texts become private, and nothing that looks as if it identified people is kept.
     """
@@ -270,7 +270,7 @@ def _say_next(source: str, pseudonyms: Sequence[str]) -> None:
 
 
 def _asked(columns: Sequence[FieldSummary], uses: Uses) -> dict[str, Use]:
-    """Ask for each field what becomes of it, by its name; uses are suggestions."""
+    """Ask for the use of each field; uses are suggestions."""
     answers, rest = dict(uses), False
     for each in columns:
         if rest:
@@ -287,7 +287,7 @@ def _asked(columns: Sequence[FieldSummary], uses: Uses) -> dict[str, Use]:
 
 
 def _read_audience(answer: str) -> Audience:
-    """Return who reads the output; the first letters of a word are enough."""
+    """Return the audience of an answer; the first letters of a word are enough."""
     text = answer.strip().lower()
     found = [each for each in Audience if text and each.startswith(text)]
     if len(found) != 1:
@@ -296,7 +296,7 @@ def _read_audience(answer: str) -> Audience:
 
 
 def _read_use(answer: str, field: FieldSummary) -> Use | None:
-    """Return what an answer says of a field, None for the suggestions of the rest.
+    """Return the use in an answer, None for the suggestions of all other fields.
 
     The first letters of a word are enough. Raises UsageError for other answers.
     """
@@ -325,7 +325,7 @@ def _prompt(question: str, usual: str, read: Callable[[str], Answer]) -> Answer:
 
 
 def _show(columns: Sequence[FieldSummary]) -> None:
-    """Show what fields look like: names and counts, no content."""
+    """Show names, looks and counts of fields, no content."""
     from dptext.report import blocks
     from dptext.report.figures import count
 
@@ -341,7 +341,7 @@ def _named(uses: Uses, use: Use) -> tuple[str, ...]:
 
 
 def _chosen(job: Job, columns: Sequence[FieldSummary], uses: Uses) -> Job:
-    """Return the job with these fields. Raises UsageError where none is private."""
+    """Return the job with these fields. Raises UsageError without a private one."""
     from dptext.engine import survey
 
     private = _named(uses, Use.PRIVATE)
@@ -357,7 +357,7 @@ def _chosen(job: Job, columns: Sequence[FieldSummary], uses: Uses) -> Job:
 
 
 def _preview(job: Job, audience: Audience) -> None:
-    """Show what becomes of some records at several risks, or with one profile."""
+    """Show some records made private at several risks, or with one profile."""
     from dptext import lexicons, pipeline, profile, progress
     from dptext.engine import source, survey
     from dptext.randomness import RunKey
@@ -383,7 +383,7 @@ def _preview(job: Job, audience: Audience) -> None:
 
 
 def _recipe(audience: Audience, risk: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what settings say of the profile, and what the policy asks of it."""
+    """Return the settings of the profile, and the policy for them."""
     from dptext import profile
     from dptext.guarantees import claims
 
@@ -406,7 +406,7 @@ def _settings(
     layout: groups.LayoutOptions,
     recipe: tuple[dict[str, Any], dict[str, Any]],
 ) -> str:
-    """Return the content of the file: what becomes of each field, and the policy."""
+    """Return the content of the file: the use of each field, and the policy."""
     import yaml
 
     selection, usual = job.selection, groups.LayoutOptions()
@@ -442,7 +442,7 @@ def _settings(
 
 def _notes(columns: Sequence[FieldSummary], uses: Uses) -> str:
     """Say which fields look as if they identified people, as lines of comments."""
-    said = {
+    remarks = {
         Use.DROP: "left out, since it looks identifying",
         Use.KEEP: "copied unchanged, though it looks identifying",
         Use.PSEUDONYM: "a pseudonym, which can be linked",
@@ -451,7 +451,7 @@ def _notes(columns: Sequence[FieldSummary], uses: Uses) -> str:
     if Use.PSEUDONYM in uses.values():
         needs_key = f"# pseudonyms need a key: --key-file {_KEY}, or DPTEXT_KEY_FILE\n"
     return needs_key + "".join(
-        f"# {said[uses[each.name]]}: {each.name!r} ({each.identifies})\n"
+        f"# {remarks[uses[each.name]]}: {each.name!r} ({each.identifies})\n"
         for each in columns
-        if each.identifies is not None and uses[each.name] in said
+        if each.identifies is not None and uses[each.name] in remarks
     )

@@ -29,7 +29,7 @@ def show(
         list[str] | None,
         typer.Option(
             "--value",
-            metavar="NAME",
+            metavar="VALUE",
             help="Show the loss of this value of the subject field; repeatable.",
         ),
     ] = None,
@@ -121,7 +121,7 @@ def _field_name(entries: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _describe_person(field: str, subject: Mapping[str, Any]) -> str:
-    """Say in words how much a subject lost in all, and what that means for a person."""
+    """Describe the whole loss of a subject, and its meaning for a person."""
     if not subject["records"]:
         return f"This {field}: no release is recorded."
     records = _numbered(subject["records"], "record")
@@ -132,7 +132,7 @@ def _describe_person(field: str, subject: Mapping[str, Any]) -> str:
 
 
 def _describe_all(field: str, subjects: Sequence[Mapping[str, Any]]) -> str:
-    """Say in words how many subjects are still protected as persons."""
+    """Describe how many subjects are still protected as persons."""
     from dptext.guarantees.claims import MAX_MEANINGFUL_TEXT_LOSS
 
     beyond = sum(not _is_protected(subject) for subject in subjects)

@@ -67,7 +67,7 @@ def info(
     """Describe a lexicon: words, digest, licence, geometry."""
     from dptext.lexicons import find
 
-    _show(find(name, warn=faults.say), as_json)
+    _show(find(name, warn=faults.print_line), as_json)
 
 
 def import_(
@@ -189,7 +189,7 @@ def ngrams(
     from dptext.evaluation.rows import read_texts
 
     folder = models.folder_of(name)
-    words = lexicons.find(lexicon, warn=faults.say)
+    words = lexicons.find(lexicon, warn=faults.print_line)
     counts = PairCounts(words)
     with progress.step("counting pairs of words"):
         for batch in read_texts(files, tuple(field or ("text",)), format):
@@ -202,7 +202,9 @@ def ngrams(
     }
     model = counts.model(min_count, meta)
     digest = models.save(model, folder)
-    faults.say("the corpus must be public: its pairs of words show in decoded texts")
+    faults.print_line(
+        "the corpus must be public: its pairs of words show in decoded texts"
+    )
     model_data = {"name": name, "digest": digest, **meta, "pairs": len(model.gains)}
     _deliver(model_data, as_json)
 
@@ -252,14 +254,14 @@ def adapt(
         raise UsageError(
             "--language needs --from-text: a lexicon has a language already"
         )
-    base = None if from_text else lexicons.find(lexicon, warn=faults.say)
+    base = None if from_text else lexicons.find(lexicon, warn=faults.print_line)
     texts = [PublicText.from_file(file, field, format) for file in files]
     language = language or "unknown"
     with shares():
         result = adapting.make(
             name, texts, base=base, language=language, least=min_count
         )
-    faults.say("the texts must be public: their words show in outputs")
+    faults.print_line("the texts must be public: their words show in outputs")
     screen.deliver(result, as_json, views.adapted(result))
 
 

@@ -154,7 +154,7 @@ FailOn = Annotated[
     typer.Option(
         "--fail-on",
         parser=one_of("identifying"),
-        metavar="NAME",
+        metavar="identifying",
         help="identifying: write nothing, and end with exit code 5, if an unchanged "
         "column looks identifying. Columns that the policy allows by name are exempt.",
         rich_help_panel=OUTPUT,

@@ -196,7 +196,7 @@ def _name_sources(settings: dict[str, Setting]) -> None:
         names.setdefault(each.source, []).append(name.rstrip("_"))
     if names:
         parts = (f"from {key}: {', '.join(names[key])}" for key in names)
-        faults.say("; ".join(parts))
+        faults.print_line("; ".join(parts))
 
 
 def add(

@@ -1,4 +1,4 @@
-"""`dptext sanitize --plan`: what a run promises and costs, before any text is read."""
+"""`dptext sanitize --plan`: promise and cost of a run, before any text is read."""
 
 from __future__ import annotations
 

@@ -39,11 +39,11 @@ def command(
         return
     if file is None:
         raise UsageError("name an output or a report, as in: dptext report OUTPUT")
-    beside, name = sidecar_path(file), str(file)
-    if beside.is_file():
-        file, name = beside, str(beside)
+    sidecar, name = sidecar_path(file), str(file)
+    if sidecar.is_file():
+        file, name = sidecar, str(sidecar)
     elif file.suffix != ".json":
-        name += f" (there is no report {beside.name} beside it)"
+        name += f" (there is no report {sidecar.name} beside it)"
     streams.check_file(file, "report")
     data = file.read_bytes()
     configured = parser.find_configuration(context)

@@ -99,7 +99,7 @@ class OutputOptions:
         list[str] | None,
         typer.Option(
             "--include",
-            metavar="NAME",
+            metavar="PATTERN",
             help="Of a folder, read the files that fit this pattern, as in "
             "'2026/*.csv'; repeatable.",
             rich_help_panel=FOLDERS,
@@ -110,7 +110,7 @@ class OutputOptions:
         list[str] | None,
         typer.Option(
             "--exclude",
-            metavar="NAME",
+            metavar="PATTERN",
             help="Of a folder, leave out files that fit this pattern; repeatable.",
             rich_help_panel=FOLDERS,
             hidden=True,
@@ -147,7 +147,7 @@ class OutputOptions:
             )
         if self.resume:
             raise UsageError(
-                "--shuffle: what is written is not noted by the manifest of --resume; "
+                "--shuffle: the manifest of --resume does not note single records; "
                 "leave one of them out"
             )
         if self.in_place:
@@ -284,7 +284,7 @@ class ClusterOptions:
         typer.Option(
             "--engine",
             parser=one_of("local", "spark"),
-            metavar="NAME",
+            metavar="local|spark",
             help="local, or spark to run each file of --out-dir as a task of a "
             "cluster. The output is the same.",
             rich_help_panel=FOLDERS,
@@ -295,7 +295,7 @@ class ClusterOptions:
         str | None,
         typer.Option(
             "--master",
-            metavar="NAME",
+            metavar="URL",
             help="URL of Spark's master, such as spark://host:7077, yarn or local[4]. "
             "Default: that of spark-submit, else all cores of this machine.",
             rich_help_panel=FOLDERS,

@@ -114,7 +114,7 @@ def build(
     path = topic_path(name)
     path.parent.mkdir(parents=True, exist_ok=True)
     screen.write_file(path, encode(document))
-    faults.say("the texts must be public: words of them show in outputs")
+    faults.print_line("the texts must be public: words of them show in outputs")
     screen.deliver(_plain(document), as_json, *_blocks(document))
 
 
@@ -226,7 +226,7 @@ def estimate(
         typer.Option(
             "--target",
             parser=one_of("people", "file"),
-            metavar="NAME",
+            metavar="people|file",
             help="people: shares among those behind the texts, a random sample. file: "
             "shares among the texts of this file.",
         ),
