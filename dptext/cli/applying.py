@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dptext import streams
+from dptext.cli import outputs
 from dptext.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -80,7 +81,6 @@ def _path_formats(
     name: str, output: str | None, values: Mapping[str, Any]
 ) -> Iterator[Format | None]:
     from dptext import formats
-    from dptext.cli import outputs
 
     if streams.is_standard(name):
         # The output says the format of standard input.

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from dptext import progress, registry
 from dptext.cli import options, screen
 from dptext.cli.options import overrides
 from dptext.cli.values import Number
@@ -77,16 +78,16 @@ def command(
     """
     import msgspec
 
-    from dptext import lexicons, pipeline, progress, registry
-    from dptext import profile as profiles
+    from dptext import lexicons, pipeline
     from dptext.engine import audit as audits
     from dptext.engine import release_audit
     from dptext.guarantees import audit
+    from dptext.profile import DEFAULT, load, shipped
 
-    shipped, mechanisms = profiles.shipped(), registry.names("mechanisms")
-    alone = name not in shipped and name in mechanisms
-    if not alone and name not in shipped and not name.endswith((".yaml", ".yml")):
-        hint = registry.suggest(name, (*shipped, *mechanisms))
+    profiles, mechanisms = shipped(), registry.names("mechanisms")
+    alone = name not in profiles and name in mechanisms
+    if not alone and name not in profiles and not name.endswith((".yaml", ".yml")):
+        hint = registry.suggest(name, (*profiles, *mechanisms))
         raise UsageError(
             f"no profile or mechanism named {name!r}; {hint} (or give the path of a "
             ".yaml file)"
@@ -107,7 +108,7 @@ def command(
     def tell(line: str) -> None:
         progress.say(f"{line} ({time.monotonic() - began:.0f} s so far)")
 
-    recipe = profiles.load(profiles.DEFAULT if alone else name, over)
+    recipe = load(DEFAULT if alone else name, over)
     with progress.step(f"preparing {recipe.mechanism.name}"):
         ready = pipeline.build(recipe, lexicons.find(recipe.lexicon))
     finding = audit.audit(

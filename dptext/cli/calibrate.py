@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dptext import progress
 from dptext.cli import options, screen
 from dptext.cli.options import GUARANTEE, MEASURES, overrides
 from dptext.errors import UsageError
+from dptext.report.blocks import Paragraph
 
 if TYPE_CHECKING:
     from dptext.report.blocks import Block
@@ -72,13 +74,12 @@ def command(
     --public-text: then the risk is how often an attacker of these texts finds a word in
     context, by the upper limit of a 95% interval. A better attacker finds more.
     """
-    from dptext import lexicons, progress
-    from dptext import profile as profiles
+    from dptext import lexicons
     from dptext.evaluation import views
     from dptext.evaluation.attackers import PublicText, calibrate_by_attacker
     from dptext.measures.context_risk import AT_LEAST, SAME_KIND
+    from dptext.profile import load
     from dptext.report import calibration
-    from dptext.report.blocks import Paragraph
 
     every = mechanism == "all"
     if attacker is not None and public_text is None:
@@ -94,7 +95,7 @@ def command(
         lexicon=lexicon,
         settings=set_,
     )
-    recipe = profiles.load(profile, over)
+    recipe = load(profile, over)
     target = calibration.budget_risk(recipe)
     opened = lexicons.find(recipe.lexicon)
     data: JsonObject = {

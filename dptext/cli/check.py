@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dptext import progress
 from dptext.cli import configuration, options, parser, screen
 from dptext.cli.configuration import Configuration
 from dptext.cli.options import GUARANTEE
@@ -114,10 +115,10 @@ def command(
     content, and ends with exit code 1 if there is any. --set overrides a
     key of the policy.
     """
-    from dptext import lexicons, progress
-    from dptext.checking import policy as policies
+    from dptext import lexicons
     from dptext.checking import verify
     from dptext.checking.exports import GitIndex
+    from dptext.checking.policy import from_section, parse
     from dptext.checking.recompute import Recomputer
 
     text = format == "text" and not quiet
@@ -133,8 +134,8 @@ def command(
     index = GitIndex() if staged else None
     configured = _configured(context, policy, index)
     asked = options.parse_settings(set_)
-    terms = policies.parse(asked, "--set")
-    accepted = policies.from_section(configured.policy, configured.shown)
+    terms = parse(asked, "--set")
+    accepted = from_section(configured.policy, configured.shown)
     accepted = replace(accepted, **{key: getattr(terms, key) for key in asked})
     keys = verifying_keys(verify_key, accepted, configured, index)
     results: list[Verdict] = []

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dptext import progress, registry
 from dptext.cli import faults, groups, options, outputs, screen
 from dptext.cli.options import GUARANTEE, INPUT, OUTPUT
 from dptext.cli.values import MOST_JOBS, Number
 from dptext.errors import ComponentError, UsageError
+from dptext.settings import share
 
 if TYPE_CHECKING:
     from dptext.evaluation.comparison import Cell, CellRow, Sample
@@ -99,7 +101,6 @@ class Grid:
         """Return the cells; attacker: the server that attacks. Raises UsageError."""
         from dptext import profile
         from dptext.evaluation.comparison import Cell
-        from dptext.settings import share
 
         mechanisms = [(each, _mechanism(each)) for each in self.mechanism or MECHANISMS]
         budget = {"name": "uniform", "epsilon": None, "risk": None}
@@ -150,8 +151,6 @@ class Grid:
 
 def _mechanism(text: str) -> JsonObject:
     """Read NAME:key=value,key=value."""
-    from dptext import registry
-
     name, _, rest = text.partition(":")
     registry.find("mechanisms", name)
     keys = options.parse_settings(
@@ -221,7 +220,6 @@ def command(
     Words are written as drawn. All figures are computed from the private text: keep
     them to yourself.
     """
-    from dptext import progress
     from dptext.evaluation import OWNER, views
     from dptext.evaluation.attackers import PublicText
     from dptext.evaluation.comparison import read_sample
@@ -282,7 +280,6 @@ def _computed(
     resume: Path | None,
 ) -> list[CellRow]:
     """Compute all cells, and print each; return rows in the order of the cells."""
-    from dptext import progress
     from dptext.evaluation import comparison, views
 
     progress.say(

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dptext import registry, settings
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
@@ -139,15 +140,11 @@ def read(path: Path, kind: str = _KIND) -> Configuration | None:
 
     kind names the file in messages. Raises UsageError.
     """
-    from dptext import settings
-
     return decode(settings.read_content(path, kind), path, kind)
 
 
 def decode(content: bytes, path: Path, kind: str = _KIND) -> Configuration | None:
     """Read the content of a file. Raises UsageError."""
-    from dptext import registry, settings
-
     name, toml = path.name, path.suffix == ".toml"
     data = _toml(content, name) if toml else settings.decode_yaml(content, name, kind)
     if data is None:
@@ -220,8 +217,6 @@ def layered_settings(
 
 def _check_keys(file: Configuration) -> None:
     """Raise UsageError for keys of the section `sanitize` that no file may set."""
-    from dptext import registry
-
     for key in file.sections.get("sanitize", {}):
         if key not in _KEYS:
             hint = registry.suggest(key, _KEYS)

@@ -16,6 +16,7 @@ import typer
 
 from dptext.cli import configuration, faults, options, parser, screen
 from dptext.errors import DptextError
+from dptext.report.blocks import Column, Paragraph, Table
 
 # In order; missing, which some settings need; broken.
 _OK, _ABSENT, _WRONG = "ok", "absent", "wrong"
@@ -217,7 +218,6 @@ def _folder() -> Inspection:
 def _show_settings(context: typer.Context, as_json: bool) -> None:
     """Show which settings hold here, and where each is from."""
     from dptext.checking import policy
-    from dptext.report.blocks import Column, Paragraph, Table
 
     file = parser.find_configuration(context)
     values, chosen = parser.default_values("sanitize", context)

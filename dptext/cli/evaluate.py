@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dptext import progress
+from dptext._version import __version__
 from dptext.cli import faults, groups, options, screen
 from dptext.cli.options import GUARANTEE, MEASURES
 from dptext.errors import UsageError
@@ -92,8 +94,7 @@ def command(
     """
     import msgspec
 
-    from dptext import api, lexicons, progress
-    from dptext._version import __version__
+    from dptext import api, lexicons
     from dptext.evaluation import identity_views, rows, views
     from dptext.evaluation import run as evaluation
     from dptext.evaluation.attackers import PublicText

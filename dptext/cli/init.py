@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from dptext import progress, registry, streams
 from dptext.cli import configuration, groups, options, outputs, screen
 from dptext.cli.options import INPUT
 from dptext.cli.values import one_of
 from dptext.errors import UsageError
+from dptext.settings import share
 
 if TYPE_CHECKING:
     from dptext.engine.job import Job
@@ -126,7 +128,6 @@ def command(
     nothing and prints the settings with its suggestions: for programs unless
     --audience says otherwise, and such a field is copied only if --keep names it.
     """
-    from dptext import streams
     from dptext.engine import survey
     from dptext.engine.job import Job
 
@@ -181,7 +182,6 @@ def _by_name(
 
 
 def _check_known(columns: Sequence[FieldSummary], name: str) -> None:
-    from dptext import registry
 
     known = tuple(each.name for each in columns)
     if known and name not in known:
@@ -213,7 +213,6 @@ def _ask(
     audience: str | None,
 ) -> None:
     """Show fields and previews, ask for choices, and write the file."""
-    from dptext.settings import share
 
     def read_risk(text: str) -> str:
         share(text, "risk")
@@ -358,7 +357,7 @@ def _chosen(job: Job, columns: Sequence[FieldSummary], uses: Uses) -> Job:
 
 def _preview(job: Job, audience: Audience) -> None:
     """Show some records made private at several risks, or with one profile."""
-    from dptext import lexicons, pipeline, profile, progress
+    from dptext import lexicons, pipeline, profile
     from dptext.engine import source, survey
     from dptext.randomness import RunKey
 

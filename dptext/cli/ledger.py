@@ -9,8 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
+from dptext import streams
 from dptext.cli import options, parser, screen
 from dptext.errors import UsageError
+from dptext.report.blocks import Column, Paragraph, Table
 
 app = typer.Typer(
     name="ledger",
@@ -42,7 +44,6 @@ def show(
     """
     from dptext.formats._fields import normalize
     from dptext.ledger import open_ledger, totals
-    from dptext.report.blocks import Paragraph
 
     with open_ledger(ledger) as opened:
         problem = opened.problem()
@@ -163,7 +164,6 @@ def _numbered(count: int, noun: str) -> str:
 
 
 def _entry_table(entries: Iterable[Mapping[str, Any]]) -> Any:
-    from dptext.report.blocks import Column, Table
     from dptext.report.figures import count
 
     columns = [
@@ -190,7 +190,6 @@ def _entry_table(entries: Iterable[Mapping[str, Any]]) -> Any:
 
 def _subject_table(subjects: Iterable[Mapping[str, Any]]) -> Any:
     from dptext.ledger.amounts import format_loss
-    from dptext.report.blocks import Column, Table
     from dptext.report.figures import count
 
     columns = [
@@ -213,7 +212,6 @@ def _subject_table(subjects: Iterable[Mapping[str, Any]]) -> Any:
 
 def _recorded_tokens(files: Sequence[Path], ledger: str) -> list[tuple[str, str]]:
     """Return the names of released files with the entries that their reports name."""
-    from dptext import streams
     from dptext.report import document
     from dptext.report.layout import SIDECAR, sidecar_path
 

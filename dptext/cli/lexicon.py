@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dptext import progress
 from dptext.cli import faults, options, parser, screen
 from dptext.cli.options import GUARANTEE, PublicFiles, SavedName
 from dptext.cli.values import Number, one_of
 from dptext.errors import UsageError
 from dptext.progress import shares
+from dptext.report.blocks import Column, Figures, Table
 
 if TYPE_CHECKING:
     from dptext.types import JsonObject, Lexicon
@@ -39,7 +41,6 @@ BaseLexicon = Annotated[
 def list_(*, as_json: options.AsJson = False) -> None:
     """List the built-in lexicon and the imported ones."""
     from dptext.lexicons import installed
-    from dptext.report.blocks import Column, Table
     from dptext.report.figures import count
 
     plain: list[JsonObject] = []
@@ -183,7 +184,7 @@ def ngrams(
     It knows the words of the lexicon. Never count private texts, nor texts that will be
     made private: the pairs of words in the corpus show in decoded outputs.
     """
-    from dptext import lexicons, progress
+    from dptext import lexicons
     from dptext.attackers import ngrams as models
     from dptext.attackers.training import PairCounts
     from dptext.evaluation.rows import read_texts
@@ -281,7 +282,6 @@ def _show(lexicon: Lexicon, as_json: bool) -> None:
 def _deliver(plain: JsonObject, as_json: bool) -> None:
     """Print plain data, for machines or by dotted names."""
     from dptext.report import figures
-    from dptext.report.blocks import Figures
 
     screen.deliver(plain, as_json, Figures(list(figures.flat(plain))))
 

@@ -18,6 +18,7 @@ import typer
 from dptext.cli import values
 from dptext.cli.values import MOST_JOBS, Number, one_of
 from dptext.errors import UsageError
+from dptext.settings import read_value
 
 if TYPE_CHECKING:
     from dptext.profile import Choices
@@ -233,8 +234,6 @@ def parse_settings(
     example: str = "tokens.number=mask",
 ) -> JsonObject:
     """Return the keys and values that an option gives. Raises UsageError."""
-    from dptext.settings import read_value
-
     keys: JsonObject = {}
     for setting in settings or ():
         path, equals, text = setting.partition("=")

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from dptext import streams
 from dptext.cli import check, options, parser, screen
 from dptext.errors import UsageError
 
@@ -29,7 +30,6 @@ def command(
 
     Signatures are verified with the keys that the policy names (verify_key).
     """
-    from dptext import streams
     from dptext.checking import policy
     from dptext.report import document, signatures, views
     from dptext.report.layout import sidecar_path

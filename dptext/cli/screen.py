@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, cast
 import typer
 
 from dptext import progress
+from dptext.streams.outputs import open_output
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -243,8 +244,6 @@ def deliver(
 
 def write_file(path: Path, data: bytes) -> None:
     """Write a file, which appears whole or not at all; - is standard output."""
-    from dptext.streams.outputs import open_output
-
     with open_output(str(path)) as sink:
         sink.stream.write(data)
 

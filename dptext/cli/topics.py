@@ -14,6 +14,7 @@ from dptext.cli.options import GUARANTEE, MEASURES, PublicFiles
 from dptext.cli.values import Number, one_of
 from dptext.errors import UsageError
 from dptext.report.blocks import Column, Page, Section, Table
+from dptext.settings import digest_of_path
 
 if TYPE_CHECKING:
     from dptext.evaluation.released_topics import ReleasedTopics
@@ -82,7 +83,6 @@ def build(
     from dptext.evaluation.rows import records
     from dptext.lexicons import store
     from dptext.lexicons.topics import PublicSource, encode, topic_path
-    from dptext.settings import digest_of_path
     from dptext.types import Selection
 
     if not store.is_name(name):
