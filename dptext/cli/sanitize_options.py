@@ -17,7 +17,7 @@ from dptext.cli.values import Number, one_of
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
-    from dptext.engine.run import Account
+    from dptext.engine.charging import Account
 
 _LOCAL = "use --engine local"
 
@@ -226,7 +226,7 @@ class LedgerOptions:
         if self.ledger is None or self.subject is None or self.limit is None:
             yield None
             return
-        from dptext.engine.run import Account
+        from dptext.engine.charging import Account
         from dptext.ledger import Limit, open_ledger
 
         with open_ledger(self.ledger, create=True) as ledger:

@@ -28,7 +28,6 @@ from dptext.guarantees.claims import (
 )
 from dptext.guarantees.sentences import original_row
 from dptext.guarantees.statement import Statement
-from dptext.models.server_use import ServerAsked, ServerUse
 from dptext.report import vector_lines, whole_texts
 from dptext.report.attackers import (
     Attackers,
@@ -45,6 +44,7 @@ from dptext.report.lines import Line
 from dptext.report.sections import Private, WordSection, treatment
 from dptext.report.signatures import UNSIGNED
 from dptext.report.whole_texts import TopicFigures
+from dptext.server_use import ServerAsked, ServerUse
 from dptext.tokens.policy import Form
 from dptext.types import JsonObject, Level, Notion
 
