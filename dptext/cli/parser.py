@@ -55,7 +55,7 @@ class _Plain:
 class Command(_Plain, TyperCommand):
     """A command whose options may be set by the environment and by a file."""
 
-    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+    def parse_args(self, ctx: Parsed, args: list[str]) -> list[str]:
         """Read the options; one that is typed overrides settings of others."""
         rest = super().parse_args(ctx, args)
         settings = settings_of(ctx)
@@ -69,7 +69,7 @@ class Command(_Plain, TyperCommand):
                 ctx.params[option.name] = option.process_value(ctx, option.default)
         return rest
 
-    def invoke(self, ctx: typer.Context) -> object:  # type: ignore[override]
+    def invoke(self, ctx: Parsed) -> Parsed:
         """Check options and outputs together, and run the command."""
         _name_folder(ctx.params)
         defaults = {each.name: each.default for each in self.params}
@@ -102,7 +102,7 @@ class Program(Group):
         with faults.reported(wrong):
             return super().make_context(*rest, **named)
 
-    def invoke(self, ctx: typer.Context) -> object:  # type: ignore[override]
+    def invoke(self, ctx: Parsed) -> Parsed:
         """Run the command that is named."""
         with faults.reported(wrong):
             return super().invoke(ctx)

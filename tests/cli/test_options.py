@@ -96,6 +96,7 @@ def test_help_fits_on_a_screen_and_names_the_rest(command: str) -> None:
         patch.setenv("TERMINAL_WIDTH", "80")
         lines = here(*command.split(), "--help").out.decode().strip().splitlines()
         assert len(lines) <= 50
+        assert not re.search(r"<\w", "\n".join(lines))  # types, as in <bool>
         assert lines[-1].strip().startswith("Example: dptext ")
         more = f"--help-all Show all options: {len(hidden)} more."
         assert (more in re.sub(" +", " ", "\n".join(lines))) == bool(hidden)
@@ -104,7 +105,7 @@ def test_help_fits_on_a_screen_and_names_the_rest(command: str) -> None:
             shown = ran.out.decode()
             assert ran.code == 0, ran.err
             assert ran.err == ""
-            assert not re.search(r"<\w", shown)  # types, as in <bool>
+            assert not re.search(r"<\w", shown)
             for each in parsed.params:
                 assert each.help, each.name
                 option = each.param_type_name == "option"
