@@ -16,7 +16,7 @@ from dptext.measures.context_risk import PUBLIC_TEXT, InContext
 from dptext.measures.public import Deniability, PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.report import answer, build, figures, views, whole_texts
+from dptext.report import answer, build, figures, protection, views, whole_texts
 from dptext.report.attackers import Attackers, ReaderFigures
 from dptext.report.blocks import (
     Block,
@@ -248,9 +248,9 @@ def view(result: Plan) -> Page:
         classes=Unprotected.CLASSES in result.guarantee.unprotected,
     )
     lines = [
-        *answer.not_anonymous(result.guarantee),
-        *answer.changed_fields(result.dropped, result.pseudonyms),
-        *answer.protection(result.guarantee),
+        *protection.not_anonymous(result.guarantee),
+        *protection.changed_fields(result.dropped, result.pseudonyms),
+        *protection.protection(result.guarantee),
         *(
             answer.attacks(known)
             if result.topics is None

@@ -58,12 +58,12 @@ _UNKNOWN = 1 / 3
 # By the codes of treatments (dptext.tokens.policy).
 _TREATED = (
     "replaced",
-    "copied",
+    "unchanged",
     "masked",
     "left out",
     "random digits",
     "made new",
-    "kept as layout",
+    "layout unchanged",
 )
 
 
@@ -85,7 +85,8 @@ class Layout:
         ),
     ]
     id_field: Annotated[
-        str | None, Meta(description="Field that names records, copied to the output.")
+        str | None,
+        Meta(description="Field that names records, unchanged in the output."),
     ] = None
     missing: Annotated[
         Literal["fail", "pass"],
@@ -249,7 +250,7 @@ class WordSection:
         tuple[ReaderFigures, ...],
         Meta(
             description=(
-                "Findings of readers of whole texts in draws of public texts in the "
+                "Findings of attackers on whole texts in draws of public texts in the "
                 "language of the lexicon, at the risk readers_risk (a lower limit) or, "
                 "if that is null, under these settings."
             )
@@ -268,7 +269,7 @@ class WordSection:
         Share | None,
         Meta(
             description=(
-                "The smaller risk at which readers were measured; null for these "
+                "The smaller risk at which attackers were measured; null for these "
                 "settings."
             )
         ),
@@ -381,7 +382,7 @@ class WordCounts:
         float,
         Meta(
             description=(
-                "Share of tokens copied, of those that are neither punctuation nor "
+                "Share of unchanged tokens, of those that are neither punctuation nor "
                 "space."
             )
         ),
@@ -446,7 +447,7 @@ class WordCounts:
         tokens = {name: number for name, number in tokens.items() if name in treated}
         wordlike = tokens.keys() - kinds.MARK_NAMES
         total = sum(tokens[name] for name in wordlike)
-        copied = sum(tokens[name] for name in wordlike if treated[name] == "copied")
+        copied = sum(tokens[name] for name in wordlike if treated[name] == "unchanged")
         describes = "drawn words"
         if pipeline.rewrites:
             describes = "rewritten texts"
@@ -517,6 +518,15 @@ class Private:
             )
         ),
     ] = ()
+    unchanged: Annotated[
+        tuple[str, ...],
+        Meta(
+            description=(
+                "Names of the unchanged fields that were found in the first records; "
+                "empty for vectors, and where none was looked for."
+            )
+        ),
+    ] = ()
 
     @classmethod
     def from_counts(
@@ -532,7 +542,8 @@ class Private:
             for path in inputs
         )
         numbers = counts.records, counts.faults, counts.texts, counts.seconds
-        return cls(shown, *numbers, words, vectors)
+        found = tuple(getattr(counts, "copied", ()))
+        return cls(shown, *numbers, words, vectors, unchanged=found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -548,7 +559,7 @@ class Output:
         tuple[str, ...] | None,
         Meta(
             description=(
-                "Fields copied unchanged; null if the file does not name all of its "
+                "Unchanged fields; null if the file does not name all of its "
                 "fields in one place, as a header or schema does."
             )
         ),

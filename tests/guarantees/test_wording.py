@@ -15,7 +15,7 @@ from dptext.guarantees import sentences
 from dptext.guarantees.claims import Strengths, Unprotected
 from dptext.guarantees.policy import ExportPolicy
 from dptext.guarantees.statement import Statement
-from dptext.report import answer, verify
+from dptext.report import protection, verify
 from dptext.report.blocks import Badge
 from dptext.report.document import Document
 from dptext.report.recompute import known_risk
@@ -45,7 +45,7 @@ def plain(said: Statement) -> Statement:
 
 def verdicts(said: Statement) -> tuple[Strengths, Badge]:
     """Return what a statement is worth, and the badge that shows it."""
-    return said.strength, answer.verdict(said)
+    return said.strength, protection.badge(said)
 
 
 def reword(monkeypatch: pytest.MonkeyPatch) -> None:

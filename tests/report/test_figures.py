@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dptext import pipeline, profile
-from dptext.report import answer, figures, html, plan
+from dptext.report import figures, html, plan, protection
 from tests import small
 from tests.report.pages import (
     changed,
@@ -81,11 +81,11 @@ def of_text(total: float, word: float) -> dict[str, Any]:
     ("values", "tone", "words"),
     [
         ({"notion": "none"}, "bad", "No guarantee"),
-        ({"text_loss__each": 12.0}, "fair", "protected in part; texts are not"),
+        ({"text_loss__each": 12.0}, "fair", "limited protection; texts: not protected"),
         ({"text_loss__each": 5.0}, "fair", "texts of 3 words and more are not"),
         ({"text_loss__each": None}, "fair", "in part; whole texts are not"),
         ({"loss": even(1.0)}, "fair", "Single words are well protected"),
-        ({"loss": even(1.0001)}, "fair", "Single words are protected in part"),
+        ({"loss": even(1.0001)}, "fair", "Single words: limited protection"),
         ({"loss": even(10.5)}, "fair", "Single words are weakly protected"),
         ({"loss": even(31.0)}, "bad", "No meaningful protection"),
         (
@@ -99,7 +99,7 @@ def of_text(total: float, word: float) -> dict[str, Any]:
         ({"text_loss__each": 5e-324}, "fair", "in part; texts of"),
         ({"worst_loss": None, "level": "words"}, "fair", "The longer a text, the less"),
         (of_text(1.0, 1.0), "good", "Whole texts are well protected"),
-        (of_text(10.0, 10.0), "fair", "Whole texts are protected in part"),
+        (of_text(10.0, 10.0), "fair", "Whole texts: limited protection"),
         (of_text(10.5, 10.5), "fair", "are weakly protected; whole texts are not"),
         (of_text(60.0, 31.0), "bad", "No meaningful protection"),
         (
@@ -114,7 +114,7 @@ def test_one_badge_says_what_is_protected(
     """Of words and of texts, in words and in a colour, wherever a report is shown."""
     named = {f"guarantee__{key}": value for key, value in values.items()}
     document = changed(internal_report("rank", tmp_path), **named)
-    shown = answer.verdict(document.guarantee)
+    shown = protection.badge(document.guarantee)
     assert shown.tone == tone
     assert words in shown.text
     page = closed(rendered(document))
