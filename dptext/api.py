@@ -30,7 +30,7 @@ from dptext.randomness import RunKey
 from dptext.types import Record, Selection
 
 if TYPE_CHECKING:
-    from dptext.report.document import Document
+    from dptext.report.notebook import Report
     from dptext.vectors.release import VectorRelease
 
 Path = str | os.PathLike[str]
@@ -140,17 +140,17 @@ class Call:
             yield from (text for (text,) in private.texts)
         self.language.close()
 
-    def report(self, selection: Selection, *, finder: str = "") -> Document:
+    def report(self, selection: Selection, *, finder: str = "") -> Report:
         """Return the internal report of the work so far, without files.
 
         selection: the private fields of a record; finder: name of the component that
         chose the private parts of texts, "" without one.
         """
-        from dptext.report import build
+        from dptext.engine import documents
 
         assert self.tally is not None
         self.tally.seconds = time.monotonic() - self._began
-        document = build.called(
+        document = documents.called(
             pipeline=self.pipeline,
             key=self.key,
             tally=self.tally,
@@ -158,7 +158,7 @@ class Call:
             selection=selection,
             finder=finder,
         )
-        return build.with_warnings(document, self.said)
+        return documents.with_warnings(document, self.said)
 
 
 # A table gives a table of its kind, a text a text, an iterable of texts a list; a
@@ -190,7 +190,7 @@ def privatize(
     pseudonym: str | Sequence[str] = ...,
     report: Literal[True],
     **choices: Unpack[CallChoices],
-) -> tuple[Table, Document]: ...
+) -> tuple[Table, Report]: ...
 @overload
 def privatize(  # type: ignore[overload-overlap]
     texts: str,
@@ -217,7 +217,7 @@ def privatize(  # type: ignore[overload-overlap]
     *,
     report: Literal[True],
     **choices: Unpack[CallChoices],
-) -> tuple[str, Document]: ...
+) -> tuple[str, Report]: ...
 @overload
 def privatize(
     texts: Iterable[str],
@@ -226,7 +226,7 @@ def privatize(
     *,
     report: Literal[True],
     **choices: Unpack[CallChoices],
-) -> tuple[list[str], Document]: ...
+) -> tuple[list[str], Report]: ...
 def privatize(
     texts: object,
     profile: Path = profiles.DEFAULT,
@@ -313,13 +313,13 @@ class Vectors:
     key: str
 
     @cached_property
-    def report(self) -> Document:
+    def report(self) -> Report:
         """Build the public report, which depends on no text."""
-        from dptext.report import build
-        from dptext.report.sections import Layout
+        from dptext.engine import documents
+        from dptext.report.layout import Layout
 
         layout = Layout.from_selection(Selection(), {"text"})
-        return build.stated_vectors(self.release, self.key, layout)
+        return documents.stated_vectors(self.release, self.key, layout)
 
 
 def embed(

@@ -32,11 +32,13 @@ LAYERS = (
     "tokens.forms tokens.names tokens.symbols tokens.dates tokens.draws tokens.markup "
     "tokens.form_finder",
     "tokens lexicons spaces budgets mechanisms mappings formats metrics guarantees "
-    "measures geometry exponential readers decoders views",
-    # Releases: words by a pipeline, vectors by a release.
-    "profile pipeline vectors",
-    # Figures of a whole pipeline stand beside the runs that report them.
-    "engine report vectors.job measures.public measures.context_risk",
+    "measures geometry exponential attackers decoders views",
+    # Releases: words by a pipeline, vectors by a release; and their counts.
+    "profile pipeline vectors engine.tally",
+    # Reports as data and as pages, with figures of a whole pipeline.
+    "report measures.public measures.context_risk",
+    "engine vectors.job",
+    "checking",
     "evaluation api frames integrations spark",
     "cli __main__",
 )
@@ -47,13 +49,13 @@ STAGES = {
     "mappings": {"spaces"},
     "spaces": {"lexicons.orders", "lexicons.search"},
     # Of mechanisms the output distribution, of lexicons where their files lie.
-    "readers": {"mechanisms", "tokens", "lexicons"},
-    "decoders": {"readers"},
+    "attackers": {"mechanisms", "tokens", "lexicons"},
+    "decoders": {"attackers"},
     # Of texts the words, of lexicons the vectors.
     "views": {"tokens", "lexicons"},
     # They stand beside the path and look at mechanisms made ready.
     "guarantees": {"mechanisms", "lexicons.topics"},
-    "measures": {"mechanisms", "metrics", "tokens", "spaces", "readers", "lexicons"},
+    "measures": {"mechanisms", "metrics", "tokens", "spaces", "attackers", "lexicons"},
 }
 # Known exceptions, each with its reason; a new one is a decision, not an accident.
 ALLOWED = {
@@ -201,7 +203,7 @@ def test_nothing_heavy_loads_before_it_is_needed(code: str) -> None:
 
 
 def test_one_line_loads_what_it_needs() -> None:
-    """A default run loads no option reader, entry points, pages or ledgers."""
+    """A default run loads no option attacker, entry points, pages or ledgers."""
     unused = (
         "pydantic importlib.metadata jinja2 sqlite3 rich.markdown concurrent.futures "
         "dptext.vectors.statement dptext.evaluation.run dptext.report.html "
@@ -260,7 +262,7 @@ def test_commands_print_through_their_screen() -> None:
 FOLDERS = ("dptext", "tests", "tools", "benchmarks")
 PACKED: dict[str, int] = {
     "dptext/decoders": 8,
-    "dptext/readers": 12,
+    "dptext/attackers": 12,
     "dptext/tokens": 10,
     "dptext/vectors": 1,
     "tests/benchmarks": 2,
@@ -277,8 +279,8 @@ PACKED: dict[str, int] = {
     "tests/language_models.py": 1,
     "tests/lexicons": 11,
     "tests/measures": 4,
-    "tests/readers": 4,
-    "tests/report": 18,
+    "tests/attackers": 4,
+    "tests/report": 15,
     "tests/spark": 5,
     "tests/test_api.py": 1,
     "tests/test_cache.py": 2,
@@ -290,14 +292,14 @@ PACKED: dict[str, int] = {
     "tests/vectors": 4,
 }
 MULTIPLIED: dict[str, int] = {
-    "dptext/readers": 1,
+    "dptext/attackers": 1,
     "tests/report": 1,
     "tests/tokens": 1,
 }
 UNNAMED: dict[str, int] = {
     "dptext/decoders": 2,
     "dptext/integrations": 1,
-    "dptext/readers": 4,
+    "dptext/attackers": 4,
     "dptext/tokens": 19,
     "dptext/vectors": 3,
 }

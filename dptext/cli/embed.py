@@ -66,8 +66,9 @@ def command(
 
     Example: dptext embed tickets.jsonl -f text --epsilon 8 -o tickets.npy
     """
-    from dptext.report import build, document, signatures
-    from dptext.report.contents import OF_VECTORS
+    from dptext.checking.contents import OF_VECTORS
+    from dptext.engine import documents
+    from dptext.report import document, signatures
     from dptext.streams.outputs import Release
     from dptext.vectors import columns, job, release
 
@@ -110,7 +111,7 @@ def command(
         if (inspect := stopping.inspection(fail_on, context)) is not None:
             inspect.look_at_vectors(task, sink)
         result = answer.with_warnings(
-            build.finished_vectors(
+            documents.finished_vectors(
                 release=ready,
                 key=key.origin,
                 job=task,

@@ -61,10 +61,11 @@ def command(
 def _read(context: typer.Context, file: Path) -> tuple[Document, str]:
     """Return the report of an output, or one as JSON, and describe its signature."""
     from dptext import streams
-    from dptext.guarantees import policy
-    from dptext.report import document, exports, signatures
+    from dptext.checking import policy
+    from dptext.report import document, signatures
+    from dptext.report.layout import sidecar_path
 
-    beside, name = exports.sidecar_path(file), str(file)
+    beside, name = sidecar_path(file), str(file)
     if beside.is_file():
         file, name = beside, str(beside)
     elif file.suffix != ".json":
@@ -83,7 +84,7 @@ def _released(report: Document, file: Path) -> RunOutputs | None:
     None where they cannot be read, or the report names them.
     """
     from dptext import formats
-    from dptext.report import exports
+    from dptext.checking import exports
     from dptext.report.answer import RunOutputs
     from dptext.types import Record
 

@@ -37,7 +37,6 @@ from dptext.report.blocks import (
 )
 from dptext.report.counted import counted
 from dptext.report.document import Document
-from dptext.report.exports import SIDECAR
 from dptext.report.figures import (
     CLASSES,
     count,
@@ -46,6 +45,7 @@ from dptext.report.figures import (
     third_party_sentence,
     whole,
 )
+from dptext.report.layout import SIDECAR
 from dptext.report.lines import Line
 from dptext.report.protection import (
     changed_fields,
@@ -344,8 +344,8 @@ def attackers_on(document: Document, words: WordSection) -> Attackers:
         risk=words.risk,
         risk_note=words.risk_note,
         written=words.written,
-        readers=words.readers,
-        readers_risk=words.readers_risk,
+        attackers=words.attackers,
+        attackers_risk=words.attackers_risk,
         language=words.language,
         seeded=document.run.key == "seed",
         other_language=counts is not None and counts.other_language,

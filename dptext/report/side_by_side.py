@@ -19,7 +19,7 @@ from dptext.guarantees.claims import (
 from dptext.guarantees.sentences import series
 from dptext.report import answer, figures
 from dptext.report.answer import RunOutputs
-from dptext.report.attackers import Attackers, ReaderFigures
+from dptext.report.attackers import AttackerFigures, Attackers
 from dptext.report.blocks import (
     Badge,
     Block,
@@ -257,10 +257,10 @@ def _of_attackers(
     """Compare measured findings in public texts of the same kinds."""
     if a is None or b is None:
         return None, "not measured for both"
-    rows = [each.written if written else each.readers for each in (a, b)]
+    rows = [each.written if written else each.attackers for each in (a, b)]
     if not rows[0] or not rows[1] or a.seeded or b.seeded:
         return None, "not measured for both"
-    if not written and (a.readers_risk is not None or b.readers_risk is not None):
+    if not written and (a.attackers_risk is not None or b.attackers_risk is not None):
         return None, "measured at other settings, which protect more"
     if a.words != b.words:
         return None, "the figures are of different words"
@@ -275,7 +275,7 @@ def _of_attackers(
     return (sides.pop() if sides else "equal"), ""
 
 
-def _by_kind(rows: Sequence[ReaderFigures]) -> dict[str, float]:
+def _by_kind(rows: Sequence[AttackerFigures]) -> dict[str, float]:
     """Return the share of all words by kind of text."""
     return {row.kind or row.corpus: row.success for row in rows}
 

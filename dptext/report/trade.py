@@ -1,8 +1,8 @@
 """The chart of words found against topics kept, by the risk that a user chooses.
 
-From figures that ship (python -m tools.readers), of public news: how much the strongest
-measured reader finds, and how often a classifier that learned topics from private texts
-sorts others right.
+From figures that ship (python -m tools.attackers), of public news: how much the
+strongest measured attacker finds, and how often a classifier that learned topics from
+private texts sorts others right.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from dptext import cache
-from dptext.measures.calibrate import Rung, shipped_readers
+from dptext.measures.calibrate import Rung, shipped_attackers
 from dptext.measures.context_risk import InContext
-from dptext.report.attackers import ReaderFigures, between
+from dptext.report.attackers import AttackerFigures, between
 from dptext.report.blocks import Axis, Block, Chart, More, Paragraph, Point
 from dptext.report.document import Document
 from dptext.report.figures import percent, share, whole
@@ -27,7 +27,7 @@ _KIND, _CLASSIFIER = "news", "tfidf"
 def blocks(document: Document) -> list[Block]:
     """Return the chart with the setting of a run marked, and a note on its source.
 
-    Empty unless the readers of its report were measured at several risks.
+    Empty unless the attackers of its report were measured at several risks.
     """
     risk = _risk(document)
     points: dict[float, Point] = {}
@@ -80,7 +80,7 @@ def _smaller_risk(document: Document) -> str:
     if isinstance(risk, float):
         for rung, corpora in reversed(_ladder(document, risk)):
             if rung <= risk / 2.0:
-                rows = ReaderFigures.from_measured(corpora)
+                rows = AttackerFigures.from_measured(corpora)
                 found = between([each.success for each in rows])
                 return f"--risk {whole(rung)} ({found} recovered)"
     return "A smaller --epsilon" if risk is None else "A smaller --risk"
@@ -95,18 +95,18 @@ def _risk(document: Document) -> object:
 def _ladder(
     document: Document, risk: object
 ) -> list[tuple[float, tuple[InContext, ...]]]:
-    """Return what was measured at each risk of the ladder of a report's readers."""
+    """Return what was measured at each risk of the ladder of a report's attackers."""
     words = document.words
-    if words is None or not words.readers or not isinstance(risk, float):
+    if words is None or not words.attackers or not isinstance(risk, float):
         return []
-    file = shipped_readers()
-    measured: Mapping[str, object] = cache.shipped_entry(file, "readers") or {}
+    file = shipped_attackers()
+    measured: Mapping[str, object] = cache.shipped_entry(file, "attackers") or {}
     ladders = msgspec.convert(
         cache.shipped_entry(file, "ladders") or {}, dict[str, dict[str, Rung]]
     )
 
     def corpora(rung: Rung) -> tuple[InContext, ...]:
-        found = measured.get(rung.readers, ())
+        found = measured.get(rung.attackers, ())
         return msgspec.convert(found, tuple[InContext, ...])
 
     for ladder in ladders.values():
@@ -115,7 +115,7 @@ def _ladder(
             continue
         # Of several ladders only the one measured for this report's settings; a public
         # report has its rows in short.
-        rows = ReaderFigures.from_measured(corpora(chosen))
-        if words.readers in (rows, tuple(each.in_short() for each in rows)):
+        rows = AttackerFigures.from_measured(corpora(chosen))
+        if words.attackers in (rows, tuple(each.in_short() for each in rows)):
             return sorted((float(at), corpora(rung)) for at, rung in ladder.items())
     return []
