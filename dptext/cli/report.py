@@ -89,9 +89,11 @@ def _released(report: Document, file: Path) -> RunOutputs | None:
     from dptext.types import Record
 
     output, layout = report.output, report.run.layout
-    if output is None or output.copied is not None or report.words is None:
+    if output is None or output.file is None or report.words is None:
         return None
-    path = file.with_name(output.file or "")
+    if output.copied is not None or report.private is not None:
+        return None
+    path = file.with_name(output.file)
     if layout.format in (None, "text") or not path.is_file():
         return None
     names: dict[str, None] = {}

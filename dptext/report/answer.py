@@ -63,13 +63,14 @@ from dptext.tokens.policy import Form
 from dptext.types import JsonObject
 
 # The answer fits on 18 lines of 80 columns; names of lines take the other columns.
-_LINES, _WIDTH = 18, 67
+_LINES, _COLUMNS, _WIDTH = 18, 80, 67
 _WARNING_LINES = 3  # lines that others make free for warnings
 # Lines that are left out where there is no room, those of most weight first. No
 # sentence is cut, and no line that warns is left out.
-_OPTIONAL = ("original", "same word", "stronger", "meaning", "one guess")
+_OPTIONAL = ("original", "same word", "meaning", "stronger", "one guess")
 _LONG_PATH = 44  # characters of the path of an output
 _ROWS = 20  # rows to read before an output leaves
+_SHORT_NAME = 14  # characters of a file name that a sentence says twice
 _LONG_NAME = 24  # characters of a file name that a sentence repeats
 # Questions of the page, and the lines that answer them; the last has all others.
 _GROUPS = (
@@ -244,6 +245,21 @@ def to_html(document: Document, released: RunOutputs | None = None) -> str:
     from dptext.report import html
 
     return html.fragment([rows(answer(document, released), run_warnings(document))])
+
+
+def to_text(document: Document, released: RunOutputs | None = None) -> str:
+    """Return the answer as lines of 80 columns, without colours."""
+    import io
+
+    from rich.console import Console
+
+    from dptext.report import terminal
+
+    shown = Console(file=io.StringIO(), width=_COLUMNS, color_system=None)
+    lines = blocks(answer(document, released), run_warnings(document))
+    with shown.capture() as capture:
+        terminal.show(lines, shown)
+    return "\n".join(line.rstrip() for line in capture.get().splitlines())
 
 
 def _height(sentence: str) -> int:
@@ -454,7 +470,10 @@ def _sent_files(released: RunOutputs) -> str:
     if not name or len(name) > _LONG_NAME or not name.isprintable():
         reports = "" if released.public is None else f" and its report ({SIDECAR})"
         return f"the output{reports}"
-    return name if released.public is None else f"{name} and {name}{SIDECAR}"
+    if released.public is None:
+        return name
+    report = f"{name}{SIDECAR}" if len(name) <= _SHORT_NAME else f"its {SIDECAR}"
+    return f"{name} and {report}"
 
 
 def _again(document: Document, sent: Sequence[Line]) -> Line:
@@ -487,7 +506,7 @@ def _report(released: RunOutputs) -> Line:
     parts = []
     if public is not None:
         name = shlex.quote(public.removesuffix(SIDECAR))
-        shown = f"dptext report {name} shows it"
+        shown = f"dptext report {name} shows all figures"
         parts.append("on standard output" if public == "-" else shown)
         if signed:
             parts.append(signed if signed == UNSIGNED else f"signed {signed}")

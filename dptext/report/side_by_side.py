@@ -309,7 +309,7 @@ def view(compared: Comparison) -> Page:
     parts: list[Block] = [Verdict(Badge(compared.verdict, Tone.FAIR))]
     for each in compared.aspects:
         more = each.better or f"cannot be said: {each.reason}"
-        rows: Rows = [("A", each.a), ("B", each.b), ("protects more", more)]
+        rows: Rows = [("A", each.a), ("B", each.b), ("stronger", more)]
         parts.append(Figures(rows, each.name.capitalize()))
     settings = [(Code(name), a, b) for name, a, b in compared.settings]
     if settings:

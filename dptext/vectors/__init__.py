@@ -11,6 +11,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
+
+from msgspec import Meta
 
 from dptext.measures.bayes_risk import Share
 from dptext.types import Inputs
@@ -37,47 +40,70 @@ class Pool(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Distortion:
-    """Distances and inner products of released vectors against those without noise.
+    """Errors of distances and inner products of released vectors, on public data."""
 
-    Of pairs of public words or texts: mean distance without noise, the one to be
-    expected with it, and the mean absolute error of the distance as it is and with the
-    noise's known part taken off; mean absolute inner product, the standard deviation of
-    its error that is to be expected, and its mean absolute error.
-    """
-
-    pairs: int
-    distance: float
-    expected_distance: float
-    distance_error: float
-    corrected_error: float
-    product: float
-    expected_product_error: float
-    product_error: float
+    pairs: Annotated[int, Meta(description="Number of pairs of public words or texts.")]
+    distance: Annotated[float, Meta(description="Mean distance without noise.")]
+    expected_distance: Annotated[
+        float, Meta(description="Mean distance to be expected with noise.")
+    ]
+    distance_error: Annotated[
+        float, Meta(description="Mean absolute error of the distance.")
+    ]
+    corrected_error: Annotated[
+        float, Meta(description="The same with the known part of the noise taken off.")
+    ]
+    product: Annotated[
+        float, Meta(description="Mean absolute inner product without noise.")
+    ]
+    expected_product_error: Annotated[
+        float,
+        Meta(
+            description=(
+                "Standard deviation to be expected of the error of the inner product."
+            )
+        ),
+    ]
+    product_error: Annotated[
+        float, Meta(description="Mean absolute error of the inner product.")
+    ]
 
 
 @dataclass(frozen=True, slots=True)
 class Ruler:
-    """How often a guess of the original from a released vector is right.
+    """Success of guesses of the original from a released vector, on public data."""
 
-    nearest, the nearest of some public words or texts; best, that of who weighs by the
-    law of the noise and, of words, by their frequency (null: no such law); low
-    and high, 95% limits of the better one; baseline, the best guess without a vector.
-    """
-
-    of: str
-    choices: int
-    draws: int
-    baseline: Share
-    nearest: Share
-    best: Share | None
-    low: Share
-    high: Share
+    of: Annotated[str, Meta(description="The public words or texts that are guessed.")]
+    choices: Annotated[int, Meta(description="Number of these words or texts.")]
+    draws: Annotated[int, Meta(description="Number of guesses.")]
+    baseline: Annotated[
+        Share, Meta(description="Success of the best guess without a vector.")
+    ]
+    nearest: Annotated[Share, Meta(description="Success of the nearest word or text.")]
+    best: Annotated[
+        Share | None,
+        Meta(
+            description=(
+                "Success of the Bayes-optimal guess under the noise and the "
+                "frequencies of words; null if the noise has no density."
+            )
+        ),
+    ]
+    low: Annotated[Share, Meta(description="Lower 95% limit of the better of the two.")]
+    high: Annotated[
+        Share, Meta(description="Upper 95% limit of the better of the two.")
+    ]
 
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """Figures about public data; noise_lengths are quantiles 5%, 50% and 95%."""
+    """Figures about public data."""
 
-    distortion: Distortion
-    noise_lengths: tuple[float, float, float]
-    ruler: Ruler
+    distortion: Annotated[
+        Distortion, Meta(description="Errors of distances and inner products.")
+    ]
+    noise_lengths: Annotated[
+        tuple[float, float, float],
+        Meta(description="Quantiles 5%, 50% and 95% of the length of the noise."),
+    ]
+    ruler: Annotated[Ruler, Meta(description="Success of guesses of the original.")]
