@@ -120,24 +120,11 @@ class Metric:
     """The distance that multiplies epsilon; its name decides nothing."""
 
     kind: Annotated[MetricKind, Meta(description="Kind of distance.")]
-    name: Annotated[str, Meta(description="Name of the distance, for people.")] = field(
-        compare=False
-    )
-    identity: Annotated[
-        str,
-        Meta(
-            description=(
-                "All that decides the distance besides kind and cut: the space "
-                "and its parameters."
-            )
-        ),
-    ] = ""
-    cut: Annotated[
-        float | None, Meta(description="Largest distance that counts; null: not cut.")
-    ] = None
+    name: Annotated[str, Meta(description="Name, for people.")] = field(compare=False)
+    identity: Annotated[str, Meta(description="The space and its parameters.")] = ""
+    cut: Annotated[float | None, Meta(description="Largest distance, or null.")] = None
     between_classes: Annotated[
-        float,
-        Meta(description="Distance added between words of different public classes."),
+        float, Meta(description="Added between words of different public classes.")
     ] = 0.0
 
 

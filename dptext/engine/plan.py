@@ -300,9 +300,9 @@ def _figures(
     yield "mechanism", f"{result.mechanism}, epsilon {result.epsilon:g}"
     if result.copied is not None:
         yield (
-            "copied",
-            f"about {figures.share(result.copied)} of words are common, by the "
-            "frequencies of the lexicon, and copied unchanged",
+            "unchanged",
+            f"about {figures.share(result.copied)} of words, which are common by the "
+            "frequencies of the lexicon",
         )
     if result.changed is not None:
         is_decoded = result.guarantee.decoder != "none"
