@@ -24,6 +24,7 @@ from dptext.report.sections import Run
 from dptext.settings import digest_of_path
 from dptext.types import Lexicon
 from dptext.vectors import Pool, release, statement
+from dptext.vectors import documents as vector_documents
 
 # Builds the public report of a run with prepared settings.
 _Stated = Callable[[Run], Document]
@@ -178,7 +179,7 @@ class Recomputer:
         with _catch_failures():
             ready = release.of(chosen, lexicon=lexicon)
             figures = statement.measured(ready) if measured else None
-        return lambda run: documents.stated_vectors(
+        return lambda run: vector_documents.stated(
             ready, run.key, run.layout, measures=figures
         )
 

@@ -17,7 +17,6 @@ import msgspec
 
 from dptext.guarantees.claims import Strength, Unprotected
 from dptext.guarantees.sentences import original_row, series
-from dptext.models.server_use import ServerAsked, ServerUse
 from dptext.report import trade, vector_lines, whole_texts
 from dptext.report.attackers import (
     Attackers,
@@ -59,6 +58,7 @@ from dptext.report.protection import (
 from dptext.report.sections import Private, WordSection, treatment
 from dptext.report.signatures import UNSIGNED
 from dptext.report.whole_texts import TopicFigures
+from dptext.server_use import ServerAsked, ServerUse
 from dptext.tokens.policy import Form
 from dptext.types import JsonObject
 

@@ -14,13 +14,13 @@ from msgspec import Meta
 from dptext.guarantees.claims import SubjectLimit
 from dptext.measures.bayes_risk import Risk, Share
 from dptext.measures.public import Deniability, NoRisk, PublicMeasures
-from dptext.models.server_use import ServerAsked, ServerUse
+from dptext.measures.vector_figures import VectorMeasures
 from dptext.report.attackers import AttackerFigures
 from dptext.report.layout import Layout
 from dptext.report.whole_texts import TopicFigures
+from dptext.server_use import ServerAsked, ServerUse
 from dptext.tokens import kinds, lists
 from dptext.tokens.policy import Policy, WordClass
-from dptext.vectors import Measures
 
 if TYPE_CHECKING:
     from dptext.engine.tally import Tally
@@ -200,7 +200,7 @@ class VectorSection:
     """Figures of released vectors, and how they are made."""
 
     measures: Annotated[
-        Measures | None,
+        VectorMeasures | None,
         Meta(description="Figures of attackers and distances; null for a seeded run."),
     ]
     dimensions: Annotated[Count, Meta(description="Number of dimensions of a vector.")]
@@ -226,7 +226,7 @@ class VectorSection:
 
     @classmethod
     def from_release(
-        cls, release: VectorRelease, measures: Measures | None
+        cls, release: VectorRelease, measures: VectorMeasures | None
     ) -> VectorSection:
         """Return what public data alone say of a release."""
         return cls(
