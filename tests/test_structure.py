@@ -84,13 +84,17 @@ LAZY = {
     ("__main__", "errors"),
     ("__main__", "cli.app"),
     # Threads and processes, only where more than one is asked for.
-    ("engine.run", "engine.pool"),
+    ("engine.reading", "engine.pool"),
+    # SQLite, only for runs with a ledger.
+    ("engine.request", "engine.charging"),
     # Folders that a plain run does not load: see UNUSED.
     ("lexicons", "lexicons.importing"),
     ("mappings", "models"),
     # Templates and rich, only for reports that are shown.
     ("report.answer", "report.html"),
     ("report.answer", "report.terminal"),
+    ("engine.files", "report.html"),
+    ("engine.files", "report.views"),
 }
 # A run of `sanitize` that asks for nothing special loads nothing of these.
 UNUSED = (

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from dptext import progress, registry, streams
-from dptext.cli import configuration, groups, options, outputs, screen
+from dptext.cli import configuration, groups, options, screen
 from dptext.cli.options import INPUT
 from dptext.cli.values import one_of
 from dptext.errors import UsageError
@@ -136,7 +136,9 @@ def command(
             "init reads its input several times: save standard input to a file, and "
             "name that"
         )
-    first, *others = outputs.find_files([file], layout.format)
+    from dptext.engine import folders
+
+    first, *others = folders.find_files([file], layout.format)
     if first != file:
         _note(f"dptext: {file}: looking at {first}, {len(others)} more not looked at")
     job = Job((first,), None, layout.selection(), format=layout.format)

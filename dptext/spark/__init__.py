@@ -40,9 +40,10 @@ from typing import (
 from dptext import lexicons, progress, registry
 from dptext import profile as profiles
 from dptext.api import TABLE_ADVICE, Call, CallChoices, Missing, Path, listed
+from dptext.engine.files import Reports
 from dptext.engine.identifying import warning
 from dptext.engine.job import Job, Recipe, Written
-from dptext.engine.run import Inspect, Reports, Run
+from dptext.engine.run import Inspect, Run
 from dptext.engine.source import Source
 from dptext.engine.tally import BEGIN, Start, Tally, Totals
 from dptext.errors import (
