@@ -88,8 +88,8 @@ LAZY = {
     # Folders that a plain run does not load: see UNUSED.
     ("lexicons", "lexicons.importing"),
     ("mappings", "models"),
-    # Templates, only for pages.
-    ("report.answer", "report.html"),
+    # Rich, only for text that is laid out.
+    ("report.answer", "report.terminal"),
 }
 # A run of `sanitize` that asks for nothing special loads nothing of these.
 UNUSED = (
