@@ -88,7 +88,8 @@ LAZY = {
     # Folders that a plain run does not load: see UNUSED.
     ("lexicons", "lexicons.importing"),
     ("mappings", "models"),
-    # Rich, only for text that is laid out.
+    # Templates only for pages, Rich only for text that is laid out.
+    ("report.answer", "report.html"),
     ("report.answer", "report.terminal"),
 }
 # A run of `sanitize` that asks for nothing special loads nothing of these.

@@ -17,7 +17,7 @@ import msgspec
 
 from dptext.guarantees.claims import Strength, Unprotected
 from dptext.guarantees.sentences import original_row, series
-from dptext.report import html, trade, vector_lines, whole_texts
+from dptext.report import trade, vector_lines, whole_texts
 from dptext.report.attackers import (
     Attackers,
     attacker_sentence,
@@ -242,6 +242,8 @@ def data(lines: Sequence[Line], warnings: Sequence[str] = ()) -> JsonObject:
 
 def to_html(document: Document, released: RunOutputs | None = None) -> str:
     """Return the answer as a part of another page, such as a notebook."""
+    from dptext.report import html
+
     return html.fragment([rows(answer(document, released), run_warnings(document))])
 
 
