@@ -126,9 +126,9 @@ def build_channel(recipe: Profile, mechanism: Mechanism, budget: AnyBudget) -> C
     """Return the public law of the draws, as attackers of released words know it."""
     lexicon = mechanism.space.lexicon
     description = budget.description
-    eps_of_row = None
+    row_eps = None
     if description.kind is BudgetKind.TYPE and isinstance(budget, Budget):
-        eps_of_row = _epsilons_of_rows(budget, len(lexicon.words))
+        row_eps = _epsilons_of_rows(budget, len(lexicon.words))
     prior = bayes_risk.prior_of_replaced(lexicon, recipe.tokens)
     return Channel(
         lexicon=lexicon,
@@ -136,7 +136,7 @@ def build_channel(recipe: Profile, mechanism: Mechanism, budget: AnyBudget) -> C
         mechanism=mechanism,
         budget=description,
         prior=prior,
-        eps_of_row=eps_of_row,
+        row_eps=row_eps,
     )
 
 
@@ -417,7 +417,7 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
     lexicon, or an epsilon too large to mean anything.
     """
     recipe = in_language(_by_attackers(recipe, lexicon), lexicon)
-    decoding = recipe.decoder.params.of_lexicon(lexicon)
+    decoding = recipe.decoder.params.for_lexicon(lexicon)
     recipe = replace(recipe, decoder=Part(recipe.decoder.name, decoding))
     space = spaces.prepare(lexicon, recipe.space.name, recipe.space.params)
     recipe, mechanism, budget = _prepared(recipe, space)

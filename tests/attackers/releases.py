@@ -42,7 +42,7 @@ def channel_of(policy: Policy, name: str = "rank", **params: object) -> Channel:
         prior[[ENGLISH.words.index("the"), ENGLISH.words.index("of")]] = 0.0
     if policy.number != "perturb":
         prior[-1] = 0.0
-    return Channel(ENGLISH, policy, mechanism, budget, prior / prior.sum())
+    return Channel(ENGLISH, policy, mechanism, budget, prior=prior / prior.sum())
 
 
 def release(policy: Policy, texts: list[str], seed: int = 0) -> Released:

@@ -36,7 +36,7 @@ def channel_of(policy: Policy, lexicon: Lexicon = ENGLISH) -> Channel:
     """Return the channel of rank at one epsilon."""
     mechanism = prepared.ready("rank", lexicon, k=5, outputs=9)
     budget = BudgetDescription(BudgetKind.WORD, 3.0, 3.0)
-    return Channel(lexicon, policy, mechanism, budget, lexicon.prior)
+    return Channel(lexicon, policy, mechanism, budget, prior=lexicon.prior)
 
 
 def decoded(

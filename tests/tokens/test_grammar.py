@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dptext.attackers.channel import Shown
+from dptext.attackers.channel import Observation
 from dptext.guarantees.claims import Unprotected, unprotected
 from dptext.guarantees.sentences import shown
 from dptext.tokens import grammar, kinds
@@ -66,12 +66,14 @@ def test_a_attacker_goes_by_it(builtin: Lexicon) -> None:
     channel = open_pipeline("readable", over).channel
     every = np.full(len(builtin.words) + 1, 1.0)
     rows = builtin.row_of
-    plural = channel.inputs_of(Shown(4.0, form=grammar.PLURAL), every)
+    plural = channel.restrict_prior(Observation(4.0, form=grammar.PLURAL), every)
     assert plural[rows["pillows"]]
     assert plural[-1]
     assert not plural[rows["pillow"]]
     assert not plural[rows["things"]]
-    capital = channel.inputs_of(Shown(4.0, capital=True, form=grammar.PLURAL), every)
+    capital = channel.restrict_prior(
+        Observation(4.0, capital=True, form=grammar.PLURAL), every
+    )
     assert capital[rows["things"]]
     assert not capital[rows["thing"]]
 
