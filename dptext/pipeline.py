@@ -110,7 +110,7 @@ def output_identity(
                 inside.pop(last, None)
         named[key] = {"content": digests, "code": code, "used": used if code else ()}
     # Files of lists count by their content, not by their paths.
-    settings["tokens"] = lists.by_content(recipe.tokens)
+    settings["tokens"] = lists.settings_by_content(recipe.tokens)
     return digest_of_data(
         {
             "algorithm": ALGORITHM.decode(),
@@ -297,7 +297,7 @@ class Pipeline:
     def released(self, words: Words, drawn: Ids, eps: Eps) -> Released:
         """Return the view of an attacker on drawn words: (n,), with public epsilons."""
         public = self.channel.public_epsilons(eps, words.texts)
-        return joining.released(self.profile.tokens, words, drawn, public)
+        return joining.release(self.profile.tokens, words, drawn, public)
 
     def decode(self, words: Words, drawn: Ids, eps: Eps) -> Ids:
         """Return the words to write for drawn ones: a function of the release alone."""

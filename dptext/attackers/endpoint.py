@@ -201,7 +201,7 @@ class Chooser:
         bits = randomness.bits([bytes(16)], np.zeros(len(words.ids), np.int64))
         eps = np.full(len(words.ids), channel.budget.high)
         drawn = mechanism.sample(words.inputs, eps, bits)
-        released = joining.released(channel.policy, words, drawn, eps)
+        released = joining.release(channel.policy, words, drawn, eps)
         first = self.options(released, MANY).first
         truth = np.where(words.ids >= 0, words.ids, first)
         options = self.options(released, MANY, truth)._replace(first=first)

@@ -45,7 +45,7 @@ class PairCounts:
         """Count a batch of texts."""
         words = self._tokenizer.words(texts)
         rows: Ids = np.where(words.ids < 0, self._size, words.ids)
-        batch = joining.released(Policy(), words, rows, np.ones(len(rows)))
+        batch = joining.release(Policy(), words, rows, np.ones(len(rows)))
         chains = find_chains(batch, self._lexicon)
         earlier = np.where(chains.before >= 0, chains.before, np.roll(rows, 1))
         last = chains.after >= 0

@@ -35,7 +35,7 @@ from dptext.measures.context_risk import (
 )
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.tokens.regex import keys_of
+from dptext.tokens.regex import to_keys
 from dptext.types import Lexicon, Record
 
 # The risks at which attackers are measured; words that are read at each, about.
@@ -265,7 +265,7 @@ def _unknown(
     base: Lexicon | None, other: Texts, read: Sequence[tuple[str, ...]], least: int
 ) -> tuple[float | None, float]:
     """Return the shares of words that the base, and one of the other half, lack."""
-    keys = {} if base is None else dict.fromkeys(keys_of(base.words), 0)
+    keys = {} if base is None else dict.fromkeys(to_keys(base.words), 0)
     index = count_words(other, keys, least, elisions=base is None).index
 
     def share(known: dict[str, int]) -> float:

@@ -251,7 +251,7 @@ def prior_of_replaced(lexicon: Lexicon, policy: Policy) -> Floats:
         prior[common.kinds_of_rows(lexicon, policy.classes) > 0] = 0.0
     if policy.number != "perturb":
         prior[numbers.rows(lexicon)] = 0.0
-    if policy.listed:
+    if policy.has_lists:
         spans = Spans(policy)
         named = [row for row, w in enumerate(lexicon.words) if spans.keeps_or_masks(w)]
         prior[named] = 0.0

@@ -1,9 +1,9 @@
 """A server with the OpenAI-compatible interface, asked for JSON objects over HTTP.
 
 Nothing is sent before the first question. The key comes from the environment and goes
-to no other host: redirects are refused. A reply is data from a third party: its size and
-time are bounded, and only an object that its question accepts is an answer. Messages
-name the server and never quote questions or replies.
+to no other host: redirects are refused. A reply is data from a third party: its size
+and time are bounded, and only an object that its question accepts is an answer.
+Messages name the server and never quote questions or replies.
 
 A first question finds out how the server takes a schema (as a JSON schema, with a JSON
 object, or not at all), a limit and a temperature: only a constrained model answers it

@@ -211,7 +211,7 @@ def _settings(recipe: Profile, chosen: object) -> VectorSettings:
             options.most > 1 and options.subject is None
         ),
         "tokens: nothing is copied into a vector; leave lists and forms out": (
-            tokens.listed
+            tokens.has_lists
         ),
         **{
             f"tokens.{name}: {value}: nothing is copied into a vector; use perturb": (

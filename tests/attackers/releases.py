@@ -50,7 +50,7 @@ def release(policy: Policy, texts: list[str], seed: int = 0) -> Released:
     words = Tokenizer(ENGLISH, policy).words(texts)
     rng = np.random.default_rng(seed)
     drawn = rng.integers(0, 3, len(words.ids)).astype(np.int32)
-    return joining.released(policy, words, drawn, np.full(len(drawn), EPSILON))
+    return joining.release(policy, words, drawn, np.full(len(drawn), EPSILON))
 
 
 def sequence(batch: Released, row: int) -> list[tuple[str, int]]:

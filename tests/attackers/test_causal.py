@@ -151,7 +151,7 @@ def test_texts_are_read_by_themselves(length: int, source: CausalModel) -> None:
         words = Tokenizer(attacker.channel.lexicon, policy).words([texts[row]])
         mine = whole.texts == row
         alone = attacker.read(
-            joining.released(policy, words, whole.drawn[mine], whole.eps[mine])
+            joining.release(policy, words, whole.drawn[mine], whole.eps[mine])
         )
         np.testing.assert_array_equal(alone.likely, together.likely[:, mine])
         np.testing.assert_array_equal(alone.best, together.best[mine])

@@ -142,7 +142,7 @@ def test_texts_are_read_by_themselves(name: str) -> None:
     for row in range(0, 700, 41):
         words = Tokenizer(ENGLISH, policy).words([texts[row]])
         mine = whole.texts == row
-        alone = joining.released(policy, words, whole.drawn[mine], whole.eps[mine])
+        alone = joining.release(policy, words, whole.drawn[mine], whole.eps[mine])
         np.testing.assert_array_equal(read(alone), together[mine])
 
 

@@ -59,7 +59,7 @@ def test_a_pair_of_rare_words_tells() -> None:
     given = Tokenizer(lexicon, Policy()).words([" ".join(lexicon.words[:2])])
     # Two words that were drawn as themselves, as one cannot know.
     drawn = np.array([FIRST, SECOND], np.int32)
-    batch = joining.released(Policy(), given, drawn, np.ones(2))
+    batch = joining.release(Policy(), given, drawn, np.ones(2))
     model = pair_model()
 
     def chance(whole: bool) -> float:

@@ -136,7 +136,7 @@ def test_expected_closeness_has_the_same_bits_in_every_batch(tmp_path: Path) -> 
         words = Tokenizer(wide, Policy()).words(texts)
         eps = np.full(len(words.ids), 2.0)
         drawn = np.where(words.ids < 0, len(wide.words) - 1, words.ids)
-        released = joining.released(Policy(), words, drawn.astype(np.int32), eps)
+        released = joining.release(Policy(), words, drawn.astype(np.int32), eps)
         weighed = decoder._attacker.weighed(released)
         expected = decoder._expected(released, weighed)
         return np.ascontiguousarray(expected.T).view(np.int32)

@@ -9,7 +9,7 @@ from dptext.attackers.channel import Observation
 from dptext.guarantees.claims import Unprotected, unprotected
 from dptext.guarantees.sentences import shown
 from dptext.tokens import grammar, kinds
-from dptext.tokens.joining import released
+from dptext.tokens.joining import release
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Lexicon, Strategy
@@ -44,7 +44,7 @@ def test_it_is_released_only_where_it_is_shown(builtin: Lexicon) -> None:
     text = ["The pillows of Great pillows"]
     for policy in (POLICY, Policy(common=3000), Policy()):
         words = Tokenizer(builtin, policy).words(text)
-        seen = released(policy, words, words.ids, np.ones(len(words.ids)))
+        seen = release(policy, words, words.ids, np.ones(len(words.ids)))
         titles = (seen.flags & kinds.TITLE) != 0
         if policy is POLICY:
             assert seen.grammar is not None
