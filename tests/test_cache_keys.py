@@ -428,8 +428,9 @@ MADE_IN = {
     "measures/sampled_risk.py": ("wins",),
     # That of written words adds the decoder: tests/measures/test_in_context.py.
     "measures/context_risk.py": ("figures of attackers", "written words"),
-    # tests/vectors/test_worth.py: settings that no benchmark measured have no figures.
-    "vectors/worth.py": ("text vectors",),
+    # tests/measures/test_text_vectors.py: settings that no benchmark measured have
+    # no figures.
+    "measures/text_vectors.py": ("text vectors",),
     "lexicons/importing.py": ("imported lexicon",),
     # tests/vectors: the digest of the model, and that of the texts.
     "vectors/release.py": ("sentences",),

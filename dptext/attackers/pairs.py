@@ -332,6 +332,7 @@ class PairAttacker:
         rows: Ids,
         closeness: Vectors,
         fluency: float,
+        *,
         chains: Chains | None = None,
     ) -> Ids:
         """Return the words z with the largest sum of closeness + fluency * ln L(z).

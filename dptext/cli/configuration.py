@@ -2,7 +2,7 @@
 
 The file is the nearest `.dptext.yaml`, or `[tool.dptext]` of pyproject.toml. Its
 sections are `sanitize`, defaults of options, and `check`, the policy
-(dptext.guarantees.policy).
+(dptext.checking.policy).
 
 The command line overrides the environment, and that overrides the file. An option also
 overrides those that conflict with it: `--epsilon` a `risk`, and `--profile` all changes

@@ -207,7 +207,7 @@ def _folder() -> Inspection:
 
 def _show_settings(context: typer.Context, as_json: bool) -> None:
     """Show which settings hold here, and where each is from."""
-    from dptext.guarantees import policy
+    from dptext.checking import policy
     from dptext.report.blocks import Column, Paragraph, Table
 
     file = parser.find_configuration(context)

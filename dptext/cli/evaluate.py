@@ -50,7 +50,7 @@ def command(
     from dptext.evaluation.attackers import PublicText
     from dptext.evaluation.identities import IdentityFile, IdentityMeter
     from dptext.lexicons import topics
-    from dptext.report.exports import SIDECAR
+    from dptext.report.layout import SIDECAR
 
     over = changes.overrides()
     public = PublicText.named(public_text, layout.field)

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from dptext import streams
 from dptext.cli import outputs, screen
+from dptext.engine import plan
 from dptext.evaluation.attackers import PublicText, read_by_halves
-from dptext.report import plan
 
 if TYPE_CHECKING:
+    from dptext.engine.plan import Size
     from dptext.guarantees.statement import Statement
     from dptext.pipeline import Pipeline
-    from dptext.report.plan import Size
 
 
 def show(

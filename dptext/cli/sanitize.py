@@ -16,8 +16,8 @@ from dptext.cli.options import HIDDEN, Number, one_of
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
+    from dptext.engine.charging import Account
     from dptext.engine.job import Job
-    from dptext.engine.run import Account
     from dptext.guarantees.statement import Statement
     from dptext.pipeline import Pipeline
     from dptext.randomness import RunKey
@@ -58,7 +58,7 @@ class LedgerOptions:
         if self.ledger is None or self.subject is None or self.limit is None:
             yield None
             return
-        from dptext.engine.run import Account
+        from dptext.engine.charging import Account
         from dptext.ledger import Limit, open_ledger
 
         with open_ledger(self.ledger, create=True) as ledger:
@@ -240,13 +240,13 @@ def _promised(
     budget: LedgerOptions,
 ) -> Statement:
     """Return what a run with these options will promise."""
+    from dptext.engine import documents
     from dptext.guarantees.claims import SubjectLimit
-    from dptext.report import build
 
     limits = None
     if budget.subject is not None and budget.limit is not None:
         limits = SubjectLimit(budget.subject, budget.limit, budget.limit_delta or 0.0)
-    return build.promised(
+    return documents.promised(
         ready,
         "system" if keys.key_file is None else "key-file",
         identified=records.id is not None,

@@ -19,7 +19,7 @@ from typing import ClassVar
 
 from dptext.attackers import Attacker
 from dptext.attackers.channel import Channel
-from dptext.models.server_use import ServerUse
+from dptext.server_use import ServerUse
 from dptext.settings import Prepared
 from dptext.types import Cost, Ids, Lexicon, Released, ThirdParty
 

@@ -27,7 +27,7 @@ from dptext.attackers.endpoint import Chooser, EndpointAttacker, Options
 from dptext.decoders import _characters, ngram, none
 from dptext.errors import UsageError
 from dptext.models.endpoint import Question, Server, host_and_port, object_schema
-from dptext.models.server_use import ServerUse
+from dptext.server_use import ServerUse
 from dptext.tokens.regex import key_of, split
 from dptext.types import Cost, Ids, JsonObject, Released, ThirdParty
 

@@ -158,8 +158,9 @@ class Ngram(decoders.Decoder):
         possible = np.asarray(weighed.writable.any(axis=0))
         rows, fluency = weighed.rows, self._params.fluency
         if mbr and fluency:
-            chains = weighed.chains
-            written = attacker.closest_text(released, rows, values, fluency, chains)
+            written = attacker.closest_text(
+                released, rows, values, fluency, chains=weighed.chains
+            )
         else:
             written = rows[values.argmax(axis=0), np.arange(len(possible))]
         return np.where(possible, written, released.drawn)

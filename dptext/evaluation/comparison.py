@@ -27,7 +27,7 @@ import numpy as np
 
 from dptext import lexicons, pipeline, profile, progress, streams
 from dptext.decoders import none
-from dptext.engine import pool
+from dptext.engine import documents, pool
 from dptext.errors import DptextError, InputError, UsageError
 from dptext.evaluation import rows
 from dptext.evaluation.rows import Pair
@@ -36,7 +36,6 @@ from dptext.measures import public
 from dptext.profile import Part
 from dptext.randomness import RunKey
 from dptext.registry import describe_failure
-from dptext.report import build
 from dptext.types import Record, Selection
 
 _EXAMPLES = 3
@@ -249,7 +248,7 @@ def _evaluate_cell(cell: Cell, sample: Sample, settings: EvaluationSettings) -> 
     seconds = time.perf_counter() - began
     unit = 1 if sys.platform == "darwin" else 1024
     megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
-    statement = build.promised(ready)
+    statement = documents.promised(ready)
     risk, _ = public.measure_risk(ready)
     texts = [record.texts for record in records]
     if not ready.channel.mechanism.has_log_probs:  # nothing to read by

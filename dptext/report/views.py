@@ -41,7 +41,6 @@ from dptext.report.blocks import (
     paragraphs,
 )
 from dptext.report.document import Document
-from dptext.report.exports import SIDECAR
 from dptext.report.figures import (
     between,
     count,
@@ -49,6 +48,7 @@ from dptext.report.figures import (
     short,
     with_chance,
 )
+from dptext.report.layout import SIDECAR
 from dptext.report.sections import Private, VectorSection, WordCounts, WordSection
 from dptext.report.signatures import UNSIGNED
 from dptext.types import Level, Notion

@@ -21,11 +21,11 @@ from dptext import pipeline as pipelines
 from dptext.attackers import ngrams
 from dptext.attackers.endpoint import EndpointAttacker
 from dptext.decoders import endpoint
+from dptext.engine import documents
 from dptext.errors import DptextError, UsageError
 from dptext.models import endpoint as client
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.report import build
 from dptext.tokens import joining
 from dptext.tokens.numbers import example
 from dptext.tokens.policy import Policy
@@ -692,7 +692,7 @@ def test_a_model_of_pairs_is_a_condition_beside_a_server() -> None:
     told = "The model by which words are decoded is public"
     with serving() as server:
         for model, holds in ((PAIRS, True), ("", False), (ngrams.ENGLISH, False)):
-            promise = build.promised(ready(server.url, ngrams=model))
+            promise = documents.promised(ready(server.url, ngrams=model))
             assert any(told in line for line in promise.conditions) is holds
             assert any(
                 "except what dptext sends" in each for each in promise.conditions

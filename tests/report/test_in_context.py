@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import dptext
-from dptext.report import answer, html, plan, trade
+from dptext.engine import plan
+from dptext.report import answer, html, trade
 from dptext.report.blocks import Chart
 from dptext.report.document import Document
 from tests.report.pages import internal_report, panel, planned, rendered

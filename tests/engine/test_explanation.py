@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from dptext import pipeline, profile
+from dptext.engine import explanation
+from dptext.engine.explanation import Explanation
 from dptext.pipeline import Pipeline
-from dptext.report import explanation
-from dptext.report.explanation import Explanation
 from tests import small
 
 LEXICON = small.cloud(30, 3)
@@ -39,7 +39,13 @@ def test_every_token_has_its_epsilon_and_law() -> None:
     result = explained(sanitizer, TEXT)
     assert [t.text for t in result.tokens] == [A, B, ",", "zq", "42", A, "!"]
     assert [t.kind for t in result.tokens] == [
-        *("word", "word", "punctuation", "unknown", "number", "word", "punctuation")
+        "word",
+        "word",
+        "punctuation",
+        "unknown",
+        "number",
+        "word",
+        "punctuation",
     ]
     assert result.epsilon == pytest.approx(10.0)
     for token in result.tokens:

@@ -14,16 +14,17 @@ import msgspec
 
 from dptext import lexicons, pipeline, profile, progress, registry
 from dptext._version import __version__
+from dptext.checking.policy import Unverified
+from dptext.engine import documents
 from dptext.errors import DptextError, UnprovenError, UsageError
-from dptext.guarantees.policy import Unverified
 from dptext.lexicons import topics
 from dptext.measures.public import NoRisk, PublicMeasures
-from dptext.report import build
 from dptext.report.document import Document, public
 from dptext.report.sections import Run
 from dptext.settings import digest_of_path
 from dptext.types import Lexicon
 from dptext.vectors import Pool, release, statement
+from dptext.vectors import documents as vector_documents
 
 # Builds the public report of a run with prepared settings.
 _Stated = Callable[[Run], Document]
@@ -162,7 +163,7 @@ class Recomputer:
         with _catch_failures():
             ready = pipeline.build(recipe, lexicon)
             figures = PublicMeasures.measure(ready, measured)
-        return lambda run: build.stated(
+        return lambda run: documents.stated(
             pipeline=ready,
             key=run.key,
             layout=run.layout,
@@ -178,7 +179,7 @@ class Recomputer:
         with _catch_failures():
             ready = release.of(chosen, lexicon=lexicon)
             figures = statement.measured(ready) if measured else None
-        return lambda run: build.stated_vectors(
+        return lambda run: vector_documents.stated(
             ready, run.key, run.layout, measures=figures
         )
 

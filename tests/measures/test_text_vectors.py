@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from dptext.measures.text_vectors import TextVectors, worth
 from dptext.vectors import release
-from dptext.vectors.worth import TextVectors, worth
 from tests.cli.running import here
 
 GIVEN = b'{"text":"the film was good"}\n' * 3

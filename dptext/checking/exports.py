@@ -19,22 +19,19 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path, PurePath, PurePosixPath
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import msgspec
 
 from dptext import formats, streams
+from dptext.checking.policy import ExportPolicy
 from dptext.errors import DptextError, InputError, UsageError
 from dptext.formats import Format
-from dptext.guarantees.policy import ExportPolicy
+from dptext.report.layout import SIDECAR, Layout, sidecar_path
 from dptext.settings import digest_of_bytes
 from dptext.streams import outputs
 from dptext.types import Fault, Record, Selection
 
-if TYPE_CHECKING:
-    from dptext.report.sections import Layout
-
-SIDECAR = ".dptext.json"
 # Files that may accompany exports and are none themselves.
 DOCUMENTS = (
     "README*",
@@ -88,11 +85,6 @@ class Export:
     open: Callable[[], AbstractContextManager[BinaryIO]]
     #: Returns advice to stage the files on disk, "" if that would not help.
     unstaged: Callable[[], str] = str
-
-
-def sidecar_path(path: Path) -> Path:
-    """Return the path of the report of an export."""
-    return path.parent / f"{path.name}{SIDECAR}"
 
 
 class Entry(NamedTuple):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dptext.report.recompute import differences
+from dptext.checking.recompute import differences
 
 SAMPLED: dict[str, Any] = {
     "success": 0.4,

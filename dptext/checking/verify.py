@@ -15,16 +15,18 @@ import msgspec
 
 from dptext import registry
 from dptext._version import __version__
+from dptext.checking import contents, exports
+from dptext.checking.exports import Export
+from dptext.checking.policy import ExportPolicy, Unverified
+from dptext.checking.recompute import Recomputer, known_risk
 from dptext.errors import InputError, MissingExtra, UsageError
 from dptext.guarantees import claims
 from dptext.guarantees.claims import Unprotected, above
-from dptext.guarantees.policy import ExportPolicy, Unverified
 from dptext.guarantees.statement import Statement
 from dptext.models import endpoint
-from dptext.report import contents, document, exports, figures, names
+from dptext.report import document, figures, names
 from dptext.report.document import Document, encode
-from dptext.report.exports import SIDECAR, Export
-from dptext.report.recompute import Recomputer, known_risk
+from dptext.report.layout import SIDECAR
 from dptext.report.sections import Run
 from dptext.settings import digest_of_data
 from dptext.types import Level, Notion, Strategy

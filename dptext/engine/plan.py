@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dptext import progress
+from dptext.engine import documents
 from dptext.guarantees.claims import Unprotected
 from dptext.guarantees.statement import Statement
 from dptext.measures import public
@@ -16,7 +17,7 @@ from dptext.measures.context_risk import PUBLIC_TEXT, InContext
 from dptext.measures.public import Deniability, PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.report import answer, build, figures, views, whole_texts
+from dptext.report import answer, figures, views, whole_texts
 from dptext.report.attackers import AttackerFigures, Attackers
 from dptext.report.blocks import (
     Block,
@@ -162,7 +163,7 @@ def plan(
         lexicon=pipeline.lexicon.name,
         language=pipeline.lexicon.language,
         epsilon=pipeline.budget.description.high,
-        guarantee=promise or build.promised(pipeline),
+        guarantee=promise or documents.promised(pipeline),
         risk=measures.risk,
         risk_note=measures.risk_note,
         deniability=measures.deniability,

@@ -14,7 +14,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from dptext.report import exports, signatures
+from dptext.report import signatures
+from dptext.report.layout import sidecar_path
 from tests.cli.running import Ran, here, small
 from tests.keys import PRIVATE, PUBLIC, put
 
@@ -52,7 +53,7 @@ def checked(
     version: str = OTHER,
 ) -> Ran:
     """Check an output whose report was edited, as one of another version."""
-    side = exports.sidecar_path(out)
+    side = sidecar_path(out)
     honest = side.read_bytes()
     report = json.loads(honest)
     report["run"]["dptext"] = version
@@ -144,8 +145,16 @@ def other_words(report: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        *(better_attackers, no_attackers, other_attacker, no_risk, no_digest),
-        *(smaller_loss, no_loss, other_metric, other_algorithm, other_settings),
+        better_attackers,
+        no_attackers,
+        other_attacker,
+        no_risk,
+        no_digest,
+        smaller_loss,
+        no_loss,
+        other_metric,
+        other_algorithm,
+        other_settings,
         smaller_figure,
     ],
 )
@@ -177,7 +186,7 @@ def test_samples_of_another_version_are_not_verified(drawn: Path) -> None:
         report["words"]["risk"]["success"] -= 0.05
 
     assert ADVICE in checked(drawn, lower).out.decode()
-    this = json.loads(exports.sidecar_path(drawn).read_bytes())["run"]["dptext"]
+    this = json.loads(sidecar_path(drawn).read_bytes())["run"]["dptext"]
     ran = checked(drawn, lower, version=this)
     assert b"words.risk.success does not follow from the settings" in ran.out
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 from dptext import lexicons
 from dptext._version import __version__
@@ -22,26 +22,21 @@ from dptext.pipeline import Pipeline
 from dptext.randomness import ALGORITHM, RunKey
 from dptext.report import names
 from dptext.report.document import VERSION, Document
+from dptext.report.layout import Layout
+from dptext.report.notebook import Report
 from dptext.report.sections import (
-    Layout,
     Output,
     Private,
     Recorded,
     Run,
-    VectorCounts,
     VectorSection,
     WordCounts,
     WordSection,
 )
 from dptext.settings import digest_of_data
 from dptext.types import Selection
-from dptext.vectors import Measures
 
-if TYPE_CHECKING:
-    from dptext.streams.outputs import OutputFile as File
-    from dptext.vectors.columns import VectorWriter
-    from dptext.vectors.job import Counts
-    from dptext.vectors.release import VectorRelease
+Internal = TypeVar("Internal", bound=Document)
 
 
 def promised(pipeline: Pipeline, key: str = "system", **known: Any) -> Statement:
@@ -67,7 +62,7 @@ def stated(
     recorded: Recorded | None = None,
     *,
     finder: str = "",
-) -> Document:
+) -> Report:
     """Build the part of a report that follows from settings, lexicon and layout alone.
 
     `sanitize` writes it, `check` compares with it. key: origin of the run key;
@@ -90,7 +85,7 @@ def stated(
     words = WordSection.from_pipeline(
         pipeline, measures.seeded() if key == "seed" else measures
     )
-    run = _run(
+    run = run_section(
         settings=recipe.settings(),
         profile=names.profile_name(recipe),
         lexicon=names.lexicon_name(lexicon),
@@ -99,50 +94,18 @@ def stated(
         layout=layout,
         recorded=recorded,
     )
-    return _public(run, promise, words=words)
+    return public_report(run, promise, words=words)
 
 
-def stated_vectors(
-    release: VectorRelease,
-    key: str,
-    layout: Layout,
-    *,
-    measures: Measures | None = None,
-) -> Document:
-    """Build the same for vectors; measures are computed unless they are given."""
-    from dptext.vectors import statement as vector_statement
-
-    promise = vector_statement.build(
-        release,
-        key=key,
-        identified=layout.id_field is not None,
-        lexicon_is_custom=release.base_digest != lexicons.builtin_digest(),
-    )
-    # With the seed every draw can be repeated: there is nothing left to guess.
-    measured = None if key == "seed" else measures or vector_statement.measured(release)
-    section = VectorSection.from_release(release, measured)
-    settings = release.settings
-    # A report names the lexicon by its words; the section holds the digest of vectors.
-    lexicon = replace(release.lexicon, digest=release.base_digest)
-    run = _run(
-        settings=settings.plain(),
-        profile="embed",
-        lexicon=names.lexicon_name(lexicon),
-        lexicon_digest=release.base_digest,
-        key=key,
-        layout=layout,
-    )
-    return _public(run, promise, vectors=section)
-
-
-def _public(
+def public_report(
     run: Run,
     promise: Statement,
     *,
     words: WordSection | None = None,
     vectors: VectorSection | None = None,
-) -> Document:
-    return Document(
+) -> Report:
+    """Return a public report of words or of vectors, without its output."""
+    return Report(
         report="dptext",
         version=VERSION,
         audience="public",
@@ -157,7 +120,7 @@ def _public(
     )
 
 
-def _run(
+def run_section(
     *,
     settings: dict[str, Any],
     profile: str,
@@ -167,6 +130,7 @@ def _run(
     layout: Layout,
     recorded: Recorded | None = None,
 ) -> Run:
+    """Return the section of a report on the run, with the versions of this program."""
     return Run(
         dptext=__version__,
         algorithm=ALGORITHM.decode(),
@@ -189,7 +153,7 @@ def finished(
     written: Sequence[Written],
     measures: PublicMeasures,
     recorded: Recorded | None = None,
-) -> Document:
+) -> Report:
     """Return the internal report of finished outputs; it names a single one only."""
     layout = Layout.from_selection(
         job.selection, {each.format for each in written}, shuffled=job.shuffle
@@ -208,7 +172,7 @@ def finished(
         recorded=recorded,
     )
     words = WordCounts.from_tally(pipeline, tally)
-    return _internal(document, Private.from_counts(job.inputs, tally, words), output)
+    return internal(document, Private.from_counts(job.inputs, tally, words), output)
 
 
 def called(
@@ -219,7 +183,7 @@ def called(
     selection: Selection,
     *,
     finder: str = "",
-) -> Document:
+) -> Report:
     """Return the internal report of texts that a program passed in memory.
 
     finder: name of the component that chose the private parts of texts, "" without one.
@@ -228,44 +192,10 @@ def called(
     layout = replace(layout, format=None)
     document = stated(pipeline, key.origin, layout, measures, finder=finder)
     words = WordCounts.from_tally(pipeline, tally)
-    return _internal(document, Private.from_counts((), tally, words), None)
+    return internal(document, Private.from_counts((), tally, words), None)
 
 
-def finished_vectors(
-    release: VectorRelease,
-    key: str,
-    job: Job,
-    counts: Counts,
-    writer: VectorWriter,
-    file: File,
-) -> Document:
-    """Return the internal report of a finished job; key is the run key's origin."""
-    from dptext.vectors import statement as vector_statement
-
-    claim = vector_statement.claimed(release, key)
-    most = max(counts.subjects.values(), default=None)
-    lost = None if most is None or claim.none else claim.together(most)
-    assert job.output is not None
-    assert file.digest is not None
-    name = Path(job.output).name
-    vectors = VectorCounts(counts.words, counts.vectors, most, lost)
-    document = stated_vectors(
-        release, key, Layout.from_selection(job.selection, {counts.format})
-    )
-    output = Output(
-        file=name,
-        bytes=file.size,
-        sha256=file.digest,
-        copied=None,
-        columns=writer.names,
-        rows=writer.rows,
-    )
-    return _internal(
-        document, Private.from_counts(job.inputs, counts, None, vectors), output
-    )
-
-
-def with_warnings(document: Document, warnings: Sequence[str]) -> Document:
+def with_warnings(document: Internal, warnings: Sequence[str]) -> Internal:
     """Return an internal report with the warnings of its run.
 
     The public report has none: warnings, and their absence, depend on the private text.
@@ -276,5 +206,6 @@ def with_warnings(document: Document, warnings: Sequence[str]) -> Document:
     return replace(document, private=private)
 
 
-def _internal(document: Document, private: Private, output: Output | None) -> Document:
+def internal(document: Report, private: Private, output: Output | None) -> Report:
+    """Return the internal report of a run from its public part."""
     return replace(document, audience="internal", private=private, output=output)

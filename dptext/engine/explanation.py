@@ -12,11 +12,12 @@ from functools import cache
 import numpy as np
 
 from dptext.budgets import SequentialBudget
+from dptext.engine import documents
 from dptext.guarantees.statement import Statement
 from dptext.lexicons import topics
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.report import build, views
+from dptext.report import views
 from dptext.report.blocks import (
     Block,
     Bullets,
@@ -121,7 +122,7 @@ def explain(pipeline: Pipeline, text: str, listed: int) -> Explanation:
         audience="for the owner of the text only",
         profile=pipeline.profile.name,
         mechanism=pipeline.mechanism.name,
-        guarantee=build.promised(pipeline),
+        guarantee=documents.promised(pipeline),
         epsilon=float(eps.sum()),
         notes=tuple(_notes(pipeline)),
         tokens=tuple(tokens),

@@ -18,17 +18,17 @@ from typing import TYPE_CHECKING, BinaryIO
 import msgspec
 
 from dptext import formats, pseudonyms, streams
+from dptext.checking import exports
 from dptext.engine.identifying import FieldValues, Identifying, Kind
 from dptext.errors import StoppedError, UsageError
 from dptext.formats import Format, _fields
-from dptext.report import exports
 from dptext.types import Selection
 from dptext.vectors import columns
 
 if TYPE_CHECKING:
+    from dptext.checking.exports import Export
     from dptext.engine.job import Job, Written
     from dptext.report.document import Document
-    from dptext.report.exports import Export
     from dptext.streams.outputs import OutputFile
 
 # Fields that are counted one by one; those of data that stand as names may be endless.
