@@ -484,7 +484,7 @@ def _texts_to_words(
     if meta is None:
         words = Tokenizer(lexicon, recipe.tokens)
         return words, Joiner(lexicon, recipe.tokens), True
-    view = views.prepared(meta["view"])
+    view = views.prepare(meta["view"])
     if dict(view.content) != meta["view_content"]:
         raise LexiconError(
             f"topics {meta['name']}: made with another lexicon or model than the one "
