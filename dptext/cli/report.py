@@ -47,7 +47,7 @@ def command(
     streams.check_file(file, "report")
     data = file.read_bytes()
     configured = parser.find_configuration(context)
-    accepted = policy.from_section(configured.policy, configured.shown)
+    accepted = policy.from_section(configured.policy, configured.label)
     keys = check.verifying_keys(None, accepted, configured, None)
     signed = signatures.describe(data, keys)
     page = views.report(document.decode(data, name), signed)
