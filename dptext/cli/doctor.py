@@ -28,8 +28,11 @@ class Inspection(NamedTuple):
     """The state of a part."""
 
     part: str
+    #: ok, absent or wrong.
     state: str
+    #: Version, place or reason.
     seen: str
+    #: A command that mends the part, if it needs that.
     advice: str = ""
 
 
