@@ -79,7 +79,7 @@ What becomes of each field?
   private    its words are replaced
   drop       it is left out of the output
   pseudonym  each value becomes a token: equal values stay equal (needs a key file)
-  keep       it is copied unchanged
+  keep       it is unchanged
 Enter takes the suggestion in brackets; "rest" takes it for this field and all others.
 """
 
@@ -443,7 +443,7 @@ def _notes(columns: Sequence[FieldSummary], uses: Uses) -> str:
     """Say which fields look as if they identified people, as lines of comments."""
     remarks = {
         Use.DROP: "left out, since it looks identifying",
-        Use.KEEP: "copied unchanged, though it looks identifying",
+        Use.KEEP: "unchanged, though it looks identifying",
         Use.PSEUDONYM: "a pseudonym, which can be linked",
     }
     needs_key = ""
