@@ -41,9 +41,9 @@ def command(
         bool, typer.Option("--schema", help="Print the JSON schema of reports instead.")
     ] = False,
 ) -> None:
-    """Show the report of an output, or two side by side; as a web page with --html.
+    """Show the report of an output, or two reports side by side.
 
-    Signatures are verified with the keys that the policy names (verify_key).
+    In the terminal, or as a web page (--html).     Signatures are verified with the keys that the policy names (verify_key).
     """
     from dptext.report import answer, document, side_by_side, views
 
