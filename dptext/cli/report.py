@@ -43,7 +43,8 @@ def command(
 ) -> None:
     """Show the report of an output, or two reports side by side.
 
-    In the terminal, or as a web page (--html).     Signatures are verified with the keys that the policy names (verify_key).
+    In the terminal, or as a web page (--html). Signatures are verified with the keys
+    that the policy names (verify_key).
     """
     from dptext.report import answer, document, side_by_side, views
 
