@@ -3,8 +3,9 @@
 A decoder reads what is released of a text, the drawn words among the kept pieces, with
 a public language model and the mechanism's output distribution, and writes the words
 that make the likeliest or the closest text. It is post-processing: what it writes is a
-function of a `Released` and of public files, never of the text (docs/decoding.md); one
-may send what is released to a third party, who writes the words or the text.
+function of a `Released` and of public files, never of the text
+(docs/results/decoding.md); one may send what is released to a third party, who writes
+the words or the text.
 
 A file holds `Params`, a frozen dataclass and subclass of `decoders.Params`: the
 settings in a profile. Their `prepare` returns a `Decoder`.

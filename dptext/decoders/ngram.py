@@ -39,7 +39,7 @@ _STEPS = 127
 # most by the draw and by what the text is about.
 _READ = 16
 # A drawn word of news that is less near (cosine) to what the rest of its text is about
-# is written as a neutral word (docs/presentable.md).
+# is written as a neutral word (docs/results/presentable.md).
 _STRAY = 0.05
 # Where common words are copied: what one weighs beside a word that may have been
 # replaced, among those that may be written.

@@ -1,7 +1,7 @@
 """The channel: for each drawn word its likeliest inputs; and the unigram reader.
 
-P(y|x) at the epsilon of each word, as far as that epsilon is public (docs/decoding.md).
-By the kind of budget a reader goes by
+P(y|x) at the epsilon of each word, as far as that epsilon is public
+(docs/results/decoding.md). By the kind of budget a reader goes by
 - word, position, text, class, past: the epsilon that a word was drawn with, which is
   one for all, follows from the number or the position of words, or from what was
   released before;

@@ -37,7 +37,7 @@ from dptext.types import (
     Vectors,
 )
 
-# Chosen on training rows of AG News and SST-2 (docs/decoding.md).
+# Chosen on training rows of AG News and SST-2 (docs/results/decoding.md).
 POWER = 4.0
 # The length of a direction; sums of products stay below 2^24, exact in 32 bits.
 _LENGTH = 1000.0
@@ -174,7 +174,7 @@ _FUNCTION = 0.02
 # Candidates of an attacker, who has time.
 _MANY = 40
 # What a nat of the language model counts beside a closeness of 1 in what is written.
-# Chosen on training rows of AG News, SST-2 and IMDb (docs/decoding.md).
+# Chosen on training rows of AG News, SST-2 and IMDb (docs/results/decoding.md).
 FLUENCY = 0.02
 # So many of the candidates of a word may be written, the closest ones.
 _WRITTEN = 8

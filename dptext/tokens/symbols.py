@@ -1,6 +1,6 @@
 """Symbols by Unicode category: which are marks, which stand for a word, which vanish.
 
-One table for the splitter, the statement of guarantees and docs/files.md. A mark is
+One table for the splitter, the statement of guarantees and docs/tokens.md. A mark is
 copied (policy `punctuation: keep`) and belongs to no word, so that "5€" stays one
 number beside one mark. A symbol that may say something by itself is replaced as an
 unknown word is. Characters without width neither divide words nor are words: they are
