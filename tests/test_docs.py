@@ -26,7 +26,7 @@ BLOCK = re.compile(r"(?ms)^```(sh|python)\n(.*?)^```$")
 # Lines that install something, or need a terminal: not run. Blocks that need models,
 # clusters or files from elsewhere are marked `shell`.
 NOT_RUN = re.compile(
-    r"^(?:python3? -m (?:venv|benchmarks|tools)|[.]venv/|pip |dptext --install-completion)"
+    r"^(?:python3? -m (?:venv|benchmarks|tools)|[.]venv/|pip |dptext --install-compl)"
 )
 TESTED_ELSEWHERE = {
     "docs/extending.md": "tests/test_api.py and tests/outside.py",

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from dptext.attackers.endpoint import EndpointAttacker
 from dptext.evaluation import OWNER
 from dptext.evaluation.adapting import AdaptationFigures
 from dptext.evaluation.classify import LabelTask
@@ -27,7 +28,6 @@ from dptext.measures.context_risk import (
     SAME_KIND,
     Reading,
 )
-from dptext.readers.endpoint import EndpointReader
 from dptext.report import figures
 from dptext.report.blocks import (
     Axis,
@@ -50,7 +50,7 @@ from dptext.report.blocks import (
 from dptext.report.figures import accuracy, between, count, score, share, short
 from dptext.report.views import deniability, metrics
 
-ENDPOINT = EndpointReader.name
+ENDPOINT = EndpointAttacker.name
 KEPT = ("N_w", "S_w", "PP", "CS", "LOW")
 _LONGEST = 300  # characters of an example
 _ATTACKS = {
@@ -128,7 +128,7 @@ def evaluation(result: Result) -> Page:
         ]
         sections.append(Section("Attacks on words", (Table(columns, attacks),)))
     if result.in_context:
-        sections.append(_readers(result.in_context, result.public_text))
+        sections.append(_attackers(result.in_context, result.public_text))
     if result.linkage:
         sections.append(_linkage(result.linkage))
     if result.composite or result.trade_off is not None:
@@ -236,16 +236,16 @@ def _tasks(title: str, tasks: Sequence[LabelTask]) -> Iterator[Section]:
     yield Section(title, (table, note))
 
 
-def _readers(readings: Sequence[Reading], known: PublicTextUse | None) -> Section:
+def _attackers(readings: Sequence[Reading], known: PublicTextUse | None) -> Section:
     readings = sorted(readings, key=lambda each: -each.success)
-    about = "; ".join(f"{each.reader}: {each.assumes}" for each in readings)
-    tables = (readers_table(reading) for reading in readings)
-    note = Paragraph(f"{_readers_note(known)} {about}.", "note")
+    about = "; ".join(f"{each.attacker}: {each.assumes}" for each in readings)
+    tables = (attackers_table(reading) for reading in readings)
+    note = Paragraph(f"{_attackers_note(known)} {about}.", "note")
     return Section("What attackers find", (*tables, note))
 
 
-def _readers_note(known: PublicTextUse | None) -> str:
-    """Explain the knowledge of readers, with the counts of the same-kind reader."""
+def _attackers_note(known: PublicTextUse | None) -> str:
+    """Explain the knowledge of attackers, with the counts of the same-kind attacker."""
     note = (
         "Attackers see whole texts, drawn anew from the originals with the same "
         "settings. They find at least this much."
@@ -265,14 +265,14 @@ def repeated_share(known: PublicTextUse) -> str:
     return (
         f"{count(known.repeated)} of {count(known.texts)} private texts {verb} in "
         f"{known.file}, word for word or nearly so: anyone with that file knows them, "
-        "so no reader was measured on them"
+        "so no attacker was measured on them"
     )
 
 
-def readers_table(reading: Reading) -> Table:
+def attackers_table(reading: Reading) -> Table:
     """Show the success of an attacker by class of word."""
-    named = f"words guessed by {reading.reader}"
-    if reading.reader == AS_WRITTEN:
+    named = f"words guessed by {reading.attacker}"
+    if reading.attacker == AS_WRITTEN:
         named = "words unchanged as written"
     return Table(
         [
@@ -314,8 +314,8 @@ def adapted(result: AdaptationFigures) -> Page:
         [
             Section(f"What decoding gains, at {risk}", (table, *notes)),
             Section(
-                f"What the reader of the kind finds, at {risk}",
-                (readers_table(result.reading), Paragraph(AT_LEAST, "note")),
+                f"What the attacker of the kind finds, at {risk}",
+                (attackers_table(result.reading), Paragraph(AT_LEAST, "note")),
             ),
         ],
         lead=(*lead, "Measured on one half of the text, with the other half."),
@@ -335,9 +335,9 @@ class Figure(NamedTuple):
     column: Column = Column("")
 
 
-def _of_reader(name: str, reader: str, title: str) -> Iterator[Figure]:
-    """Yield the success of a reader by class of word."""
-    path = f"result.in_context.{reader}.classes"
+def _of_attacker(name: str, attacker: str, title: str) -> Iterator[Figure]:
+    """Yield the success of an attacker by class of word."""
+    path = f"result.in_context.{attacker}.classes"
     column = Column(title, share, full=1.0)
     yield Figure(name, f"{path}.{ALL}.success", _FIGURES, column)
     yield Figure(f"{name}_low", f"{path}.{ALL}.low")
@@ -383,8 +383,8 @@ _CSV = (
     Figure("s_w_by_chance", f"{_DENIABILITY}.s_w_by_chance", _CHANCE, _S_W),
     Figure("pp_by_chance", f"{_METRICS}.PP.by_chance", _CHANCE, Column("PP", share)),
     Figure("low_by_chance", f"{_METRICS}.LOW.by_chance", _CHANCE, Column("LOW", share)),
-    *_of_reader("reader", SAME_KIND, "reader of the kind"),
-    *_of_reader(ENDPOINT, ENDPOINT, "reader on a server"),
+    *_of_attacker("attacker", SAME_KIND, "attacker of the kind"),
+    *_of_attacker(ENDPOINT, ENDPOINT, "attacker on a server"),
     *_of_classifier("utility", "result.utility.0"),
     *_of_classifier("attack", "result.attribute_attacks.0"),
     Figure("trade_off", "result.trade_off"),
@@ -417,7 +417,7 @@ def _at(value: Any, path: str) -> Any:
     for step in path.split("."):
         if isinstance(value, list | tuple):
             value = {str(n): item for n, item in enumerate(value)} | {
-                item.get("name", item.get("reader")): item for item in value
+                item.get("name", item.get("attacker")): item for item in value
             }
         if value is None:
             return None
@@ -457,7 +457,7 @@ def comparison(rows: Sequence[CellRow], originals: Sequence[str] = ()) -> Page:
         _table(_FIGURES, values, *figures.legend("risk", *KEPT)),
         _table(_CHANCE, values, *chance),
         _table(_LEARNED, learned, _ACCURACY),
-        *_whole_text_readers(done, values),
+        *_whole_text_attackers(done, values),
         Section("Curves", [*_charts(values)]),
         _table(_COST, values),
         Section(
@@ -485,25 +485,25 @@ def _table(title: str, values: Sequence[dict[str, Any]], *notes: str) -> Section
     return Section(title, (table, *paragraphs(*notes, kind="note")) if rows else ())
 
 
-def _whole_text_readers(
+def _whole_text_attackers(
     rows: Sequence[CellRow], values: Sequence[dict[str, Any]]
 ) -> Iterator[Section]:
-    """Yield the success of readers of whole texts by mechanism, if any was measured."""
+    """Yield the success of attackers of whole texts by mechanism, if measured."""
     results = [row.result for row in rows if row.result]
-    names = ("mechanism", "level", "reader")
+    names = ("mechanism", "level", "attacker")
     readings = [
-        (value["name"], value["level"], each.reader, each.success, each.assumes)
+        (value["name"], value["level"], each.attacker, each.success, each.assumes)
         for result, value in zip(results, values, strict=True)
         for each in result.in_context
     ]
     if readings:
         columns = [*map(Column, names), Column("success", share, full=1.0)]
         table = Table([*columns, Column("knowledge and cost")], readings)
-        note = _readers_note(next((r.public_text for r in results), None))
+        note = _attackers_note(next((r.public_text for r in results), None))
         note += (
             " A mechanism without an output distribution gives them nothing to read."
         )
-        yield Section("Readers of whole texts", (table, Paragraph(note, "note")))
+        yield Section("Attackers of whole texts", (table, Paragraph(note, "note")))
 
 
 def _charts(values: Sequence[dict[str, Any]]) -> Iterator[Chart]:
