@@ -13,7 +13,7 @@ import dataclasses
 import inspect
 import re
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -95,7 +95,7 @@ def pages() -> dict[str, str]:
     }
 
 
-def table(columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> Iterator[str]:
+def table(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
     """Yield the lines of a table."""
     for row in (columns, ("---",) * len(columns), *rows):
         yield f"| {' | '.join(row)} |"
