@@ -90,6 +90,7 @@ LAZY = {
     ("mappings", "models"),
     # Templates, only for pages.
     ("report.answer", "report.html"),
+    ("report.answer", "report.terminal"),
 }
 # A run of `sanitize` that asks for nothing special loads nothing of these.
 UNUSED = (
