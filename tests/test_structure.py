@@ -88,7 +88,7 @@ LAZY = {
     # Folders that a plain run does not load: see UNUSED.
     ("lexicons", "lexicons.importing"),
     ("mappings", "models"),
-    # Templates, only for pages.
+    # Pages, and text for programs, only where they are asked for.
     ("report.answer", "report.html"),
     ("report.answer", "report.terminal"),
 }
