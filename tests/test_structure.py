@@ -267,9 +267,9 @@ def test_nothing_heavy_loads_before_it_is_needed(code: str) -> None:
 
 
 def test_one_line_loads_what_it_needs() -> None:
-    """A run of JSON lines loads no option reader, entry points, pages or other work."""
+    """A run of JSON lines loads no help, entry points, pages or other work."""
     unused = (
-        "pydantic importlib.metadata jinja2 sqlite3 rich.markdown concurrent.futures "
+        "jinja2 sqlite3 rich.markdown concurrent.futures typer.rich_utils "
         "dptext.report.html dptext.mechanisms.laplace"
     ).split()
     check = (

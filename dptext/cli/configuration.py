@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dptext import registry, settings
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ SECTIONS = ("sanitize", "check")
 _KIND = "configuration"
 
 _CHANGES = frozenset({"epsilon", "risk", "mechanism", "decode", "lexicon", "set_"})
-_SPENT = frozenset({"epsilon", "risk", "attacker_risk"})
+_SPENT = frozenset({"epsilon", "risk"})
 _LAYOUT = frozenset({"field", "format", "delimiter", "quoting", "header", "encoding"})
 _RECORDS = _LAYOUT | {"id", "missing", "max_record_bytes", "on_error"}
 _RECIPE = _CHANGES | {"profile"}
@@ -64,6 +65,7 @@ OVERRIDDEN = {
     "seed": frozenset({"key_file"}),
     "quarantine": frozenset({"on_error"}),
 }
+_YES, _NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 Option = Any  # The parser has no public types.
 
 
@@ -138,15 +140,11 @@ def read(path: Path, kind: str = _KIND) -> Configuration | None:
 
     kind names the file in messages. Raises UsageError.
     """
-    from dptext import settings
-
     return decode(settings.read_content(path, kind), path, kind)
 
 
 def decode(content: bytes, path: Path, kind: str = _KIND) -> Configuration | None:
     """Read the content of a file. Raises UsageError."""
-    from dptext import registry, settings
-
     name, toml = path.name, path.suffix == ".toml"
     data = _toml(content, name) if toml else settings.decode_yaml(content, name, kind)
     if data is None:
@@ -182,13 +180,18 @@ def _toml(content: bytes, name: str) -> object:
     return tools.get("dptext") if isinstance(tools, dict) else None
 
 
+def overridden(names: Iterable[str]) -> set[str]:
+    """Return the options that some options override in the layers below."""
+    return {other for name in names for other in OVERRIDDEN.get(name, ())}
+
+
 def layered_settings(
-    command: str, options: Sequence[Option], named: Iterable[str], file: Configuration
+    command: str, options: Sequence[Option], file: Configuration
 ) -> dict[str, Setting]:
     """Return the defaults of a command from the environment and a file.
 
-    named: the options on the command line. Raises UsageError for a value of a wrong
-    type, and for a key of the section `sanitize` that no file may set.
+    Raises UsageError for a value of a wrong type, and for a key of the section
+    `sanitize` that no file may set.
     """
     _check_keys(file)
     by_file = BY_FILE.get(command, frozenset())
@@ -199,25 +202,21 @@ def layered_settings(
         text = os.environ.get(variable)
         if text and name in by_variable:
             split = _split(text, variable) if option.multiple else text
-            variables[name] = Setting(split, variable, variable)
+            variables[name] = Setting(
+                _typed(option, split, variable), variable, variable
+            )
         key = name.rstrip("_")
         value = file.sections.get("sanitize", {}).get(key)
         if value is not None and name in by_file:
             where = f"{file.shown}: sanitize.{key}"
             written = _written(option, _located(name, value, file), where)
             keys[name] = Setting(written, file.shown, where)
-    chosen, decided = dict[str, Setting](), set(named)
-    for layer in (variables, keys):
-        overridden = decided.union(*(OVERRIDDEN.get(name, ()) for name in decided))
-        chosen |= {name: each for name, each in layer.items() if name not in overridden}
-        decided |= chosen.keys()
-    return chosen
+    hidden = variables.keys() | overridden(variables)
+    return variables | {name: keys[name] for name in keys if name not in hidden}
 
 
 def _check_keys(file: Configuration) -> None:
     """Raise UsageError for keys of the section `sanitize` that no file may set."""
-    from dptext import registry
-
     for key in file.sections.get("sanitize", {}):
         if key not in _KEYS:
             hint = registry.suggest(key, _KEYS)
@@ -262,11 +261,24 @@ def _written(option: Option, value: object, where: str) -> object:
     if option.name == "set_" and isinstance(value, dict):
         value = [f"{key}={json.dumps(each)}" for key, each in value.items()]
     parts = value if option.multiple and isinstance(value, list) else [value]
-    flag = getattr(option, "is_flag", False)
     for each in parts:
         is_plain = isinstance(each, str | int | float)
-        if not is_plain or (isinstance(each, bool) and not flag):
+        if not is_plain or (isinstance(each, bool) and not _is_flag(option)):
             kind = "word, or a list of words" if option.multiple else "word or a number"
             raise UsageError(f"{where}: give a {kind}")
     texts = [str(each) for each in parts]
-    return texts if option.multiple else texts[0]
+    return _typed(option, texts if option.multiple else texts[0], where)
+
+
+def _is_flag(option: Option) -> bool:
+    return getattr(option, "is_flag", False)  # arguments have no such attribute
+
+
+def _typed(option: Option, value: object, where: str) -> object:
+    """Return a value; that of a flag as true or false. Raises UsageError."""
+    if not _is_flag(option):
+        return value
+    word = str(value).lower()
+    if word not in (*_YES, *_NO):
+        raise UsageError(f"{where}: {value}: give true or false")
+    return word in _YES

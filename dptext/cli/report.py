@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dptext import streams
 from dptext.cli import check, options, parser, screen
 from dptext.errors import DptextError, UsageError
 
@@ -17,23 +18,32 @@ if TYPE_CHECKING:
 
 _FIRST = 200  # records in which the names of unchanged columns are looked for
 
+EXAMPLES = (
+    "dptext report tickets.private.jsonl --html report.html",
+    "dptext report tickets.balanced.jsonl tickets.strict.jsonl",
+)
+
 
 def command(
     context: typer.Context,
-    file: Annotated[options.File, "An output, or a report as JSON."] = None,
-    other: Annotated[options.File, "Another one, to compare with."] = None,
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="FILE", help="An output, or a report as JSON."),
+    ] = None,
+    other: Annotated[
+        Path | None,
+        typer.Argument(metavar="OTHER", help="Another one, to compare with."),
+    ] = None,
     *,
-    html: options.File = None,
-    as_json: bool = False,
-    schema: Annotated[bool, "Print the JSON schema of reports instead."] = False,
+    html: options.Html = None,
+    as_json: options.AsJson = False,
+    schema: Annotated[
+        bool, typer.Option("--schema", help="Print the JSON schema of reports instead.")
+    ] = False,
 ) -> None:
     """Show the report of an output, or two side by side; as a web page with --html.
 
     Signatures are verified with the keys that the policy names (verify_key).
-
-    Example: dptext report tickets.private.jsonl --html report.html
-
-    Example: dptext report tickets.balanced.jsonl tickets.strict.jsonl
     """
     from dptext.report import answer, document, side_by_side, views
 
@@ -60,16 +70,15 @@ def command(
 
 def _read(context: typer.Context, file: Path) -> tuple[Document, str]:
     """Return the report of an output, or one as JSON, and describe its signature."""
-    from dptext import streams
     from dptext.checking import policy
     from dptext.report import document, signatures
     from dptext.report.layout import sidecar_path
 
-    beside, name = sidecar_path(file), str(file)
-    if beside.is_file():
-        file, name = beside, str(beside)
+    sidecar, name = sidecar_path(file), str(file)
+    if sidecar.is_file():
+        file, name = sidecar, str(sidecar)
     elif file.suffix != ".json":
-        name += f" (there is no report {beside.name} beside it)"
+        name += f" (there is no report {sidecar.name} beside it)"
     streams.check_file(file, "report")
     data = file.read_bytes()
     configured = parser.find_configuration(context)

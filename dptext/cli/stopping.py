@@ -1,4 +1,4 @@
-"""What stops a run before its output leaves (`--fail-on`)."""
+"""The inspection that stops a run before its output leaves (`--fail-on`)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def inspection(
     fail_on: str | None, context: typer.Context, subject: str | None = None
 ) -> StopAtIdentifying | None:
-    """Return what looks at outputs before they leave, None where nothing does.
+    """Return the inspection of outputs before they leave, if there is one.
 
     It goes by the policy of the run; subject is the field that names people, if any.
     """
