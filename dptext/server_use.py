@@ -30,7 +30,7 @@ class ServerAsked:
             )
         ),
     ]
-    model: str
+    model: Annotated[str, Meta(description="Name of the model in the settings.")]
     proxy: Annotated[
         bool,
         Meta(
@@ -46,19 +46,21 @@ class ServerAsked:
 class ServerUse:
     """The traffic with a server. Host, model and proxy are those of ServerAsked."""
 
-    host: str
-    model: str
-    texts: int
+    host: Annotated[str, Meta(description="Host of the address in the settings.")]
+    model: Annotated[str, Meta(description="Name of the model in the settings.")]
+    texts: Annotated[int, Meta(description="Number of texts that it was asked about.")]
     unanswered: Annotated[
         int,
         Meta(description="Texts of which some or all words were written without it."),
     ]
-    requests: int
+    requests: Annotated[int, Meta(description="Number of requests.")]
     tokens_sent: Annotated[int, Meta(description="As far as the server counts them.")]
     tokens_received: Annotated[
         int, Meta(description="As far as the server counts them.")
     ]
-    proxy: bool = False
+    proxy: Annotated[
+        bool, Meta(description="Whether requests went through a proxy.")
+    ] = False
 
     @property
     def asked(self) -> ServerAsked:

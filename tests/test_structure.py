@@ -88,8 +88,9 @@ LAZY = {
     # Folders that a plain run does not load: see UNUSED.
     ("lexicons", "lexicons.importing"),
     ("mappings", "models"),
-    # Templates, only for pages.
+    # Templates only for pages, Rich only for text that is laid out.
     ("report.answer", "report.html"),
+    ("report.answer", "report.terminal"),
 }
 # A run of `sanitize` that asks for nothing special loads nothing of these.
 UNUSED = (
@@ -266,9 +267,9 @@ def test_nothing_heavy_loads_before_it_is_needed(code: str) -> None:
 
 
 def test_one_line_loads_what_it_needs() -> None:
-    """A run of JSON lines loads no option reader, entry points, pages or other work."""
+    """A run of JSON lines loads no help, entry points, pages or other work."""
     unused = (
-        "pydantic importlib.metadata jinja2 sqlite3 rich.markdown concurrent.futures "
+        "jinja2 sqlite3 rich.markdown concurrent.futures typer.rich_utils "
         "dptext.report.html dptext.mechanisms.laplace"
     ).split()
     check = (

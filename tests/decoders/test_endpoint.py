@@ -558,8 +558,8 @@ def test_an_answer_promises_no_repetition_of_a_server(
     with serving() as server:
         asked = (*options(server.url, "ngrams=''"), *(["--seed", "3"] * seeded))
         ran = here("sanitize", str(path), *small(tmp_path), *asked, "--json")
-    repeated = json.loads(ran.err)["repeat"]["sentence"]
-    assert ("the third party may answer otherwise" in repeated) == seeded
+    repeated = json.loads(ran.err)["again"]["sentence"]
+    assert ("The third party may answer otherwise" in repeated) == seeded
 
 
 def test_commands_that_release_nothing_send_nothing(tmp_path: Path) -> None:

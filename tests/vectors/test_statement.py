@@ -129,7 +129,7 @@ def test_conditions_follow_the_settings(tmp_path: Path) -> None:
     assert "The key file is random and stays secret" in text
     assert "The lexicon is public" in text
     assert "with the same id" in text
-    copied = "The id of each record is copied unchanged, but not into a .npy file"
+    copied = "The id of each record is unchanged in the output, but not in a .npy file"
     assert any(line.startswith(copied) for line in promise.not_covered)
 
 
