@@ -88,7 +88,7 @@ LAZY = {
     # Folders that a plain run does not load: see UNUSED.
     ("lexicons", "lexicons.importing"),
     ("mappings", "models"),
-    # Pages, and text for programs, only where they are asked for.
+    # Templates only for pages, Rich only for text that is laid out.
     ("report.answer", "report.html"),
     ("report.answer", "report.terminal"),
 }
@@ -329,10 +329,6 @@ def test_commands_print_through_their_screen() -> None:
 # names are not read without the definition. A folder that is clean is not listed.
 FOLDERS = ("dptext", "tests", "tools", "benchmarks")
 PACKED: dict[str, int] = {
-    "dptext/decoders": 8,
-    "dptext/attackers": 12,
-    "dptext/tokens": 10,
-    "dptext/vectors": 1,
     "tests/benchmarks": 2,
     "tests/cli": 80,
     "tests/conformance": 7,
@@ -360,17 +356,10 @@ PACKED: dict[str, int] = {
     "tests/vectors": 4,
 }
 MULTIPLIED: dict[str, int] = {
-    "dptext/attackers": 1,
     "tests/report": 1,
     "tests/tokens": 1,
 }
-UNNAMED: dict[str, int] = {
-    "dptext/decoders": 2,
-    "dptext/integrations": 1,
-    "dptext/attackers": 4,
-    "dptext/tokens": 19,
-    "dptext/vectors": 3,
-}
+UNNAMED: dict[str, int] = {}
 # They take any number of values of one kind.
 VARIADIC = {"chain", "key_of", "max", "min", "print", "startswith", "union", "zip"}
 

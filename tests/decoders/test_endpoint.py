@@ -456,7 +456,7 @@ def test_what_is_sent_is_a_function_of_draws_and_kept_things(policy: Policy) -> 
         for text, view in zip(texts, seen_of_each(texts, policy), strict=True):
             words = Tokenizer(ENGLISH, policy).words([text])
             drawn: Ids = (np.arange(len(words.ids)) * 5 % 9).astype(np.int32)
-            batch = joining.released(policy, words, drawn, np.full(len(drawn), 3.0))
+            batch = joining.release(policy, words, drawn, np.full(len(drawn), 3.0))
             sent = len(server.requests)
             decoder.decode(batch)
             if view in known:
