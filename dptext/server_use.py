@@ -7,7 +7,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-# The fields of ServerUse that grow.
+# The fields of ServerUse that are counts.
 _COUNTS = (
     "texts",
     "unanswered",
@@ -44,7 +44,7 @@ class ServerAsked:
 
 @dataclass(frozen=True, slots=True)
 class ServerUse:
-    """The traffic with a server; host, model and proxy are those of ServerAsked."""
+    """The traffic with a server. Host, model and proxy are those of ServerAsked."""
 
     host: Annotated[str, Meta(description="Host of the address in the settings.")]
     model: Annotated[str, Meta(description="Name of the model in the settings.")]

@@ -333,14 +333,8 @@ def test_commands_print_through_their_screen() -> None:
 # names are not read without the definition. A folder that is clean is not listed.
 FOLDERS = ("dptext", "tests", "tools", "benchmarks")
 PACKED: dict[str, int] = {
-    "dptext/decoders": 8,
-    "dptext/attackers": 12,
-    "dptext/tokens": 10,
-    "dptext/vectors": 1,
     "tests/benchmarks": 2,
     "tests/cli": 80,
-    "tests/conformance": 7,
-    "tests/decoders": 5,
     "tests/engine": 8,
     "tests/evaluation": 18,
     "tests/faults": 15,
@@ -351,7 +345,6 @@ PACKED: dict[str, int] = {
     "tests/language_models.py": 1,
     "tests/lexicons": 11,
     "tests/measures": 4,
-    "tests/attackers": 4,
     "tests/report": 15,
     "tests/spark": 5,
     "tests/test_api.py": 1,
@@ -360,21 +353,11 @@ PACKED: dict[str, int] = {
     "tests/test_profile.py": 2,
     "tests/test_signatures.py": 1,
     "tests/test_workflows.py": 1,
-    "tests/tokens": 41,
-    "tests/vectors": 4,
 }
 MULTIPLIED: dict[str, int] = {
-    "dptext/attackers": 1,
     "tests/report": 1,
-    "tests/tokens": 1,
 }
-UNNAMED: dict[str, int] = {
-    "dptext/decoders": 2,
-    "dptext/integrations": 1,
-    "dptext/attackers": 4,
-    "dptext/tokens": 19,
-    "dptext/vectors": 3,
-}
+UNNAMED: dict[str, int] = {}
 # They take any number of values of one kind.
 VARIADIC = {"chain", "key_of", "max", "min", "print", "startswith", "union", "zip"}
 

@@ -256,7 +256,7 @@ def _compare_vectors(report: Document, export: Export) -> Iterator[str]:
     if output.columns != names or output.copied is not None or output.rows is None:
         yield "its report was changed: it names other columns than dptext writes"
         return
-    wanted = Shape.of(names, output.rows, section.dimensions)
+    wanted = Shape.from_names(names, output.rows, section.dimensions)
     with export.open() as plain:
         shape = columns.shape(plain, export.name)
     if shape.columns != wanted.columns:

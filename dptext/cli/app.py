@@ -28,7 +28,7 @@ COMMANDS = {
     },
     "Check and report": {
         "check": ("Check that exports have valid reports that meet the policy."),
-        "report": ("Show the report of an output in the terminal, or as a web page."),
+        "report": ("Show the report of an output, or two reports side by side."),
         "ledger": "Show, export and verify the privacy losses that a ledger records.",
     },
     "Measure": {

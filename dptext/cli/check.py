@@ -135,7 +135,7 @@ def command(
     configured = _configured(context, policy, index)
     asked = options.parse_settings(set_)
     terms = parse(asked, "--set")
-    accepted = from_section(configured.policy, configured.shown)
+    accepted = from_section(configured.policy, configured.label)
     accepted = replace(accepted, **{key: getattr(terms, key) for key in asked})
     keys = verifying_keys(verify_key, accepted, configured, index)
     results: list[Verdict] = []

@@ -76,7 +76,7 @@ class Setting(NamedTuple):
     #: The variable or the file.
     source: str
     #: Its place in messages.
-    where: str
+    place: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +93,14 @@ class Configuration:
         return self.sections.get("check")
 
     @property
-    def shown(self) -> str:
+    def label(self) -> str:
         """Return the path of the file, relative where that is shorter."""
         if self.path is None:
             return ""
         return min(os.path.relpath(self.path), str(self.path), key=len)
 
 
-def named(path: Path) -> Configuration:
+def read_named(path: Path) -> Configuration:
     """Return the configuration of a file named by the user. Raises UsageError."""
     configuration = read(path)
     if configuration is None:
@@ -108,7 +108,7 @@ def named(path: Path) -> Configuration:
     return configuration
 
 
-def nearest() -> Configuration:
+def find_nearest() -> Configuration:
     """Return the configuration of the working folder, or of one above it.
 
     Up to the root of the repository; without one to the home folder, else to the root
@@ -203,14 +203,14 @@ def layered_settings(
         if text and name in by_variable:
             split = _split(text, variable) if option.multiple else text
             variables[name] = Setting(
-                _typed(option, split, variable), variable, variable
+                _convert_flag(option, split, variable), variable, variable
             )
         key = name.rstrip("_")
         value = file.sections.get("sanitize", {}).get(key)
         if value is not None and name in by_file:
-            where = f"{file.shown}: sanitize.{key}"
-            written = _written(option, _located(name, value, file), where)
-            keys[name] = Setting(written, file.shown, where)
+            where = f"{file.label}: sanitize.{key}"
+            written = _spell(option, _resolve_path(name, value, file), where)
+            keys[name] = Setting(written, file.label, where)
     hidden = variables.keys() | overridden(variables)
     return variables | {name: keys[name] for name in keys if name not in hidden}
 
@@ -223,7 +223,7 @@ def _check_keys(file: Configuration) -> None:
             if key in _SECRET:
                 hint = f"a shared file must not name a secret; use {variable_name(key)}"
             raise UsageError(
-                f"{file.shown}: sanitize.{key}: not a setting for files; {hint}"
+                f"{file.label}: sanitize.{key}: not a setting for files; {hint}"
             )
 
 
@@ -243,7 +243,7 @@ def _split(text: str, variable: str) -> list[str]:
         ) from None
 
 
-def _located(name: str, value: object, file: Configuration) -> object:
+def _resolve_path(name: str, value: object, file: Configuration) -> object:
     """Return a path in a file, relative to the folder of the file."""
     if not isinstance(value, str) or file.path is None:
         return value
@@ -256,7 +256,7 @@ def _located(name: str, value: object, file: Configuration) -> object:
     return str(path) if is_path.get(name) else value
 
 
-def _written(option: Option, value: object, where: str) -> object:
+def _spell(option: Option, value: object, where: str) -> object:
     """Return a value of a file in the spelling of its option. Raises UsageError."""
     if option.name == "set_" and isinstance(value, dict):
         value = [f"{key}={json.dumps(each)}" for key, each in value.items()]
@@ -267,14 +267,14 @@ def _written(option: Option, value: object, where: str) -> object:
             kind = "word, or a list of words" if option.multiple else "word or a number"
             raise UsageError(f"{where}: give a {kind}")
     texts = [str(each) for each in parts]
-    return _typed(option, texts if option.multiple else texts[0], where)
+    return _convert_flag(option, texts if option.multiple else texts[0], where)
 
 
 def _is_flag(option: Option) -> bool:
     return getattr(option, "is_flag", False)  # arguments have no such attribute
 
 
-def _typed(option: Option, value: object, where: str) -> object:
+def _convert_flag(option: Option, value: object, where: str) -> object:
     """Return a value; that of a flag as true or false. Raises UsageError."""
     if not _is_flag(option):
         return value

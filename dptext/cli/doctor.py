@@ -28,8 +28,11 @@ class Inspection(NamedTuple):
     """The state of a part."""
 
     part: str
+    #: ok, absent or wrong.
     state: str
+    #: Version, place or reason.
     seen: str
+    #: A command that mends the part, if it needs that.
     advice: str = ""
 
 
@@ -232,8 +235,8 @@ def _show_settings(context: typer.Context, as_json: bool) -> None:
         source = chosen[name].source if name in chosen else None
         add(f"sanitize.{name.rstrip('_')}", values[name], source)
     values, chosen = parser.default_values("check", context)
-    for name, value in asdict(policy.from_section(file.policy, file.shown)).items():
-        source = file.shown if name in (file.policy or ()) else None
+    for name, value in asdict(policy.from_section(file.policy, file.label)).items():
+        source = file.label if name in (file.policy or ()) else None
         if name in chosen:
             value, source = values[name], chosen[name].source
         add(f"check.{name}", value, source)

@@ -179,7 +179,7 @@ def command(
         aside = None
         if task.on_error == "quarantine" and task.quarantine is not None:
             aside = opened.open_quarantine(task.quarantine)
-        ready = release.of(settings, answer.warn)
+        ready = release.prepare(settings, answer.warn)
         with answer.bar() as bar:
             writer, counts = job.run(
                 job=task,

@@ -196,7 +196,7 @@ class RecordOptions(LayoutOptions):
         typer.Option(
             "--on-error",
             parser=one_of("fail", "skip", "quarantine"),
-            metavar="fail|skip|quarantine",
+            metavar="ACTION",
             help="If a record cannot be read: fail, skip or quarantine.",
             rich_help_panel=RECORDS,
             hidden=True,

@@ -189,7 +189,7 @@ def ngrams(
     from dptext.attackers.training import PairCounts
     from dptext.evaluation.rows import read_texts
 
-    folder = models.folder_of(name)
+    folder = models.model_folder(name)
     words = lexicons.find(lexicon, warn=faults.print_line)
     counts = PairCounts(words)
     with progress.step("counting pairs of words"):

@@ -99,12 +99,12 @@ class Program(Group):
 
     def make_context(self, *rest: Parsed, **named: Parsed) -> Parsed:
         """Read the options that stand before a command."""
-        with faults.reported(wrong):
+        with faults.reported(describe_error):
             return super().make_context(*rest, **named)
 
     def invoke(self, ctx: Parsed) -> Parsed:
         """Run the command that is named."""
-        with faults.reported(wrong):
+        with faults.reported(describe_error):
             return super().invoke(ctx)
 
 
@@ -126,7 +126,9 @@ def find_configuration(context: typer.Context) -> Configuration:
     if root.get("no_config"):
         return Configuration()
     path = root.get("config")
-    return configuration.named(Path(path)) if path else configuration.nearest()
+    return (
+        configuration.read_named(Path(path)) if path else configuration.find_nearest()
+    )
 
 
 def set_defaults(root: typer.Context, command: str) -> None:
@@ -155,16 +157,16 @@ def default_values(
         with parsed.make_context(command, [], root) as inner:
             return inner.params, settings_of(inner)
     except typer.BadParameter as error:
-        raise UsageError(wrong(error)) from None
+        raise UsageError(describe_error(error)) from None
 
 
-def wrong(error: Parsed) -> str:
+def describe_error(error: Parsed) -> str:
     """Return the message on invalid arguments, in one line."""
     option, context = getattr(error, "param", None), getattr(error, "ctx", None)
     if option is not None and context is not None:
         setting = settings_of(context).get(option.name)
         if setting is not None and not is_typed(context, option.name):
-            return f"{setting.where}: {error.message}"
+            return f"{setting.place}: {error.message}"
         if isinstance(error, BadValue):
             return f"{max(option.opts, key=len)} {error.message}"
     message = " ".join(error.format_message().split())

@@ -41,9 +41,10 @@ def command(
         bool, typer.Option("--schema", help="Print the JSON schema of reports instead.")
     ] = False,
 ) -> None:
-    """Show the report of an output, or two side by side; as a web page with --html.
+    """Show the report of an output, or two reports side by side.
 
-    Signatures are verified with the keys that the policy names (verify_key).
+    In the terminal, or as a web page (--html). Signatures are verified with the keys
+    that the policy names (verify_key).
     """
     from dptext.report import answer, document, side_by_side, views
 
@@ -82,7 +83,7 @@ def _read(context: typer.Context, file: Path) -> tuple[Document, str]:
     streams.check_file(file, "report")
     data = file.read_bytes()
     configured = parser.find_configuration(context)
-    accepted = policy.from_section(configured.policy, configured.shown)
+    accepted = policy.from_section(configured.policy, configured.label)
     keys = check.verifying_keys(None, accepted, configured, None)
     return document.decode(data, name), signatures.describe(data, keys)
 

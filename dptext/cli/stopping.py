@@ -25,5 +25,5 @@ def inspection(
     from dptext.checking.contents import StopAtIdentifying
 
     configured = parser.find_configuration(context)
-    accepted = policy.from_section(configured.policy, configured.shown)
+    accepted = policy.from_section(configured.policy, configured.label)
     return StopAtIdentifying(accepted.identifying, subject)

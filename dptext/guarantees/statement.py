@@ -70,7 +70,7 @@ def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
     if terms.numerical_slack is not None:
         nats = claims.above(max(terms.numerical_slack, 1e-12), 2)
         exact = render("condition.finite_bits", nats=nats, each=each)
-    settings = render(f"condition.{'lists' if terms.policy.listed else 'settings'}")
+    settings = render(f"condition.{'lists' if terms.policy.has_lists else 'settings'}")
     return (key, settings, *rests, exact, *promise.gaps)
 
 

@@ -308,7 +308,7 @@ def available(pipeline: Pipeline) -> list[Attacker]:
     attackers: list[Attacker] = [UnigramAttacker(channel)]
     theirs = pipeline.decoder.attacker
     if theirs is None or theirs.name != PairAttacker.name:
-        model = ngrams.shipped(channel)
+        model = ngrams.shipped_model(channel)
         if model is not None:
             attackers.append(PairAttacker.strongest(channel, model))
     return attackers if theirs is None else [*attackers, theirs]

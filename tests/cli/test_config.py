@@ -188,6 +188,13 @@ def test_variables_that_cannot_be(
     assert ran.err.startswith(f"dptext: DPTEXT_{name}: ")
 
 
+def test_a_typed_value_is_named_by_its_option(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a variable sets the same option, the message is about the typed value."""
+    monkeypatch.setenv("DPTEXT_EPSILON", "3")
+    ran = here("sanitize", "--epsilon", "nan")
+    assert (ran.code, ran.err[:20]) == (2, "dptext: --epsilon na")
+
+
 def test_a_toml_that_is_none(folder: Path) -> None:
     """A broken pyproject.toml, and one without our table that is named, are refused."""
     Path("pyproject.toml").write_text("[tool.dptext\n")

@@ -547,7 +547,7 @@ def _topics() -> Entry:
     from dptext.lexicons import topics
 
     sentences = ("the team won", "rain and wind", "the bank", "soup and bread")
-    view = views.prepared({"name": "sif"})
+    view = views.prepare({"name": "sif"})
     document = topics.TopicFile(
         format=topics.FORMAT,
         name="golden",
