@@ -24,8 +24,8 @@ from dptext.engine import documents
 from dptext.engine.files import Reports
 from dptext.engine.identifying import warning
 from dptext.engine.job import Job
+from dptext.engine.language import Language, is_asked_for
 from dptext.engine.request import Request
-from dptext.engine.survey import Language, is_asked_for
 from dptext.engine.tally import Tally
 from dptext.errors import UsageError
 from dptext.formats import _fields

@@ -28,7 +28,7 @@ COMPONENTS = "dptext."
 # import each other, except as STAGES allows.
 LAYERS = (
     "types errors _version",
-    "streams randomness registry cache models progress noise ledger settings "
+    "streams randomness registry failures cache models progress noise ledger settings "
     "pseudonyms strategies server_use",
     "tokens.kinds tokens.policy tokens.regex tokens.language_data tokens.numbers "
     "tokens.forms tokens.names tokens.symbols tokens.dates tokens.draws tokens.markup "

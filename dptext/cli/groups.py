@@ -237,7 +237,7 @@ class RecordOptions(LayoutOptions):
 
         --quarantine overrides --on-error.
         """
-        from dptext.engine import survey
+        from dptext.engine import language
         from dptext.engine.job import Job
 
         selection = self.selection(
@@ -255,7 +255,7 @@ class RecordOptions(LayoutOptions):
             quarantine=self.quarantine,
             batch_size=work.batch_size,
             jobs=work.jobs,
-            any_language=survey.is_asked_for(over),
+            any_language=language.is_asked_for(over),
         )
 
 

@@ -360,7 +360,9 @@ def _chosen(job: Job, columns: Sequence[FieldSummary], uses: Uses) -> Job:
 def _preview(job: Job, audience: Audience) -> None:
     """Show some records made private at several risks, or with one profile."""
     from dptext import calibration, lexicons, profile
-    from dptext.engine import source, survey
+    from dptext.engine import source
+    from dptext.engine.fields import SAMPLE
+    from dptext.engine.language import Language
     from dptext.randomness import RunKey
 
     lexicon = lexicons.find(profile.load(profile.DEFAULT).lexicon)
@@ -376,8 +378,8 @@ def _preview(job: Job, audience: Audience) -> None:
         with progress.step(f"making settings ready: {name}"):
             pipelines[name] = calibration.build(recipe, lexicon)
     ready = pipelines.get(f"risk {_USUAL}") or next(iter(pipelines.values()))
-    batch = source.first_records(job, survey.SAMPLE)
-    texts = survey.Language(ready.tokenizer, lexicon.name, _note)
+    batch = source.first_records(job, SAMPLE)
+    texts = Language(ready.tokenizer, lexicon.name, _note)
     texts.look(batch)
     texts.close()
     screen.preview(batch[:_RECORDS], pipelines, RunKey.fresh())

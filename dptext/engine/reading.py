@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 from dptext import pipeline
+from dptext.engine.fields import Fields
 from dptext.engine.job import Job, Task, Warn
+from dptext.engine.language import Language
 from dptext.engine.source import Source
-from dptext.engine.survey import Fields, Language
 from dptext.engine.tally import BEGIN, Start
 from dptext.lexicons.public_rows import PublicRows
 from dptext.streams.outputs import Quarantine

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Protocol
 
 from dptext import calibration, lexicons, pseudonyms
 from dptext.engine import files
+from dptext.engine.fields import SAMPLE
 from dptext.engine.files import JobOutputs, Reports
 from dptext.engine.folders import EVERY, Chosen
 from dptext.engine.job import Job, Progress, Written
 from dptext.engine.run import Inspect, Run
-from dptext.engine.survey import SAMPLE
 from dptext.pipeline import Pipeline
 from dptext.profile import Profile
 from dptext.randomness import RunKey

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from dptext import formats
 from dptext.engine import documents
+from dptext.engine.fields import Fields, HeldBack
 from dptext.engine.files import JobOutputs, Reports
 from dptext.engine.job import (
     Job,
@@ -34,7 +35,6 @@ from dptext.engine.manifest import Manifest
 from dptext.engine.reading import Reading
 from dptext.engine.shuffled import Shuffled
 from dptext.engine.source import Source, location
-from dptext.engine.survey import Fields, HeldBack
 from dptext.engine.tally import BEGIN, Start, Tally
 from dptext.errors import InputError
 from dptext.lexicons.public_rows import PublicRows

@@ -32,10 +32,10 @@ from dptext.errors import DptextError, InputError, UsageError
 from dptext.evaluation import rows
 from dptext.evaluation.rows import Pair
 from dptext.evaluation.run import EvaluationSettings, Result, evaluate
+from dptext.failures import describe_failure
 from dptext.measures import public
 from dptext.profile import Part
 from dptext.randomness import RunKey
-from dptext.registry import describe_failure
 from dptext.types import Record, Selection
 
 _EXAMPLES = 3
