@@ -581,7 +581,7 @@ def test_the_statement_says_what_a_layout_holds(form: Form) -> None:
         Form.CODE: ("digits", "capital letters", "small letters", "marks"),
         Form.URL: ("scheme", "anything follows"),
         Form.MARKUP: ("name of an element", "span", "entity", "Attributes"),
-        Form.FIXED: ("24/7", "copied unchanged"),
+        Form.FIXED: ("24/7", "unchanged"),
         Form.EMAIL: ("have one layout",),
     }.get(form, ())
     assert all(word in shown for word in words), shown
