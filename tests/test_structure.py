@@ -331,8 +331,6 @@ FOLDERS = ("dptext", "tests", "tools", "benchmarks")
 PACKED: dict[str, int] = {
     "tests/benchmarks": 2,
     "tests/cli": 80,
-    "tests/conformance": 7,
-    "tests/decoders": 5,
     "tests/engine": 8,
     "tests/evaluation": 18,
     "tests/faults": 15,
@@ -343,7 +341,6 @@ PACKED: dict[str, int] = {
     "tests/language_models.py": 1,
     "tests/lexicons": 11,
     "tests/measures": 4,
-    "tests/attackers": 4,
     "tests/report": 15,
     "tests/spark": 5,
     "tests/test_api.py": 1,
@@ -352,12 +349,9 @@ PACKED: dict[str, int] = {
     "tests/test_profile.py": 2,
     "tests/test_signatures.py": 1,
     "tests/test_workflows.py": 1,
-    "tests/tokens": 41,
-    "tests/vectors": 4,
 }
 MULTIPLIED: dict[str, int] = {
     "tests/report": 1,
-    "tests/tokens": 1,
 }
 UNNAMED: dict[str, int] = {}
 # They take any number of values of one kind.
