@@ -252,6 +252,12 @@ def test_a_report_shows_itself_in_notebooks() -> None:
     shown = report._repr_html_()
     assert shown.startswith("<div")
     assert "film" not in shown
+    verdict, *lines = str(report).splitlines()
+    assert verdict.startswith("Fit at most for programs of a partner under contract")
+    assert verdict in shown
+    assert len(lines) < 18
+    assert max(map(len, lines)) <= 80
+    assert "film" not in str(report)
 
 
 def test_a_choice_that_does_not_exist_is_refused() -> None:

@@ -25,7 +25,10 @@ def test_a_table_keeps_common_words_and_says_so(key: str) -> None:
     assert report.private is not None
     assert report.private.words is not None
     assert report.private.words.tokens["person"] == 2
-    assert "people who can be recognised by the common words" in report._repr_html_()
+    assert (
+        "Common words and the facts that they tell can show who someone is"
+        in report._repr_html_()
+    )
 
 
 def test_spans_of_presidio_say_that_common_words_stay() -> None:

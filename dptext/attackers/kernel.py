@@ -1,8 +1,8 @@
-"""The loops of attackers in C, where they were compiled; numpy's give the same bytes.
+"""The loops of attackers in C, if they were compiled; numpy gives the same bytes.
 
-`hatch_build.py` compiles kernel.c when dptext is built. The library is opened from this
-folder alone, and only if it was made from the kernel.c beside it. The environment
-variable DPTEXT_KERNEL=numpy leaves it unopened.
+`hatch_build.py` compiles kernel.c when dptext is built. The library is opened only from
+this folder and only if it was compiled from the kernel.c in it. The environment
+variable DPTEXT_KERNEL=numpy switches it off.
 """
 
 from __future__ import annotations
@@ -17,14 +17,6 @@ from numpy.ctypeslib import ndpointer
 
 VARIABLE = "DPTEXT_KERNEL"
 _SOURCE = Path(__file__).with_name("kernel.c")
-
-
-def path() -> Path:
-    """Return where the library of this kernel.c lies once it was compiled."""
-    digest = hashlib.sha256(_SOURCE.read_bytes()).hexdigest()
-    return _SOURCE.with_name(f"kernel-{digest[:16]}.so")
-
-
 # The arguments of each function, as kernel.c has them: N is a whole number, F and D are
 # numbers of single and double precision, others arrays of the type that numpy codes so.
 _SCALARS = {"N": ctypes.c_int64, "F": ctypes.c_float, "D": ctypes.c_double}
@@ -39,7 +31,13 @@ _ARGUMENTS = {
 }
 
 
-def _opened() -> ctypes.CDLL | None:
+def path() -> Path:
+    """Return the path of the compiled library of this kernel.c."""
+    digest = hashlib.sha256(_SOURCE.read_bytes()).hexdigest()
+    return _SOURCE.with_name(f"kernel-{digest[:16]}.so")
+
+
+def _open() -> ctypes.CDLL | None:
     if os.environ.get(VARIABLE) == "numpy":
         return None
     try:
@@ -56,4 +54,4 @@ def _opened() -> ctypes.CDLL | None:
     return library
 
 
-library = _opened()
+library = _open()

@@ -1,8 +1,8 @@
 """Scikit-learn transformers that release noisy vectors.
 
-`fit` looks at no data: it makes the mechanism ready for a number of columns. Each call
-of `transform` draws anew, so that the losses of several calls on the same data add up;
-with a key, equal rows at equal positions give equal vectors.
+`fit` uses no values: it prepares the mechanism for a number of columns. Each call of
+`transform` makes new draws, so that the losses of several calls on the same data add
+up. With a key, equal rows at equal positions give equal vectors.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from dptext import api
 from dptext.errors import MissingExtra
-from dptext.mechanisms import NoiseMechanism
-from dptext.mechanisms.gaussian import clip as shortened
+from dptext.mechanisms import NoiseMechanism, gaussian
 from dptext.randomness import Randomness
 from dptext.types import Record
 from dptext.vectors import release
@@ -33,8 +32,8 @@ _ROWS = 4096
 class TextVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Texts to private vectors, as `dptext.embed`: (n_texts,) -> (n_texts, m) float32.
 
-    Parameters are those of `dptext.embed`; pool "word" has no row for a text and is
-    refused with ValueError.
+    Parameters are those of `dptext.embed`. The pool "word" raises ValueError, since it
+    has several rows for a text.
     """
 
     def __init__(
@@ -56,7 +55,7 @@ class TextVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.key = key
 
     def fit(self, X: Iterable[str], y: object = None) -> TextVectors:
-        """Look at nothing."""
+        """Do nothing: there is no data to fit."""
         return self
 
     def transform(self, X: Iterable[str]) -> NDArray[np.float32]:
@@ -85,9 +84,9 @@ class TextVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 class PrivateVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Any vectors to private ones: a noise layer, (n, d) -> (n, m) float32.
 
-    Each row is shortened to length clip, then released as `dptext embed` does it:
-    (epsilon, delta) or epsilon of any two rows, or for laplace and privemb epsilon for
-    each unit of distance (and `dimensions` for m).
+    Each row is shortened to the length clip and released as by `dptext embed`: with
+    epsilon, or (epsilon, delta), for any two rows. For laplace and privemb epsilon is
+    for each unit of distance, and `dimensions` is m.
     """
 
     def __init__(
@@ -107,11 +106,15 @@ class PrivateVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.key = key
 
     def fit(self, X: Any, y: object = None) -> PrivateVectors:
-        """Make the mechanism ready for the number of columns; no value is looked at."""
+        """Prepare the mechanism for the number of columns; values are not used."""
         validate_data(self, X, dtype=np.float64)
-        chosen = {"delta": self.delta, "dimensions": self.dimensions}
-        self.mechanism_ = release.ready(
-            self.mechanism, self.n_features_in_, self.clip, self.epsilon, chosen
+        optional = {"delta": self.delta, "dimensions": self.dimensions}
+        self.mechanism_ = release.prepare_mechanism(
+            self.mechanism,
+            width=self.n_features_in_,
+            longest=self.clip,
+            epsilon=self.epsilon,
+            optional=optional,
         )
         return self
 
@@ -130,7 +133,7 @@ class PrivateVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         bits = randomness.bits(nonces, np.arange(len(rows)))
         blocks = []
         for part in np.split(np.arange(len(rows)), range(_ROWS, len(rows), _ROWS)):
-            at = mechanism.position(shortened(rows[part], self.clip))
+            at = mechanism.position(gaussian.clip(rows[part], self.clip))
             blocks.append(mechanism.release(at, self.epsilon, bits.take(part)))
         return mechanism.finite(np.concatenate(blocks))
 

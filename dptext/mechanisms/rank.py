@@ -227,7 +227,7 @@ class Params(mechanisms.Params):
     #: 1 - ((r - 1) / k)^p, with power as a power of rank that c flattens; staircase:
     #: all listed words have the same weight.
     weights: Literal["fitted", "steps", "power", "staircase", "arch"] = "fitted"
-    #: Listed words, at most so many for fitted and steps; None: 96 for the others.
+    #: WordList words, at most so many for fitted and steps; None: 96 for the others.
     k: Annotated[int, Meta(ge=1)] | None = None
     #: None: 10.
     c: Annotated[float, Meta(ge=0, le=1e6)] | None = None

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from dptext import models, settings
 from dptext.attackers import causal
 from dptext.attackers.causal import CausalAttacker, CausalModel, Speller
-from dptext.attackers.channel import Shown
-from dptext.attackers.layout import Piece, texts_of
+from dptext.attackers.channel import Observation
+from dptext.attackers.layout import Piece, texts_in_pieces
 from dptext.attackers.pairs import PairAttacker
 from dptext.tokens import joining
 from dptext.tokens.policy import Policy
@@ -52,8 +52,8 @@ def line_of(
             shown = "10" if shown == "<number>" else shown
             shown = shown[:1].upper() + shown[1:] if piece.capital else shown
             text = " " + shown if piece.spaced else shown
-        tokens += (more := spell.of(text))
-        counted += [piece.shown] * len(more)
+        tokens += (more := spell.spell(text))
+        counted += [piece.is_released] * len(more)
     return tokens, counted
 
 
@@ -66,7 +66,7 @@ def brute(
     rows, evidence, _ = attacker._evidence(batch)
     posterior = np.zeros((len(batch.drawn), SIZE))
     best = np.array(batch.drawn, np.int64)
-    for text in texts_of(batch):
+    for text in texts_in_pieces(batch):
         index = [piece.drawn for piece in text if piece.drawn >= 0]
         possible = [np.flatnonzero(np.isfinite(evidence[:, i])) for i in index]
         logs, guesses = [], []
@@ -151,7 +151,7 @@ def test_texts_are_read_by_themselves(length: int, source: CausalModel) -> None:
         words = Tokenizer(attacker.channel.lexicon, policy).words([texts[row]])
         mine = whole.texts == row
         alone = attacker.read(
-            joining.released(policy, words, whole.drawn[mine], whole.eps[mine])
+            joining.release(policy, words, whole.drawn[mine], whole.eps[mine])
         )
         np.testing.assert_array_equal(alone.likely, together.likely[:, mine])
         np.testing.assert_array_equal(alone.best, together.best[mine])
@@ -189,7 +189,7 @@ def test_families_are_read_exactly_each_in_its_way(
     np.testing.assert_array_equal(
         attacker.read(batch).best, brute(attacker, source, batch, 1.0)[1]
     )
-    assert causal.load(source).cached == cached
+    assert causal.load(source).is_cached == cached
 
 
 def test_a_word_without_candidates_stays(
@@ -199,7 +199,7 @@ def test_a_word_without_candidates_stays(
     channel = channel_of(Policy())
     attacker = CausalAttacker(channel, source, beam=2, candidates=3)
     batch = release(Policy(), ["cat dog"])
-    table = attacker.inputs.table(Shown(EPSILON))
+    table = attacker.inputs.table(Observation(EPSILON))
     table.rows[batch.drawn[0]] = SIZE
     monkeypatch.setattr(attacker.inputs, "table", lambda epsilon: table)
     read = attacker.read(batch)
@@ -213,12 +213,12 @@ def test_pieces_are_divided_as_they_stand() -> None:
     split = language_models.byte_tokenizer()
     speller = Speller(split, ENGLISH)
     assert speller.words[cat] == "cat"
-    assert split.decode(speller.of(" cat")) == " cat"
-    assert split.decode(speller.of(",")) == ","
+    assert split.decode(speller.spell(" cat")) == " cat"
+    assert split.decode(speller.spell(",")) == ","
     assert speller.start == tuple(split.encode("\n"))
     first: dict[int, list[float]] = {}
     for row in range(len(ENGLISH.words)):
-        tokens = speller.of(" " + speller.words[row])
+        tokens = speller.spell(" " + speller.words[row])
         value = float(speller.ahead(True, False)[row])
         assert value <= 0.0
         if len(tokens) == 1:

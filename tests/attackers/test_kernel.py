@@ -44,15 +44,21 @@ def channel(kind: BudgetKind) -> Channel:
     """Return a channel whose words have one epsilon, or several."""
     budget = BudgetDescription(kind, *EPSILONS)
     mechanism = prepared.ready("rank", LEXICON)
-    return Channel(LEXICON, Policy(), mechanism, budget, np.array(LEXICON.prior))
+    return Channel(LEXICON, Policy(), mechanism, budget, prior=np.array(LEXICON.prior))
 
 
 @cache
 def decoder(kind: BudgetKind, **params: Any) -> ngram.Ngram:
     """Return a decoder with a small model."""
     chosen = ngram.Params(**params)
-    settings = chosen.candidates, chosen.weight, chosen.topic
-    attacker = PairAttacker(channel(kind), MODEL, *settings, kept=16)
+    attacker = PairAttacker(
+        channel(kind),
+        MODEL,
+        count=chosen.candidates,
+        weight=chosen.weight,
+        topic=chosen.topic,
+        kept=16,
+    )
     return ngram.Ngram(chosen, attacker, "")
 
 
@@ -183,4 +189,4 @@ def test_the_library_is_that_of_this_source() -> None:
     assert kernel.path().parent == Path(kernel.__file__).parent
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(kernel.VARIABLE, "numpy")
-        assert kernel._opened() is None
+        assert kernel._open() is None

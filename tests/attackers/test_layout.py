@@ -26,6 +26,6 @@ def test_a_text_is_read_as_it_would_be_written(
     text: str, policy: Policy, shown: str
 ) -> None:
     """Spaces, capitals and what is masked follow the rules of writing."""
-    pieces = next(iter(layout.texts_of(release(policy, [text]))))
+    pieces = next(iter(layout.texts_in_pieces(release(policy, [text]))))
     said = [each.text if each.drawn < 0 else each.written("x") for each in pieces]
     assert "".join(said) == shown

@@ -78,9 +78,9 @@ def test_the_posterior_takes_the_factors() -> None:
     model = models.model(ENGLISH)
     batch = release(Policy(), ["cat; dog; cat"], seed=2)
     plain, with_topic = (
-        PairAttacker(channel, model, SIZE + 1, weight=1e-9, topic=power).posterior(
-            batch
-        )
+        PairAttacker(
+            channel, model, count=SIZE + 1, weight=1e-9, topic=power
+        ).posterior(batch)
         for power in (0.0, pairs.POWER)
     )
     np.testing.assert_array_equal(plain[0], with_topic[0])
@@ -92,5 +92,5 @@ def test_the_posterior_takes_the_factors() -> None:
 
 def test_an_attacker_reads_the_topic() -> None:
     """The attacker with the same model guesses with all that it can."""
-    attacker = PairAttacker(channel_of(Policy()), models.model(ENGLISH), 5)
+    attacker = PairAttacker(channel_of(Policy()), models.model(ENGLISH), count=5)
     assert attacker.at_full_strength()._topic is not None

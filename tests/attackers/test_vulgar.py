@@ -18,10 +18,10 @@ def test_what_is_vulgar_may_be_guessed_and_is_not_written(
     """The posterior is the same; of candidates only the others may be written."""
     channel, model = channel_of(Policy()), models.model(ENGLISH)
     batch = release(Policy(), ["cat dog, the runs. of cat"])
-    before = PairAttacker(channel, model, SIZE + 1)
+    before = PairAttacker(channel, model, count=SIZE + 1)
     assert before.weighed(batch).writable.any()
     monkeypatch.setattr(lexicons, "vulgar_words", lambda language: frozenset(["cat"]))
-    after = PairAttacker(channel, model, SIZE + 1)
+    after = PairAttacker(channel, model, count=SIZE + 1)
     rows, likely = before.posterior(batch)
     for left, right in zip((rows, likely), after.posterior(batch), strict=True):
         np.testing.assert_array_equal(left, right)

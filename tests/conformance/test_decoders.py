@@ -36,7 +36,7 @@ def channel_of(policy: Policy, lexicon: Lexicon = ENGLISH) -> Channel:
     """Return the channel of rank at one epsilon."""
     mechanism = prepared.ready("rank", lexicon, k=5, outputs=9)
     budget = BudgetDescription(BudgetKind.WORD, 3.0, 3.0)
-    return Channel(lexicon, policy, mechanism, budget, lexicon.prior)
+    return Channel(lexicon, policy, mechanism, budget, prior=lexicon.prior)
 
 
 def decoded(
@@ -47,7 +47,7 @@ def decoded(
     starts = np.searchsorted(words.texts, words.texts, side="left")
     draws = np.random.default_rng(turn).integers(0, 9, 64)
     drawn: Ids = draws[np.arange(len(starts)) - starts].astype(np.int32)
-    batch = joining.released(policy, words, drawn, np.full(len(drawn), 3.0))
+    batch = joining.release(policy, words, drawn, np.full(len(drawn), 3.0))
     written = decoder.decode(batch)
     assert written.shape == drawn.shape
     assert ((written >= 0) & (written < 9)).all(), "only what may be drawn is written"

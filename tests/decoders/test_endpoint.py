@@ -456,7 +456,7 @@ def test_what_is_sent_is_a_function_of_draws_and_kept_things(policy: Policy) -> 
         for text, view in zip(texts, seen_of_each(texts, policy), strict=True):
             words = Tokenizer(ENGLISH, policy).words([text])
             drawn: Ids = (np.arange(len(words.ids)) * 5 % 9).astype(np.int32)
-            batch = joining.released(policy, words, drawn, np.full(len(drawn), 3.0))
+            batch = joining.release(policy, words, drawn, np.full(len(drawn), 3.0))
             sent = len(server.requests)
             decoder.decode(batch)
             if view in known:
@@ -558,8 +558,8 @@ def test_an_answer_promises_no_repetition_of_a_server(
     with serving() as server:
         asked = (*options(server.url, "ngrams=''"), *(["--seed", "3"] * seeded))
         ran = here("sanitize", str(path), *small(tmp_path), *asked, "--json")
-    repeated = json.loads(ran.err)["repeat"]["sentence"]
-    assert ("the third party may answer otherwise" in repeated) == seeded
+    repeated = json.loads(ran.err)["again"]["sentence"]
+    assert ("The third party may answer otherwise" in repeated) == seeded
 
 
 def test_commands_that_release_nothing_send_nothing(tmp_path: Path) -> None:

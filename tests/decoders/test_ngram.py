@@ -46,7 +46,7 @@ def test_mbr_writes_the_word_of_largest_expected_closeness(tmp_path: Path) -> No
     channel, batch = channel_of(Policy()), release(Policy(), TEXTS)
     settings = params(tmp_path, fluency=0.0)
     written = settings.prepare(channel).decode(batch)
-    attacker = PairAttacker(channel, ngrams.load(tmp_path / "pairs"), SIZE + 1)
+    attacker = PairAttacker(channel, ngrams.load(tmp_path / "pairs"), count=SIZE + 1)
     rows, likely = attacker.posterior(batch)
     table = ENGLISH.vectors.astype(np.float64)
     table /= np.linalg.norm(table, axis=1, keepdims=True)
@@ -83,7 +83,7 @@ def test_mbr_writes_the_closest_fluent_text(
     batch = release(policy, [*TEXTS, "", "the, of", "dog dog cat"], seed=6)
     written = params(tmp_path, fluency=fluency).prepare(channel).decode(batch)
     model = ngrams.load(tmp_path / "pairs")
-    rows, likely = PairAttacker(channel, model, SIZE + 1).posterior(batch)
+    rows, likely = PairAttacker(channel, model, count=SIZE + 1).posterior(batch)
     table = ENGLISH.vectors.astype(np.float64)
     table /= np.linalg.norm(table, axis=1, keepdims=True)
     means = np.einsum("xn,xnd->nd", likely, table[rows])
@@ -136,7 +136,7 @@ def test_expected_closeness_has_the_same_bits_in_every_batch(tmp_path: Path) -> 
         words = Tokenizer(wide, Policy()).words(texts)
         eps = np.full(len(words.ids), 2.0)
         drawn = np.where(words.ids < 0, len(wide.words) - 1, words.ids)
-        released = joining.released(Policy(), words, drawn.astype(np.int32), eps)
+        released = joining.release(Policy(), words, drawn.astype(np.int32), eps)
         weighed = decoder._attacker.weighed(released)
         expected = decoder._expected(released, weighed)
         return np.ascontiguousarray(expected.T).view(np.int32)
@@ -151,7 +151,7 @@ def test_the_most_probable_word_is_written(tmp_path: Path) -> None:
     """Mode posterior writes argmax of the posterior over the words of the outputs."""
     channel, batch = channel_of(Policy()), release(Policy(), TEXTS)
     written = params(tmp_path, mode="posterior").prepare(channel).decode(batch)
-    attacker = PairAttacker(channel, ngrams.load(tmp_path / "pairs"), SIZE + 1)
+    attacker = PairAttacker(channel, ngrams.load(tmp_path / "pairs"), count=SIZE + 1)
     rows, likely = attacker.posterior(batch)
     likely[rows == SIZE] = -1.0
     best = likely.argmax(axis=0)
@@ -234,7 +234,7 @@ def test_epsilon_by_word_is_that_of_each_input(tmp_path: Path) -> None:
     """Where epsilon follows from the word, the channel has each input at its own."""
     epsilons = {"number": 6.0, "other": 2.0}
     ready = build(tmp_path, budget={"name": "declared", "epsilons": epsilons})
-    eps = ready.channel.eps_of_row
+    eps = ready.channel.row_eps
     assert eps is not None
     expected = np.full(SIZE + 1, 2.0)
     expected[SIZE - 1] = 6.0

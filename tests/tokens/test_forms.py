@@ -133,15 +133,15 @@ def integers(seed: int) -> list[int]:
 
 def form_of(text: str, declared: tuple[Form, ...] = ALL) -> Form | None:
     """Return the form that a text is of."""
-    layout = forms.layout_of(text, declared)
+    layout = forms.find_layout(text, declared)
     return layout and layout.form
 
 
 def anew(text: str, bits: Iterator[int]) -> str:
     """Return what is written for an identifier."""
-    layout = forms.layout_of(text, ALL)
+    layout = forms.find_layout(text, ALL)
     assert layout is not None
-    return forms.written(layout, bits)
+    return forms.write(layout, bits)
 
 
 def named(text: str, declared: tuple[Form, ...] = ALL) -> list[str]:
@@ -182,7 +182,7 @@ def test_what_is_written_has_the_form_again(known: tuple[str, Form], seed: int) 
     out = anew(text, iter(integers(seed)))
     # By chance another form that is tried first may have the piece, too.
     assert form_of(out, (form,)) is form
-    assert forms.layout_of(out, (form,)) == forms.layout_of(text, (form,))
+    assert forms.find_layout(out, (form,)) == forms.find_layout(text, (form,))
     marks = [[c for c in each if not c.isalnum()] for each in (out, text)]
     if form in (Form.CARD, Form.IBAN, Form.PHONE, Form.DATE, Form.TIME, Form.CODE):
         assert marks[0] == marks[1]
@@ -339,9 +339,9 @@ def test_equal_layouts_and_bits_give_equal_texts(
     for text in texts:
         pieces, positions, _ = Spans(Policy(forms=(layout[0],))).divide(text)
         for position in positions:
-            shown = forms.layout_of(pieces[position].strip(" "), (layout[0],))
+            shown = forms.find_layout(pieces[position].strip(" "), (layout[0],))
             assert shown is not None
-            pieces[position] = forms.written(shown, iter(bits))
+            pieces[position] = forms.write(shown, iter(bits))
         outs.append("".join(pieces))
     assert outs[0] == outs[1]
 
@@ -388,7 +388,7 @@ ALIKE = (
 @pytest.mark.parametrize("pair", ALIKE)
 def test_pieces_of_one_layout_are_written_alike(pair: tuple[str, str]) -> None:
     """By the same bits; nothing beyond the layout is copied."""
-    one, two = (forms.layout_of(each, ALL) for each in pair)
+    one, two = (forms.find_layout(each, ALL) for each in pair)
     assert one == two is not None
     bits = integers(7)
     assert anew(pair[0], iter(bits)) == anew(pair[1], iter(bits))
@@ -425,11 +425,11 @@ def test_pieces_joined_are_the_text(parts: list[str], between: str) -> None:
     assert "".join(pieces) == text
     for position, layout in layouts.items():
         piece = pieces[position].lstrip(" ")
-        again = forms.layout_of(piece, (layout.form,))
+        again = forms.find_layout(piece, (layout.form,))
         assert again == layout, piece
-        out = forms.written(layout, repeat(2**63))
+        out = forms.write(layout, repeat(2**63))
         if layout.form is not Form.MARKUP:
-            assert forms.layout_of(out, (layout.form,)) == layout, (piece, out)
+            assert forms.find_layout(out, (layout.form,)) == layout, (piece, out)
 
 
 @settings(max_examples=200, deadline=None)
@@ -444,10 +444,10 @@ def test_what_is_written_in_a_text_is_found_again(parts: list[str], seed: int) -
     pieces, _, layouts = spans.divide(text)
     rng = np.random.default_rng(seed)
     for position, layout in layouts.items():
-        count = forms.needed(layout)
+        count = forms.count_integers(layout)
         bits = map(int, rng.integers(0, 2**64, count, dtype=np.uint64))
         lead = " " if pieces[position][:1] == " " else ""
-        pieces[position] = lead + forms.written(layout, bits)
+        pieces[position] = lead + forms.write(layout, bits)
     again = spans.divide("".join(pieces))
     assert [*again.layouts.values()] == [*layouts.values()]
 
@@ -562,7 +562,7 @@ def test_the_statement_says_what_a_layout_holds(form: Form) -> None:
     """The statement names all that is copied of a piece."""
     policy = Policy(forms=(form,))
     shown = " ".join(sentences.form_layouts(policy))
-    assert forms.RULES[form].said in shown or form is Form.FIXED
+    assert forms.RULES[form].shows in shown or form is Form.FIXED
     words = {
         Form.CARD: ("how many digits", "spaces or hyphens"),
         Form.IBAN: ("letters", "digits", "spaces"),
@@ -604,6 +604,6 @@ def test_digits_and_letters_of_other_kinds_are_no_fault(text: str) -> None:
     """Superscripts, and letters that are equal to ASCII ones in capitals."""
     for form in Form:
         for begin, end in form_finder.spans(form, text):
-            layout = forms.layout_of(text[begin:end], tuple(Form))
+            layout = forms.find_layout(text[begin:end], tuple(Form))
             assert layout is not None
-            assert forms.written(layout, iter([2**63] * forms.INTEGERS))
+            assert forms.write(layout, iter([2**63] * forms.INTEGERS))

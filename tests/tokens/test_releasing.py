@@ -15,7 +15,7 @@ def released(texts: list[str], policy: Policy) -> Released:
     words = Tokenizer(ENGLISH, policy).words(texts)
     starts = np.searchsorted(words.texts, words.texts, side="left")
     drawn = ((np.arange(len(starts)) - starts) % 10).astype(np.int32)
-    return joining.released(policy, words, drawn, np.ones(len(drawn)))
+    return joining.release(policy, words, drawn, np.ones(len(drawn)))
 
 
 def text_of(batch: Released, row: int) -> object:

@@ -110,4 +110,4 @@ def test_the_table_of_the_docs_is_that_of_the_code() -> None:
                 assert fate.strip() == ("kept" if is_kept else "replaced"), sign
     for rule in symbols.TABLE:
         fate = "kept" if rule.is_mark else "replaced"
-        assert all((rule.named, fate) in said[each] for each in rule.categories)
+        assert all((rule.name, fate) in said[each] for each in rule.categories)

@@ -9,7 +9,7 @@ import numpy as np
 
 from dptext.tokens import forms, kinds
 from dptext.tokens.joining import Joiner
-from dptext.tokens.policy import Form, Listed, Policy
+from dptext.tokens.policy import Form, Policy, WordList
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Ids, Lexicon
 from tests import distributions, small
@@ -64,7 +64,7 @@ def form(body: str, flags: int, treatment: str, policy: Policy) -> object:
 
 def layout(body: str, policy: Policy) -> object:
     """Return the form of an identifier, and what the statement says is shown of it."""
-    shape = forms.layout_of(body, policy.forms)
+    shape = forms.find_layout(body, policy.forms)
     of = shape and shape.form
     if of in (Form.EMAIL, Form.HANDLE, Form.HASHTAG, Form.EMOJI):
         return of
@@ -159,13 +159,13 @@ POLICIES = [
     Policy(unknown="keep", number="digits", stop_word="keep", case="copy"),
     Policy(unknown="mask", number="mask", stop_word="keep", case="lower"),
     Policy(
-        keep=Listed(words=("cat", "zq", "42"), patterns=(r"#\w+", "[A-Z]{2}S")),
-        mask=Listed(words=("runs", "日", "the zq", "x@y.org")),
+        keep=WordList(words=("cat", "zq", "42"), patterns=(r"#\w+", "[A-Z]{2}S")),
+        mask=WordList(words=("runs", "日", "the zq", "x@y.org")),
         forms=(Form.EMAIL,),
     ),
     Policy(
-        keep=Listed(words=("the", "I")),
-        mask=Listed(words=("naïve",)),
+        keep=WordList(words=("the", "I")),
+        mask=WordList(words=("naïve",)),
         forms=tuple(Form),
         unknown="keep",
         stop_word="drop",

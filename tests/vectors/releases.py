@@ -39,7 +39,7 @@ def ready_release(
         "mechanism": {"name": mechanism, **(parameters or {})},
         "budget": {"name": "uniform", "epsilon": epsilon},
     }
-    return release.of(release.parse(over, {"pool": pool, **options}))
+    return release.prepare(release.parse(over, {"pool": pool, **options}))
 
 
 def said(ready: VectorRelease, key: str = "system", **more: Any) -> Statement:

@@ -81,7 +81,7 @@ def ready_release(
         "mechanism": mechanism,
         "budget": {"name": "uniform", "epsilon": 2.0},
     }
-    return release.of(release.parse(over, {"pool": pool}), lexicon=lexicon)
+    return release.prepare(release.parse(over, {"pool": pool}), lexicon=lexicon)
 
 
 def means(rows: NDArray[np.floating], lexicon: Any) -> Wide:
@@ -271,7 +271,7 @@ def test_vectors_that_coincide_are_no_division_by_zero(
             rows = ready.rows(texts, ready.randomness(RunKey.from_seed(1)))
             assert np.isfinite(rows.vectors).all()
             assert ready.mechanism.step(2.0) > 0.0
-            measured = statement.measured(ready)
+            measured = statement.measure(ready)
             assert np.isfinite(measured.noise_lengths).all()
     with pytest.raises(LexiconError, match="lie in one direction"):
         ready_release(path, "sif", {"name": "identity"}, {"name": "gaussian"})

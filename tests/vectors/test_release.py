@@ -199,7 +199,7 @@ def test_a_risk_is_met_by_one_word(tmp_path: Path) -> None:
         "mechanism": {"name": "laplace"},
         "budget": {"name": "uniform", "epsilon": None, "risk": 0.3},
     }
-    ready = release.of(release.parse(over, {"pool": "word"}))
+    ready = release.prepare(release.parse(over, {"pool": "word"}))
     assert 0.05 < ready.epsilon < 10.0
 
 
@@ -215,7 +215,7 @@ def test_sentence_vectors(tmp_path: Path) -> None:
         "budget": {"name": "uniform", "epsilon": 8.0},
         "mechanism": "discrete-gaussian",
     }
-    ready = release.of(release.parse(over, {**options, "longest": 0.5}))
+    ready = release.prepare(release.parse(over, {**options, "longest": 0.5}))
     assert ready.dimensions == 384
     assert ready.lexicon.name == models.PACKAGE
     assert ready.mechanism.sensitivity == pytest.approx(1.0, rel=1e-6)  # type: ignore[attr-defined]
