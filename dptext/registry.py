@@ -20,6 +20,7 @@ import importlib
 import itertools
 import os
 import pkgutil
+import re
 import sys
 import traceback
 from collections.abc import Iterator, Mapping
@@ -47,6 +48,7 @@ STAGES = (
 # Members of the modules of a stage, if not `Params`; each extends the class of the same
 # name in the package of the stage.
 _MEMBERS = {"formats": ("Format",), "metrics": ("NAME", "Meter")}
+_KNOWN_AS = re.compile(r"^Known as: (.+)\.$", re.MULTILINE)
 _LITTLE = 2**26  # bytes; with less the libraries cannot be loaded
 
 
@@ -64,7 +66,8 @@ def find(stage: str, name: str) -> ModuleType:
     """
     known = names(stage)
     if name not in known:
-        raise UsageError(f"no {_kind(stage)} named {name!r}; {suggest(name, known)}")
+        hint = suggest(name, known, published(stage))
+        raise UsageError(f"no {_kind(stage)} named {name!r}; {hint}")
     entries = _outside(stage).get(name, ())
     if not entries:
         return importlib.import_module(f"dptext.{stage}.{name.replace('-', '_')}")
@@ -228,11 +231,30 @@ def _kind(stage: str) -> str:
     return stage.rpartition(".")[2].rstrip("s")
 
 
-def suggest(name: str, known: tuple[str, ...]) -> str:
-    """Suggest the nearest known name, or list all."""
-    near = difflib.get_close_matches(name, known, n=1)
+def published(stage: str) -> dict[str, str]:
+    """Return the component of dptext for each name that papers give one.
+
+    A docstring names them: "Known as: 1-Diffractor."; remarks stand in parentheses.
+    """
+    found = {}
+    for name in sorted(_packaged(stage)):
+        module = importlib.import_module(f"dptext.{stage}.{name.replace('-', '_')}")
+        if line := _KNOWN_AS.search(module.__doc__ or ""):
+            listed = re.sub(r" *\(.*?\)", "", line[1])
+            found.update(dict.fromkeys(listed.split(", "), name))
+    return found
+
+
+def suggest(
+    name: str, known: tuple[str, ...], others: Mapping[str, str] | None = None
+) -> str:
+    """Suggest the known name that is meant, or list all; others mean known ones."""
+    meant = {each.casefold(): each for each in known}
+    for other, means in (others or {}).items():
+        meant.setdefault(other.casefold(), means)
+    near = difflib.get_close_matches(name.casefold(), tuple(meant), n=1)
     choices = ", ".join(known)
-    return f"did you mean {str(near[0])!r}?" if near else f"known: {choices}"
+    return f"did you mean {meant[near[0]]!r}?" if near else f"known: {choices}"
 
 
 def is_memory_error(error: BaseException) -> bool:

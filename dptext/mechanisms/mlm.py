@@ -21,6 +21,7 @@ Guarantee: epsilon-LDP of each output word for any two texts with equally many r
 words, n epsilon for a text of n: the scores keep their range whatever the text and the
 model are. It is n epsilon as well when one word changes, since every word is drawn
 by a look at the whole text.
+Known as: DP-MLM.
 Source: Meisenbacher, Chevli, Vladika and Matthes 2024, Findings of ACL,
 arXiv:2407.00637; c_min and c_max are those of their code, for RoBERTa-base.
 Known gaps: as published, outputs are all tokens of the model, stop words stay and
