@@ -419,8 +419,10 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
     recipe = in_language(_by_readers(recipe, lexicon), lexicon)
     decoding = recipe.decoder.params.of_lexicon(lexicon)
     recipe = replace(recipe, decoder=Part(recipe.decoder.name, decoding))
+    budget, aim = _aim(recipe, lexicon)
     space = spaces.prepare(lexicon, recipe.space.name, recipe.space.params)
-    recipe, mechanism, budget = _prepared(recipe, space)
+    recipe, mechanism = _prepared(recipe, space, aim)
+    budget = budget or recipe.budget.params.prepare(lexicon)
     if topics.topic_meta(lexicon) is not None:
         _check_topics(recipe, mechanism, budget)
     statement.check(mechanism, budget.description)
@@ -463,6 +465,12 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
         ),
         is_repeatable=is_repeatable,
     )
+
+
+def check(recipe: Profile, lexicon: Lexicon) -> None:
+    """Raise UsageError for settings that `build` refuses before its slow work."""
+    _aim(recipe, lexicon)
+    recipe.mechanism.params.check()
 
 
 def _digest_with_view(lexicon: Lexicon) -> str:
@@ -538,14 +546,11 @@ def _by_readers(recipe: Profile, lexicon: Lexicon) -> Profile:
     return replace(recipe, budget=Part("uniform", replace(params, risk=risk)))
 
 
-def _prepared(
-    recipe: Profile, space: spaces.Space
-) -> tuple[Profile, Mechanism, AnyBudget]:
-    """Prepare mechanism and budget, either of which may depend on the other.
+def _aim(recipe: Profile, lexicon: Lexicon) -> tuple[AnyBudget | None, Aim]:
+    """Prepare the budget, None where its epsilon follows from a risk, and the aim.
 
-    The profile returned has the resulting parameters and epsilon.
+    Raises UsageError where budget, strategy and mechanism do not go together.
     """
-    lexicon = space.lexicon
     params = recipe.budget.params
     if isinstance(params, uniform.Params) and params.epsilon is None:
         budget = None  # its epsilon follows from the mechanism and the risk
@@ -559,11 +564,18 @@ def _prepared(
         largest = spent.high if spent.total is None else None
         aim = Aim(epsilon=largest if spent.rate is None else spent.rate)
     check_compatibility(recipe, budget)
+    return budget, aim
+
+
+def _prepared(
+    recipe: Profile, space: spaces.Space, aim: Aim
+) -> tuple[Profile, Mechanism]:
+    """Prepare the mechanism; the profile gets its parameters and epsilon."""
     mechanism = recipe.mechanism.params.prepare(space, aim)
     recipe = replace(recipe, mechanism=Part(recipe.mechanism.name, mechanism.params))
     if aim.risk is not None and aim.prior is not None:
         recipe = _with_epsilon(recipe, mechanism, aim.risk, aim.prior)
-    return recipe, mechanism, budget or recipe.budget.params.prepare(lexicon)
+    return recipe, mechanism
 
 
 def _with_epsilon(

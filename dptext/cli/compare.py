@@ -45,6 +45,7 @@ class Grid:
     set_: Annotated[
         Texts, HIDDEN, f"{options.SET} Here keys of decoder, for --reader endpoint."
     ] = None
+    seed: Annotated[int | None, HIDDEN, Number(int)] = None
 
     def cells(self, reader: str | None = None) -> list[Cell]:
         """Return the cells; reader: whose server attacks. Raises UsageError."""
@@ -71,6 +72,7 @@ class Grid:
                 lexicon=lexicon,
                 profile=self.profile,
                 over={**parts, "mechanism": each, "budget": budget, "lexicon": lexicon},
+                seed=self.seed,
             )
             for name, each in mechanisms
             for level, budget in levels
@@ -132,20 +134,24 @@ def command(
         options.File, HIDDEN, "Save finished rows to this file, and continue from it."
     ] = None,
     csv: options.File = None,
+    latex: Annotated[options.File, "Write the table for LaTeX (booktabs)."] = None,
+    figure: Annotated[
+        options.File, HIDDEN, "Write utility, or meaning, by risk as a picture (SVG)."
+    ] = None,
     as_json: bool = False,
     html: options.File = None,
     quiet: bool = False,
 ) -> None:
     """Compare mechanisms on a sample of your texts: quality, utility and attacks.
 
-    Words are written as drawn. All figures are computed from the private text: keep
-    them to yourself.
+    Draws are compared: no decoder writes other words. All figures are computed from
+    the private text: keep them to yourself.
 
     Example: dptext compare reviews.jsonl --label stars --risk 10% --risk 20%
     """
     from dptext import progress
-    from dptext.evaluation import OWNER, views
-    from dptext.evaluation.comparison import read_sample
+    from dptext.evaluation import OWNER, comparison_views, views
+    from dptext.evaluation.comparison import check, read_sample
     from dptext.evaluation.readers import PublicText
 
     progress.enable(not quiet)
@@ -160,6 +166,7 @@ def command(
     settings.check()
     selection = layout.selection("text", missing="pass")
     cells = grid.cells(settings.reader)
+    check(cells)
     files = outputs.find_files([file], layout.format)
     texts = read_sample(
         paths=files,
@@ -189,8 +196,12 @@ def command(
     known = results[0].public_text
     if known is not None and known.repeated:
         faults.say(views.repeated_share(known))
-    page = views.comparison(table, texts.texts)
-    beside = csv, views.as_csv(table)
+    page = comparison_views.comparison(table, texts.texts)
+    beside = {csv: comparison_views.as_csv(table)}
+    beside |= {
+        latex: comparison_views.as_latex(table),
+        figure: comparison_views.as_svg(table),
+    }
     data = {"audience": OWNER, "texts": len(texts.texts), "rows": table}
     # A table is no use with its columns cut: lines are as long as they need be.
     screen.deliver(data, as_json, page, html=html, beside=beside, width=110)
@@ -205,7 +216,7 @@ def _computed(
 ) -> list[CellRow]:
     """Compute all cells, each said with its row; rows are in the order of the cells."""
     from dptext import progress
-    from dptext.evaluation import comparison, views
+    from dptext.evaluation import comparison, comparison_views
 
     progress.say(
         f"comparing cells, each a mechanism at a level: {len(cells)}; "
@@ -216,7 +227,7 @@ def _computed(
     for cell, row in comparison.run(cells, sample, settings, jobs=jobs, resume=resume):
         rows[id(cell)] = row
         count = f"{len(rows)} of {len(cells)}"
-        outcome = row.reason or views.line(row)
+        outcome = row.reason or comparison_views.line(row)
         if left := len(cells) - len(rows):
             pace = (time.monotonic() - began) / len(rows)
             count += f", about {progress.duration(pace * left)} left"

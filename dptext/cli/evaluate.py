@@ -120,7 +120,7 @@ def command(
         "settings": writer.profile.settings() if writer else None,
         **msgspec.to_builtins(result),
     }
-    beside = report, f"{screen.to_json(data)}\n"
+    beside = {report: f"{screen.to_json(data)}\n"}
     screen.deliver(data, as_json, views.evaluation(result), html=html, beside=beside)
 
 
