@@ -88,6 +88,17 @@ class Cluster:
     master: options.Text = None
 
 
+BayesRisk = Annotated[
+    bool | None,
+    typer.Option(
+        "--bayes-risk/--no-bayes-risk",
+        help="Measure the risk, or leave it out. Default: where it takes seconds.",
+        rich_help_panel="Measures",
+        hidden=True,
+    ),
+]
+
+
 def command(
     context: typer.Context,
     files: options.Files = None,
@@ -101,7 +112,7 @@ def command(
     outs: Outputs,
     reported: options.Reported,
     trial: Trial,
-    bayes_risk: bool = True,
+    bayes_risk: BayesRisk = None,
     work: options.Work,
     cluster: Cluster,
 ) -> None:
