@@ -151,6 +151,8 @@ def test_the_citation_has_the_version() -> None:
     """CITATION.cff names the version and the licence of this commit."""
     data = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     assert (data["version"], data["license"]) == (dptext.__version__, "Apache-2.0")
+    assert f"version = {{{data['version']}}}" in (ROOT / "docs/papers.md").read_text()
+    assert data["title"] in (ROOT / "docs/papers.md").read_text()
 
 
 def test_forms_for_issues_ask_for_no_private_text() -> None:
