@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-_SOURCE = Path(__file__).resolve().with_name("dptext") / "readers" / "kernel.c"
+_SOURCE = Path(__file__).resolve().with_name("dptext") / "attackers" / "kernel.c"
 # Without fused multiplication, so that sums are rounded as in numpy.
 _FLAGS = ("-O3", "-std=gnu11", "-ffp-contract=off", "-fno-math-errno", "-fPIC")
 _LINK = ("-shared", "-fvisibility=hidden", "-lm")
@@ -40,7 +40,7 @@ def compile_kernel() -> Path | None:
         )
     if mode == "numpy":
         return None
-    # dptext/readers/kernel.py looks for this name.
+    # dptext/attackers/kernel.py looks for this name.
     digest = hashlib.sha256(_SOURCE.read_bytes()).hexdigest()
     target = _SOURCE.with_name(f"kernel-{digest[:16]}.so")
     problems = []
@@ -106,4 +106,4 @@ else:
             build_data["pure_python"] = False
             # The library is opened by ctypes: one build serves every version of Python.
             build_data["tag"] = f"py3-none-{platform}"
-            build_data["artifacts"].append(f"/dptext/readers/{library.name}")
+            build_data["artifacts"].append(f"/dptext/attackers/{library.name}")

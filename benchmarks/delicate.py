@@ -10,7 +10,7 @@ context and "drawn" where it writes words of the lists
 (dptext/data/words/english_classes.txt) only where they were drawn, as it does.
 
 --categories prints, by special category, of the words of public texts (those of
-tools.readers: news, film reviews, customer reviews, sentences) how many are found: by
+tools.attackers: news, film reviews, customer reviews, sentences) how many are found: by
 the attacker who has the pairs of other texts of the kind, and by who takes the written
 word as it stands, in the same three ways of writing.
 """
@@ -26,14 +26,14 @@ import numpy as np
 
 from benchmarks.private_rows import read_rows
 from dptext import lexicons, open_pipeline
+from dptext.attackers import ngrams
+from dptext.attackers.channel import Candidates, Channel
+from dptext.attackers.pairs import SameKindAttacker
 from dptext.measures import context_risk
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.readers import ngrams
-from dptext.readers.channel import Candidates, Channel
-from dptext.readers.pairs import SameKindReader
 from dptext.types import Floats, Record
-from tools.readers import KINDS, counted
+from tools.attackers import KINDS, counted
 
 SENTENCES = {
     "cancer": "My mother was diagnosed with breast cancer last year.",
@@ -82,7 +82,7 @@ def by_category(profile: str) -> None:
     shipped = ngrams.find_model(ngrams.ENGLISH, drawn.channel)
     for corpus in KINDS.values():
         model = counted(corpus, drawn).model(1, {}, shipped)
-        attacker = SameKindReader.strongest(drawn.channel, model)
+        attacker = SameKindAttacker.strongest(drawn.channel, model)
         rows = read_rows(corpus.read)[: corpus.texts]
         records = [
             Record(number, (str(row["text"]),), None) for number, row in enumerate(rows)

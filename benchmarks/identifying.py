@@ -20,7 +20,7 @@ import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from dptext.report.contents import Contents
+from dptext.checking.contents import Contents
 
 _ARCHIVES = (".tar.gz", ".zip")
 

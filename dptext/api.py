@@ -11,13 +11,14 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Unpack, overload
+from typing import Any, Literal, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import lexicons, pipeline
+from dptext import frames, lexicons, pipeline
 from dptext import profile as profiles
+from dptext.engine import documents
 from dptext.engine.identifying import warning
 from dptext.engine.survey import Language, is_asked_for
 from dptext.engine.tally import Tally
@@ -27,11 +28,12 @@ from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.profile import Profile, make_overrides
 from dptext.randomness import RunKey
+from dptext.report.layout import Layout
+from dptext.report.notebook import Report
 from dptext.types import Record, Selection
-
-if TYPE_CHECKING:
-    from dptext.report.document import Document
-    from dptext.vectors.release import VectorRelease
+from dptext.vectors import documents as vector_documents
+from dptext.vectors import release
+from dptext.vectors.release import VectorRelease
 
 Path = str | os.PathLike[str]
 Missing = Literal["fail", "pass"]
@@ -140,17 +142,15 @@ class Call:
             yield from (text for (text,) in private.texts)
         self.language.close()
 
-    def report(self, selection: Selection, *, finder: str = "") -> Document:
+    def report(self, selection: Selection, *, finder: str = "") -> Report:
         """Return the internal report of the work so far, without files.
 
         selection: the private fields of a record; finder: name of the component that
         chose the private parts of texts, "" without one.
         """
-        from dptext.report import build
-
         assert self.tally is not None
         self.tally.seconds = time.monotonic() - self._began
-        document = build.called(
+        document = documents.called(
             pipeline=self.pipeline,
             key=self.key,
             tally=self.tally,
@@ -158,7 +158,7 @@ class Call:
             selection=selection,
             finder=finder,
         )
-        return build.with_warnings(document, self.said)
+        return documents.with_warnings(document, self.said)
 
 
 # A table gives a table of its kind, a text a text, an iterable of texts a list; a
@@ -190,7 +190,7 @@ def privatize(
     pseudonym: str | Sequence[str] = ...,
     report: Literal[True],
     **choices: Unpack[CallChoices],
-) -> tuple[Table, Document]: ...
+) -> tuple[Table, Report]: ...
 @overload
 def privatize(  # type: ignore[overload-overlap]
     texts: str,
@@ -217,7 +217,7 @@ def privatize(  # type: ignore[overload-overlap]
     *,
     report: Literal[True],
     **choices: Unpack[CallChoices],
-) -> tuple[str, Document]: ...
+) -> tuple[str, Report]: ...
 @overload
 def privatize(
     texts: Iterable[str],
@@ -226,7 +226,7 @@ def privatize(
     *,
     report: Literal[True],
     **choices: Unpack[CallChoices],
-) -> tuple[list[str], Document]: ...
+) -> tuple[list[str], Report]: ...
 def privatize(
     texts: object,
     profile: Path = profiles.DEFAULT,
@@ -272,8 +272,6 @@ def privatize(
     UsageError and LexiconError for settings, InputError for columns without texts.
     """
     if columns is not None:
-        from dptext import frames
-
         frame = frames.wrap(texts)
         paths = listed(columns)
         changed = (listed(drop), listed(pseudonym))
@@ -313,13 +311,10 @@ class Vectors:
     key: str
 
     @cached_property
-    def report(self) -> Document:
+    def report(self) -> Report:
         """Build the public report, which depends on no text."""
-        from dptext.report import build
-        from dptext.report.sections import Layout
-
         layout = Layout.from_selection(Selection(), {"text"})
-        return build.stated_vectors(self.release, self.key, layout)
+        return vector_documents.stated(self.release, self.key, layout)
 
 
 def embed(
@@ -344,8 +339,6 @@ def embed(
     m), and several texts a list of these. The result's `report` states the guarantee.
     Randomness and errors are those of `privatize`.
     """
-    from dptext.vectors import release
-
     run_key = open_key(key)
     over = make_overrides(
         overrides,

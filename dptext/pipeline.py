@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import mappings, progress, registry, spaces, views
+from dptext.attackers.channel import Channel
 from dptext.budgets import AnyBudget, Budget, SequentialBudget, uniform
 from dptext.decoders import Decoder, none
 from dptext.errors import LexiconError, UsageError
@@ -48,7 +49,6 @@ from dptext.randomness import (
     Randomness,
     RunKey,
 )
-from dptext.readers.channel import Channel
 from dptext.settings import digest_of_data
 from dptext.strategies import RunTable, draw_by_record
 from dptext.tokens import joining, kinds, lists
@@ -123,7 +123,7 @@ def output_identity(
 
 
 def build_channel(recipe: Profile, mechanism: Mechanism, budget: AnyBudget) -> Channel:
-    """Return the public law of the draws, as readers of released words know it."""
+    """Return the public law of the draws, as attackers of released words know it."""
     lexicon = mechanism.space.lexicon
     description = budget.description
     eps_of_row = None
@@ -295,7 +295,7 @@ class Pipeline:
         return Draws(words, drawn, eps, bits)
 
     def released(self, words: Words, drawn: Ids, eps: Eps) -> Released:
-        """Return the view of a reader on drawn words: (n,), with public epsilons."""
+        """Return the view of an attacker on drawn words: (n,), with public epsilons."""
         public = self.channel.public_epsilons(eps, words.texts)
         return joining.released(self.profile.tokens, words, drawn, public)
 
@@ -416,7 +416,7 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
     Turns a risk into an epsilon. Raises UsageError for settings that do not fit the
     lexicon, or an epsilon too large to mean anything.
     """
-    recipe = in_language(_by_readers(recipe, lexicon), lexicon)
+    recipe = in_language(_by_attackers(recipe, lexicon), lexicon)
     decoding = recipe.decoder.params.of_lexicon(lexicon)
     recipe = replace(recipe, decoder=Part(recipe.decoder.name, decoding))
     budget, aim = _aim(recipe, lexicon)
@@ -534,15 +534,15 @@ def _check_topics(recipe: Profile, mechanism: Mechanism, budget: AnyBudget) -> N
             raise UsageError(message)
 
 
-def _by_readers(recipe: Profile, lexicon: Lexicon) -> Profile:
-    """Turn a limit on readers of whole texts into a risk of one word."""
+def _by_attackers(recipe: Profile, lexicon: Lexicon) -> Profile:
+    """Turn a limit on attackers of whole texts into a risk of one word."""
     params = recipe.budget.params
-    if not isinstance(params, uniform.Params) or params.reader_risk is None:
+    if not isinstance(params, uniform.Params) or params.attacker_risk is None:
         return recipe
     if params.epsilon is not None:  # the resolved settings of a report
         return recipe
-    risk = calibrate.risk_for(recipe.settings(), lexicon, params.reader_risk)
-    progress.say(f"reader-risk {params.reader_risk:.3g} is met at risk {risk:.3g}")
+    risk = calibrate.risk_for(recipe.settings(), lexicon, params.attacker_risk)
+    progress.say(f"attacker-risk {params.attacker_risk:.3g} is met at risk {risk:.3g}")
     return replace(recipe, budget=Part("uniform", replace(params, risk=risk)))
 
 

@@ -69,7 +69,7 @@ class Choices(TypedDict, total=False):
 
     epsilon: float | None
     risk: str | float | None
-    reader_risk: str | float | None
+    attacker_risk: str | float | None
     mechanism: str | None
     decode: str | None
     lexicon: str | os.PathLike[str] | None
@@ -94,7 +94,7 @@ def make_overrides(
         raise TypeError("overrides: give a dictionary of keys and values")
     wanted: dict[str, Any]
     wanted = {name: value for name, value in chosen.items() if value is not None}
-    spent = [name for name in ("epsilon", "risk", "reader_risk") if name in wanted]
+    spent = [name for name in ("epsilon", "risk", "attacker_risk") if name in wanted]
     if len(spent) > 1:
         raise UsageError(f"give only one of {', '.join(map(option, spent))}")
     over: JsonObject = {}
@@ -110,7 +110,7 @@ def make_overrides(
         over["tokens"] = files
     for name in spent:
         amount = _amount(name, wanted[name], option(name))
-        none = dict.fromkeys(("epsilon", "risk", "reader_risk"))
+        none = dict.fromkeys(("epsilon", "risk", "attacker_risk"))
         over["budget"] = {"name": "uniform", **none, name: amount}
     return merged(over, settings or {}, {})
 
@@ -173,7 +173,7 @@ def _flat(settings: Mapping[str, object], prefix: str = "") -> JsonObject:
     flat: JsonObject = {}
     for key, value in settings.items():
         path = prefix.rstrip(".") if key == "name" else f"{prefix}{key}"
-        if path in ("budget.epsilon", "budget.risk", "budget.reader_risk"):
+        if path in ("budget.epsilon", "budget.risk", "budget.attacker_risk"):
             path = key
         if isinstance(value, Mapping):
             flat |= _flat(value, f"{path}.")
@@ -227,8 +227,8 @@ class Profile:
             params: JsonObject = msgspec.json.decode(msgspec.json.encode(part.params))
             if key == "mapping":
                 del params["device"]  # it decides no word
-            if params.get("reader_risk", 0) is None:
-                del params["reader_risk"]
+            if params.get("attacker_risk", 0) is None:
+                del params["attacker_risk"]
             settings[key] = {"name": part.name, **params}
         settings["strategy"] = str(self.strategy)
         settings["tokens"] = self.tokens.settings()
@@ -308,12 +308,13 @@ def parse(data: Mapping[str, object], location: str) -> Profile:
     recipe = _parse(data, location)
     params = recipe.budget.params
     if isinstance(params, uniform.Params):
-        names = ("epsilon", "risk", "reader_risk")
+        names = ("epsilon", "risk", "attacker_risk")
         limits = [name for name in names if getattr(params, name) is not None]
         if len(limits) != 1:
             several = f", not {' and '.join(limits)}" if limits else ""
             raise UsageError(
-                f"{location}: budget: give either epsilon, risk or reader_risk{several}"
+                f"{location}: budget: give either epsilon, risk or attacker_risk"
+                f"{several}"
             )
     return recipe
 

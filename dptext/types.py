@@ -311,7 +311,7 @@ class Released:
     texts: Ints
     #: (n,) int32, rows of the vocabulary.
     drawn: Ids
-    #: (n,) float64, the epsilon as far as it is public (dptext.readers.channel).
+    #: (n,) float64, the epsilon as far as it is public (dptext.attackers.channel).
     eps: Eps
     #: (p,) int32, as in Words.
     copied: Ids | None = None

@@ -19,20 +19,20 @@ import pytest
 
 import dptext
 from dptext import geometry, pipeline, profile, registry, spaces
+from dptext.attackers import ngrams
+from dptext.attackers.channel import Channel
+from dptext.attackers.ngrams import Ngrams
 from dptext.budgets import uniform
 from dptext.exponential import losses
 from dptext.lexicons import importing
 from dptext.measures import bayes_risk, calibrate, context_risk, sampled_risk
 from dptext.mechanisms import Aim, custext, diffractor, rank
-from dptext.readers import ngrams
-from dptext.readers.channel import Channel
-from dptext.readers.ngrams import Ngrams
 from dptext.settings import convert
 from dptext.spaces import Space
 from dptext.tokens.policy import Policy
 from dptext.types import BudgetDescription, BudgetKind, Inputs, Lexicon
 from tests import small
-from tests.readers import models
+from tests.attackers import models
 
 SIZE = 70
 LEXICON, OTHER = (small.cloud(SIZE, 3, listed=9, seed=seed) for seed in (7, 8))
@@ -390,7 +390,7 @@ def test_an_imported_lexicon_is_kept_by_its_source_and_settings(
     ],
     ids=str,
 )
-def test_figures_of_readers_are_looked_up_by_all_that_decides_them(over: Any) -> None:
+def test_figures_of_attackers_are_looked_up_by_all_that_decides_them(over: Any) -> None:
     """Mechanism, lexicon, epsilon and what is replaced; a ladder by all but budgets."""
     recipe = {
         "mechanism": {"name": "rank", "weights": "staircase", "k": 4},
@@ -419,15 +419,16 @@ MADE_IN = {
     "mechanisms/diffractor.py": ("chain",),
     "mechanisms/rank.py": ("fitted",),
     "exponential/losses.py": ("recalibration",),
-    "readers/ngrams.py": ("gains",),
-    "readers/channel.py": ("candidates",),
+    "attackers/ngrams.py": ("gains",),
+    "attackers/channel.py": ("candidates",),
     "measures/bayes_risk.py": ("exact risk",),
-    "measures/calibrate.py": ("calibration", "figures of readers"),
+    "measures/calibrate.py": ("calibration", "figures of attackers"),
     "measures/sampled_risk.py": ("wins",),
     # That of written words adds the decoder: tests/measures/test_in_context.py.
-    "measures/context_risk.py": ("figures of readers", "written words"),
-    # tests/vectors/test_worth.py: settings that no benchmark measured have no figures.
-    "vectors/worth.py": ("text vectors",),
+    "measures/context_risk.py": ("figures of attackers", "written words"),
+    # tests/measures/test_text_vectors.py: settings that no benchmark measured have
+    # no figures.
+    "measures/text_vectors.py": ("text vectors",),
     "lexicons/importing.py": ("imported lexicon",),
     # tests/vectors: the digest of the model, and that of the texts.
     "vectors/release.py": ("sentences",),

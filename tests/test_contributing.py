@@ -72,7 +72,7 @@ def test_every_relative_link_resolves(page: str) -> None:
 def test_the_layers_are_those_that_the_imports_keep() -> None:
     """The table of docs/architecture.md is that of tests/test_structure.py."""
     text = (ROOT / "docs/architecture.md").read_text("utf-8")
-    rows = re.findall(r"^\| (\d)\. [^|]*\|([^|]*)\|$", text, re.M)
+    rows = re.findall(r"^\| (\d+)\. [^|]*\|([^|]*)\|$", text, re.M)
     shown = [
         {
             part.removesuffix(".py").rstrip("/").replace("/", ".")

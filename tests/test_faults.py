@@ -29,7 +29,7 @@ STAGES = {
     "similarity": ("dptext.metrics.similarity", "Meter.observe"),
     "epsilons": ("dptext.engine.tally", "EpsilonHistogram.observe"),
     "result of a metric": ("dptext.metrics.similarity", "Meter.result"),
-    "report": ("dptext.report.build", "finished"),
+    "report": ("dptext.engine.documents", "finished"),
     "encoding of the report": ("dptext.report.document", "encode"),
     "panel": ("dptext.report.terminal", "show"),
     "complete": ("dptext.streams.outputs", "OutputFile.complete"),

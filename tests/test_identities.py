@@ -125,7 +125,7 @@ KNOWN = {
     ("ledger/store.py", "secrets.token_hex(8)"): "64 bits: one for each ledger",
     ("frames/__init__.py", "secrets.token_hex(8)"): "64 bits: a cache of datasets",
     ("streams/outputs.py", "secrets.token_hex(4)"): "a hidden file, never overwritten",
-    ("readers/ngrams.py", "os.urandom(4 * _LOOKED_AT)"): "rows to look at",
+    ("attackers/ngrams.py", "os.urandom(4 * _LOOKED_AT)"): "rows to look at",
     ("randomness.py", "digest_size=32"): "256 bits: secrets",
     ("randomness.py", "digest_size=KEY_BYTES"): "256 bits: secrets",
     ("randomness.py", "digest_size=16"): "128 bits: a nonce",
@@ -135,7 +135,7 @@ KNOWN = {
     ("pseudonyms.py", "digest_size=32"): "256 bits: a secret",
     ("lexicons/public_rows.py", "digest_size=_ROW_BYTES"): "48 bits: public texts",
     ("vectors/job.py", "digest_size=16"): "128 bits: subjects of a run",
-    ("evaluation/readers.py", "digest_size=8"): "64 bits: texts of a public file",
+    ("evaluation/attackers.py", "digest_size=8"): "64 bits: texts of a public file",
     (
         "ledger/keys.py",
         "hmac.digest(self._keys[purpose], data, 'sha256')[:HASH_BYTES]",

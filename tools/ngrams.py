@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 
 from dptext import lexicons, settings
-from dptext.readers import ngrams
-from dptext.readers.ngrams import packaged_model
+from dptext.attackers import ngrams
+from dptext.attackers.ngrams import packaged_model
 from dptext.types import Lexicon
 from tools.english import sphinx
 from tools.english.sphinx import Trie
@@ -36,9 +36,9 @@ Everything here is public and comes from no text of any user. Licence: LICENSE.s
 
 Made by `python -m tools.ngrams` over the {words:,} words of the built-in lexicon,
 and to be made again when the lexicon changes. {pairs:,} pairs, each with a gain of one
-byte (`dptext/readers/ngrams.py`). The source knows {known:.1%} of the lexicon's words;
-the others are as frequent as the lexicon says. Words of the source that are not in the
-lexicon count as one unknown word.
+byte (`dptext/attackers/ngrams.py`). The source knows {known:.1%} of the lexicon's
+words; the others are as frequent as the lexicon says. Words of the source that are not
+in the lexicon count as one unknown word.
 """
 
 

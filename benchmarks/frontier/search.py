@@ -20,6 +20,10 @@ from benchmarks.frontier.setup import (
     build,
 )
 from benchmarks.private_rows import read_rows
+from dptext.attackers import ngrams
+from dptext.attackers.channel import Candidates, Channel
+from dptext.attackers.ngrams import Ngrams
+from dptext.attackers.pairs import SameKindAttacker
 from dptext.errors import DptextError
 from dptext.exponential import losses
 from dptext.measures import bayes_risk, context_risk, public
@@ -28,12 +32,8 @@ from dptext.mechanisms import Likeliest
 from dptext.mechanisms.santext import SanText
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.readers import ngrams
-from dptext.readers.channel import Candidates, Channel
-from dptext.readers.ngrams import Ngrams
-from dptext.readers.pairs import SameKindReader
 from dptext.types import Floats, Ids, Record
-from tools import readers
+from tools import attackers
 
 # Public rows on which the risk in context of rank is set: training rows of AG News.
 TRAINING = ("agnews_train19k", 4000, 4600)
@@ -64,7 +64,7 @@ def _pairs(kind: str) -> Ngrams:
     """Return the pairs of half a million words of a kind, over those that ship."""
     sanitizer = build({"name": "rank"}, {"epsilon": 8.0})
     shipped = ngrams.find_model(ngrams.ENGLISH, sanitizer.channel)
-    return readers.counted(readers.KINDS[kind], sanitizer).model(1, {}, shipped)
+    return attackers.counted(attackers.KINDS[kind], sanitizer).model(1, {}, shipped)
 
 
 class PartialChannel(Channel):
@@ -120,7 +120,7 @@ def read_same_kind(
         channel = PartialChannel(channel, np.concatenate(drawn))
     classes = {}
     for kind, each in texts.items():
-        reader = SameKindReader.strongest(channel, _pairs(kind))
+        reader = SameKindAttacker.strongest(channel, _pairs(kind))
         records = [(text,) for text in each]
         parts = [records[at : at + 100] for at in range(0, len(each), 100)]
         (reading,) = context_risk.measure(sanitizer, [reader], parts, randomness)

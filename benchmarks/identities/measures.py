@@ -12,14 +12,14 @@ import numpy as np
 from benchmarks import perplexity
 from benchmarks.identities.corpora import Marked, chance_of_equal
 from dptext import models
+from dptext.attackers import ngrams
+from dptext.attackers.pairs import SameKindAttacker
 from dptext.evaluation.identities import Identities, IdentityMeter, folded_words
 from dptext.evaluation.rows import Pair
 from dptext.lexicons import find
 from dptext.measures.context_risk import SAME_KIND, ContextAttack
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.readers import ngrams
-from dptext.readers.pairs import SameKindReader
 from dptext.types import Record
 
 _TOGETHER = 2048
@@ -141,18 +141,18 @@ def reader_of_the_kind(
 
     None for mechanisms without an output distribution.
     """
-    from tools.readers import KINDS, counted
+    from tools.attackers import KINDS, counted
 
     if not pipeline.mechanism.has_log_probs:
         return None
     shipped = ngrams.find_model(ngrams.ENGLISH, pipeline.channel)
     pairs = counted(KINDS[_CORPORA[name]], pipeline).model(1, {}, shipped)
-    reader = SameKindReader.strongest(pipeline.channel, pairs)
+    reader = SameKindAttacker.strongest(pipeline.channel, pairs)
     attack = ContextAttack(pipeline, [reader])
     records = [Record(number, (text,), None) for number, text in enumerate(texts)]
     attack.add(records, pipeline.randomness(RunKey.from_seed(seed)))
     for reading in attack.result():
-        if reading.reader == SAME_KIND:
+        if reading.attacker == SAME_KIND:
             first = reading.classes[0]
             figures = {"found": first.success, "low": first.low, "high": first.high}
             return rounded({**figures, "words": first.words})

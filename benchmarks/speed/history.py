@@ -29,7 +29,7 @@ from typing import Any
 from benchmarks.speed.measure import ONE_THREAD, Product, machine, measured
 from benchmarks.speed.texts import dptext, open_lexicon, texts, write
 from dptext import __version__
-from dptext.readers import kernel
+from dptext.attackers import kernel
 
 ROWS = Path(__file__).parents[2] / "docs" / "results" / "speed-history.jsonl"
 LEAST = 0.8

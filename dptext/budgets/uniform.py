@@ -22,9 +22,9 @@ class Params(budgets.Params):
     #: Of each word.
     epsilon: budgets.Epsilon | None = None
     risk: Annotated[float, Meta(gt=0, lt=1)] | None = None
-    #: The risk is the largest measured one at which no measured reader of whole texts
+    #: The risk is the largest measured one at which no measured attacker of whole texts
     #: finds more than this share (dptext.measures.context_risk).
-    reader_risk: Annotated[float, Meta(gt=0, lt=1)] | None = None
+    attacker_risk: Annotated[float, Meta(gt=0, lt=1)] | None = None
 
     def prepare(self, lexicon: Lexicon) -> Uniform:
         """Take the epsilon; if a risk was set it has been computed before."""

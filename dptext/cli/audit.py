@@ -59,9 +59,9 @@ def command(
 
     from dptext import lexicons, pipeline, progress, registry
     from dptext import profile as profiles
+    from dptext.engine import audit as audits
     from dptext.engine import release_audit
     from dptext.guarantees import audit
-    from dptext.report import audit as audits
 
     shipped, mechanisms = profiles.shipped(), registry.names("mechanisms")
     alone = name not in shipped and name in mechanisms

@@ -23,11 +23,11 @@ def command(
     ] = None,
     lexicon: Text = None,
     set_: options.Texts = None,
-    reader: Annotated[
+    attacker: Annotated[
         Text,
-        "With --public-text: the risk is how often this reader of whole texts finds a "
-        "word, such as ngram. Default: same-kind, which counts one half of the public "
-        "texts and reads the other half.",
+        "With --public-text: the risk is how often this attacker of whole texts "
+        "finds a word, such as ngram. Default: same-kind, which counts one half of the "
+        "public texts and reads the other half.",
     ] = None,
     public_text: Text = None,
     field: options.Texts = None,
@@ -37,22 +37,22 @@ def command(
 
     All other settings are those of the profile. With --mechanism all, mechanisms that
     cannot be calibrated are listed with the reason. No text is read, except that of
-    --public-text: then the risk is how often a reader of these texts finds a word in
-    context, by the upper limit of a 95% interval. A better reader finds more.
+    --public-text: then the risk is how often an attacker of these texts finds a word in
+    context, by the upper limit of a 95% interval. A better attacker finds more.
 
     Example: dptext calibrate --risk 25% --public-text old-tickets.jsonl
     """
     from dptext import lexicons, progress
     from dptext import profile as profiles
     from dptext.evaluation import views
-    from dptext.evaluation.readers import PublicText, calibrate_by_reader
+    from dptext.evaluation.attackers import PublicText, calibrate_by_attacker
     from dptext.measures.context_risk import AT_LEAST, SAME_KIND
     from dptext.report import calibration
     from dptext.report.blocks import Paragraph
 
     every = mechanism == "all"
-    if reader is not None and public_text is None:
-        raise UsageError("--reader goes with --public-text: what it reads")
+    if attacker is not None and public_text is None:
+        raise UsageError("--attacker goes with --public-text: what it reads")
     options.check_public_text(public_text, field)
     if every and public_text is not None:
         raise UsageError(
@@ -75,15 +75,19 @@ def command(
     }
     public = PublicText.named(public_text, field)
     if public is not None:
-        name = reader or SAME_KIND
+        name = attacker or SAME_KIND
         with progress.step(f"looking for the epsilon at which {name} reaches the risk"):
-            epsilon, reading = calibrate_by_reader(
-                recipe=recipe, lexicon=opened, target=target, reader=name, public=public
+            epsilon, reading = calibrate_by_attacker(
+                recipe=recipe,
+                lexicon=opened,
+                target=target,
+                attacker=name,
+                public=public,
             )
         data |= {"text": public.name, "text_sha256": public.digest}
         data |= {"epsilon": epsilon, "reading": reading}
-        said = f"epsilon {epsilon:.4g}: {reading.reader} finds in {public.name}"
-        table = views.readers_table(reading)
+        said = f"epsilon {epsilon:.4g}: {reading.attacker} finds in {public.name}"
+        table = views.attackers_table(reading)
         blocks: list[Block] = [Paragraph(said), table, Paragraph(AT_LEAST, "note")]
     else:
         calibrations: Iterable[calibration.Calibration] = (

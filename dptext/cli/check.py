@@ -17,11 +17,11 @@ from dptext.cli.options import one_of
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
-    from dptext.guarantees.policy import ExportPolicy
-    from dptext.report.exports import Entry, Export, GitIndex
-    from dptext.report.recompute import Recomputer
+    from dptext.checking.exports import Entry, Export, GitIndex
+    from dptext.checking.policy import ExportPolicy
+    from dptext.checking.recompute import Recomputer
+    from dptext.checking.verify import Verdict
     from dptext.report.signatures import Key
-    from dptext.report.verify import Verdict
 
     # An export by name, and what reads it; or the verdict on what is none.
     Named = tuple[str, Callable[[], Export]] | Verdict
@@ -80,10 +80,10 @@ def command(
     Example: dptext check exports --set max_risk=15%
     """
     from dptext import lexicons, progress
-    from dptext.guarantees import policy as policies
-    from dptext.report import verify
-    from dptext.report.exports import GitIndex
-    from dptext.report.recompute import Recomputer
+    from dptext.checking import policy as policies
+    from dptext.checking import verify
+    from dptext.checking.exports import GitIndex
+    from dptext.checking.recompute import Recomputer
 
     text = format == "text" and not quiet
 
@@ -130,7 +130,8 @@ def _exports(
     note: Callable[[str], None],
 ) -> Iterator[Named]:
     """Give the exports that are staged, or among files; who names one means it."""
-    from dptext.report import exports, verify
+    from dptext.checking import exports, verify
+    from dptext.report.layout import SIDECAR, sidecar_path
 
     if index is not None:
         names = index.exports(list(files), accepted)
@@ -145,11 +146,11 @@ def _exports(
             if all(entry.unchecked for entry in entries):
                 note(f"{path}: no exports in this folder")
             yield from map(_entry, entries)
-        elif path.name.endswith(exports.SIDECAR):
-            if not path.with_name(path.name.removesuffix(exports.SIDECAR)).exists():
+        elif path.name.endswith(SIDECAR):
+            if not path.with_name(path.name.removesuffix(SIDECAR)).exists():
                 yield verify.unchecked(name, exports.ORPHAN, fails=True)
         else:
-            reported = exports.sidecar_path(path).exists()
+            reported = sidecar_path(path).exists()
             wanted = exports.is_export(path, accepted, reported, bytes)
             if not wanted and exports.is_document(path):
                 yield verify.unchecked(name, exports.NO_EXPORT, fails=False)
@@ -161,7 +162,7 @@ def _exports(
 
 def _entry(entry: Entry) -> Named:
     """Give an entry of a folder to be read, or the verdict on what is no export."""
-    from dptext.report import exports, verify
+    from dptext.checking import exports, verify
 
     name = str(entry.path)
     if entry.unchecked:
@@ -224,8 +225,9 @@ def judged(
     recomputer: Recomputer,
 ) -> Verdict:
     """Return the verdict on an export, its signature included."""
-    from dptext.report import signatures, verify
-    from dptext.report.verify import Rule
+    from dptext.checking import verify
+    from dptext.checking.verify import Rule
+    from dptext.report import signatures
 
     try:
         export = read()

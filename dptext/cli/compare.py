@@ -43,12 +43,12 @@ class Grid:
         Texts, HIDDEN, f"{options.LEXICON} Repeatable, to compare lexicons."
     ] = None
     set_: Annotated[
-        Texts, HIDDEN, f"{options.SET} Here keys of decoder, for --reader endpoint."
+        Texts, HIDDEN, f"{options.SET} Here keys of decoder, for --attacker endpoint."
     ] = None
     seed: Annotated[int | None, HIDDEN, Number(int)] = None
 
-    def cells(self, reader: str | None = None) -> list[Cell]:
-        """Return the cells; reader: whose server attacks. Raises UsageError."""
+    def cells(self, attacker: str | None = None) -> list[Cell]:
+        """Return the cells; attacker: whose server attacks. Raises UsageError."""
         from dptext import profile
         from dptext.evaluation.comparison import Cell
         from dptext.settings import share
@@ -64,7 +64,7 @@ class Grid:
                 (f"epsilon {each:g}", {**budget, "epsilon": each})
                 for each in self.epsilon
             ]
-        parts = {"mapping": None, "decoder": self._decoder(reader)}
+        parts = {"mapping": None, "decoder": self._decoder(attacker)}
         return [
             Cell(
                 mechanism=name,
@@ -79,28 +79,28 @@ class Grid:
             for lexicon in self.lexicon or (profile.load(self.profile).lexicon,)
         ]
 
-    def _decoder(self, reader: str | None) -> JsonObject:
-        """Return the settings of the decoder: that of the reader's server, or none."""
+    def _decoder(self, attacker: str | None) -> JsonObject:
+        """Return the settings of the decoder: those of the attacker's server."""
         import msgspec
 
         from dptext import profile
+        from dptext.attackers.endpoint import EndpointAttacker
         from dptext.decoders import endpoint
-        from dptext.readers.endpoint import EndpointReader
 
         keys = options.parse_settings(self.set_)
         over = keys.pop("decoder", {})
-        if keys or not isinstance(over, dict) or (over and reader is None):
-            msg = "--set: compare takes decoder.KEY=VALUE, with --reader endpoint"
+        if keys or not isinstance(over, dict) or (over and attacker is None):
+            msg = "--set: compare takes decoder.KEY=VALUE, with --attacker endpoint"
             raise UsageError(msg)
-        if reader is None:
+        if attacker is None:
             return {"name": "none"}
-        if reader != EndpointReader.name:
-            raise UsageError(f"--reader {reader}: compare takes endpoint")
-        over = {"decoder": {**over, "name": reader}}
+        if attacker != EndpointAttacker.name:
+            raise UsageError(f"--attacker {attacker}: compare takes endpoint")
+        over = {"decoder": {**over, "name": attacker}}
         params = profile.load(self.profile, over).decoder.params
         assert isinstance(params, endpoint.Params)
         params.server()
-        return {"name": reader, **msgspec.to_builtins(params)}
+        return {"name": attacker, **msgspec.to_builtins(params)}
 
 
 def _mechanism(text: str) -> JsonObject:
@@ -151,21 +151,21 @@ def command(
     """
     from dptext import progress
     from dptext.evaluation import OWNER, comparison_views, views
+    from dptext.evaluation.attackers import PublicText
     from dptext.evaluation.comparison import check, read_sample
-    from dptext.evaluation.readers import PublicText
 
     progress.enable(not quiet)
-    # The Bayes attack and readers of whole texts need tables of all words, minutes for
-    # each cell: the risk says what the first finds, `dptext evaluate` has both. With
-    # --public-text the strongest of them reads, for users who wait for it.
+    # The Bayes attack and attackers of whole texts need tables of all words, minutes
+    # for each cell: the risk says what the first finds, `dptext evaluate` has both.
+    # With --public-text the strongest of them reads, for users who wait for it.
     settings = measured.settings(
         bayes=False,
-        readers=False,
+        attackers=False,
         public_text=PublicText.named(public_text, layout.field),
     )
     settings.check()
     selection = layout.selection("text", missing="pass")
-    cells = grid.cells(settings.reader)
+    cells = grid.cells(settings.attacker)
     check(cells)
     files = outputs.find_files([file], layout.format)
     texts = read_sample(
@@ -176,13 +176,13 @@ def command(
         format=layout.format,
     )
     at_once = jobs or min(4, os.cpu_count() or 1)
-    if settings.reader is not None:
+    if settings.attacker is not None:
         # One process bounds the requests under way.
         at_once = 1
         faults.say(
-            f"--reader {settings.reader} sends new draws of {len(texts.texts):,} texts "
-            f"to a server, for up to {len(cells)} cells: each cell is one more release "
-            "to it, and losses add up"
+            f"--attacker {settings.attacker} sends new draws of {len(texts.texts):,} "
+            f"texts to a server, for up to {len(cells)} cells: each cell is one more "
+            "release to it, and losses add up"
         )
     table = _computed(
         cells=cells, sample=texts, settings=settings, jobs=at_once, resume=resume

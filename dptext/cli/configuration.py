@@ -2,7 +2,7 @@
 
 The file is the nearest `.dptext.yaml`, or `[tool.dptext]` of pyproject.toml. Its
 sections are `sanitize`, defaults of options, and `check`, the policy
-(dptext.guarantees.policy).
+(dptext.checking.policy).
 
 The command line overrides the environment, and that overrides the file. An option also
 overrides those that conflict with it: `--epsilon` a `risk`, and `--profile` all changes
@@ -30,7 +30,7 @@ SECTIONS = ("sanitize", "check")
 _KIND = "configuration"
 
 _CHANGES = frozenset({"epsilon", "risk", "mechanism", "decode", "lexicon", "set_"})
-_SPENT = frozenset({"epsilon", "risk", "reader_risk"})
+_SPENT = frozenset({"epsilon", "risk", "attacker_risk"})
 _LAYOUT = frozenset({"field", "format", "delimiter", "quoting", "header", "encoding"})
 _RECORDS = _LAYOUT | {"id", "missing", "max_record_bytes", "on_error"}
 _RECIPE = _CHANGES | {"profile"}

@@ -110,8 +110,8 @@ def _read(
 def _stored() -> Iterator[Inspection]:
     """Look at lexicons and n-gram models, and compare them with their digests."""
     from dptext import lexicons
+    from dptext.attackers import ngrams
     from dptext.lexicons import store
-    from dptext.readers import ngrams
 
     seen = "digest verified"
     for each in lexicons.installed():
@@ -136,8 +136,8 @@ def _stored() -> Iterator[Inspection]:
 
 
 def _kernel() -> Inspection:
-    """Look at the loops of readers: in C where they were compiled, else in numpy."""
-    from dptext.readers import kernel
+    """Look at the loops of attackers: in C where they were compiled, else in numpy."""
+    from dptext.attackers import kernel
 
     what = "decoding kernel"
     if kernel.library is not None:
@@ -207,7 +207,7 @@ def _folder() -> Inspection:
 
 def _show_settings(context: typer.Context, as_json: bool) -> None:
     """Show which settings hold here, and where each is from."""
-    from dptext.guarantees import policy
+    from dptext.checking import policy
     from dptext.report.blocks import Column, Paragraph, Table
 
     file = parser.find_configuration(context)

@@ -66,10 +66,11 @@ def command(
 
     Example: dptext embed tickets.jsonl -f text --epsilon 8 -o tickets.npy
     """
-    from dptext.report import build, document, signatures
-    from dptext.report.contents import OF_VECTORS
+    from dptext.checking.contents import OF_VECTORS
+    from dptext.report import document, signatures
     from dptext.streams.outputs import Release
     from dptext.vectors import columns, job, release
+    from dptext.vectors import documents as vector_documents
 
     if pooled.subject is not None and records.id is not None:
         raise UsageError("give --id or --subject, not both: an id names one record")
@@ -110,7 +111,7 @@ def command(
         if (inspect := stopping.inspection(fail_on, context)) is not None:
             inspect.look_at_vectors(task, sink)
         result = answer.with_warnings(
-            build.finished_vectors(
+            vector_documents.finished(
                 release=ready,
                 key=key.origin,
                 job=task,

@@ -25,7 +25,7 @@ def command(
     ] = None,
     changes: options.Changes,
     measured: options.Measured,
-    readers: bool = True,
+    attackers: bool = True,
     public_text: options.Text = None,
     linkage: bool = False,
     identities: options.Text = None,
@@ -47,20 +47,22 @@ def command(
     from dptext._version import __version__
     from dptext.evaluation import identity_views, rows, views
     from dptext.evaluation import run as evaluation
+    from dptext.evaluation.attackers import PublicText
     from dptext.evaluation.identities import IdentityFile, IdentityMeter
-    from dptext.evaluation.readers import PublicText
     from dptext.lexicons import topics
-    from dptext.report.exports import SIDECAR
+    from dptext.report.layout import SIDECAR
 
     over = changes.overrides()
     public = PublicText.named(public_text, layout.field)
-    settings = measured.settings(readers=readers, public_text=public, linkage=linkage)
-    reader = settings.reader
+    settings = measured.settings(
+        attackers=attackers, public_text=public, linkage=linkage
+    )
+    attacker = settings.attacker
     selection = layout.selection("text", id_field=id)
-    alone = set(over) <= {"lexicon"} and reader is None and public is None
+    alone = set(over) <= {"lexicon"} and attacker is None and public is None
     if profile is None and not alone:
         raise UsageError(
-            "settings, --reader and --public-text go with the profile that wrote the "
+            "settings, --attacker and --public-text go with the profile that wrote the "
             "private file: give --profile, too"
         )
     settings.check()
@@ -90,11 +92,11 @@ def command(
         format=layout.format,
     )
     meter = None if values is None else IdentityMeter.from_file(values, words)
-    attacker = writer.decoder.attacker if writer and reader else None
-    if attacker is not None and attacker.name == reader:
+    sending = writer.decoder.server_attacker if writer and attacker else None
+    if sending is not None and sending.name == attacker:
         faults.say(
-            f"--reader {reader} sends new draws of the originals to a server: that is "
-            "one more release to it, and its losses add up"
+            f"--attacker {attacker} sends new draws of the originals to a server: that "
+            "is one more release to it, and its losses add up"
         )
     with progress.step("evaluating"):
         result = evaluation.evaluate(

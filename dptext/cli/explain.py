@@ -28,7 +28,7 @@ def command(
     Example: dptext explain "I love this small hotel in Paris."
     """
     from dptext import api
-    from dptext.report import explanation
+    from dptext.engine import explanation
 
     if text == "-":
         text = sys.stdin.read()

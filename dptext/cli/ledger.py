@@ -208,18 +208,19 @@ def _subject_table(subjects: Iterable[Mapping[str, Any]]) -> Any:
 def _recorded_tokens(files: Sequence[Path], ledger: str) -> list[tuple[str, str]]:
     """Return the names of released files with the entries that their reports name."""
     from dptext import streams
-    from dptext.report import document, exports
+    from dptext.report import document
+    from dptext.report.layout import SIDECAR, sidecar_path
 
     tokens = []
     for path in files:
-        report = exports.sidecar_path(path)
+        report = sidecar_path(path)
         try:
             data = streams.read_small(report, "report")
         except FileNotFoundError:
             missing = report if path.exists() else path
             raise UsageError(
                 f"{missing}: no such file; name released files with their reports "
-                f"({exports.SIDECAR}) beside them, or none to verify the ledger alone"
+                f"({SIDECAR}) beside them, or none to verify the ledger alone"
             ) from None
         recorded = document.decode(data, str(report)).run.recorded
         if recorded is None or recorded.ledger != ledger or recorded.entry is None:

@@ -127,9 +127,9 @@ def ngrams(
     Example: dptext lexicon ngrams news.jsonl --name news
     """
     from dptext import lexicons, progress
+    from dptext.attackers import ngrams as models
+    from dptext.attackers.training import PairCounts
     from dptext.evaluation.rows import read_texts
-    from dptext.readers import ngrams as models
-    from dptext.readers.training import PairCounts
 
     folder = models.folder_of(name)
     words = lexicons.find(lexicon, warn=faults.say)
@@ -177,7 +177,7 @@ def adapt(
     """
     from dptext import lexicons
     from dptext.evaluation import adapting, views
-    from dptext.evaluation.readers import PublicText
+    from dptext.evaluation.attackers import PublicText
 
     if language is not None and not from_text:
         raise UsageError(

@@ -67,7 +67,7 @@ DAILY = {
     "Measures": {
         "label": "Field for a classifier to predict (utility); repeatable.",
         "attribute": "Field for an attacker to predict; repeatable.",
-        "public_text": "Public text of the same kind, for one more reader.",
+        "public_text": "Public text of the same kind, for one more attacker.",
         "linkage": "Attack rows by the originals.",
         "identities": "Values that must not appear, such as names.",
     },
@@ -109,8 +109,8 @@ RARE = {
         "text!).",
     },
     "Guarantee": {
-        "reader_risk": "Most words that measured readers of whole texts find, as in "
-        "25%.",
+        "attacker_risk": "Most words that measured attackers of whole texts find, as "
+        "in 25%.",
         "decode": "Decoder, such as ngram, or none to write words as drawn. The "
         "guarantee is the same.",
         "keep_list": "File of public words and phrases, one per line, to copy without "
@@ -139,12 +139,12 @@ RARE = {
         "identities_field": "Field or column of --identities with the values. Default: "
         "text.",
         "masked_model": "Folder of a masked language model to attack with.",
-        "reader": "Add an attack by this reader: endpoint. It sends new draws of the "
-        "originals to the server of the decoder endpoint.",
+        "attacker": "Add an attack by this attacker: endpoint. It sends new draws of "
+        "the originals to the server of the decoder endpoint.",
         "public": "Public texts, one per line: the directions that privunit keeps, and "
         "measures of sentence vectors. Default: frequent words.",
-        "readers": "Attack new draws of the originals with readers of whole texts, or "
-        "leave that out.",
+        "attackers": "Attack new draws of the originals with attackers of whole texts, "
+        "or leave that out.",
     },
     "Output and report": {
         "in_place": "Replace the original files with their private versions. A file "
@@ -178,7 +178,7 @@ _LISTED = {
 _SHORT = {"field": "-f", "profile": "-p", "output": "-o", "jobs": "-j"}
 _SHORT |= {"quiet": "-q", "verbose": "-v"}
 _METAVARS = {
-    **dict.fromkeys(("risk", "reader_risk"), "SHARE"),
+    **dict.fromkeys(("risk", "attacker_risk"), "SHARE"),
     **dict.fromkeys(("out_dir", "masked_model"), "FOLDER"),
     **dict.fromkeys(("output", "quarantine", "keep_list", "mask_list"), "FILE"),
     **dict.fromkeys(("public_text", "public", "identities"), "FILE"),
@@ -457,7 +457,7 @@ class Changes:
 
     risk: Text = None
     epsilon: Epsilon = None
-    reader_risk: Text = None
+    attacker_risk: Text = None
     mechanism: Text = None
     decode: Text = None
     lexicon: Text = None
@@ -543,7 +543,7 @@ class Measured:
     alpha: Annotated[list[float] | None, Number(float, 0, 1)] = None
     encoder: Text = None
     masked_model: Text = None
-    reader: Text = None
+    attacker: Text = None
 
     def settings(self, **others: Any) -> EvaluationSettings:
         """Return the settings of an evaluation."""

@@ -258,7 +258,8 @@ def released(
 
 def _is_private(path: Path) -> bool:
     """Tell whether the public report beside a file belongs to this file."""
-    from dptext.report import document, exports
+    from dptext.checking import exports
+    from dptext.report import document
 
     try:
         export = exports.on_disk(path)
@@ -378,7 +379,7 @@ def _files(name: str, out_dir: str) -> list[Path]:
     Raises InputError for a folder that cannot be read, and for a link to one, which is
     not followed.
     """
-    from dptext.report.exports import SIDECAR
+    from dptext.report.layout import SIDECAR
 
     def refuse(error: OSError) -> None:
         raise InputError(f"{error.filename}: {error.strerror}; its files are not read")

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from dptext import streams
 from dptext.cli import outputs, screen
-from dptext.evaluation.readers import PublicText, read_by_halves
-from dptext.report import plan
+from dptext.engine import plan
+from dptext.evaluation.attackers import PublicText, read_by_halves
 
 if TYPE_CHECKING:
+    from dptext.engine.plan import Size
     from dptext.guarantees.statement import Statement
     from dptext.pipeline import Pipeline
-    from dptext.report.plan import Size
 
 
 def show(
@@ -33,8 +33,8 @@ def show(
 ) -> None:
     """Print a plan, with the statement of its run.
 
-    size is that of all inputs, None where it is not known. With a public text, a reader
-    counts one half of it and reads the other half.
+    size is that of all inputs, None where it is not known. With a public text, an
+    attacker counts one half of it and reads the other half.
     """
     from dptext import progress
 
@@ -46,7 +46,7 @@ def show(
             promise=promise,
             jobs=jobs,
             bayes_risk=bayes_risk,
-            read=() if found is None else (found.readers,),
+            read=() if found is None else (found.attackers,),
             written=() if found is None or not found.written else (found.written,),
         )
     result = replace(result, dropped=tuple(dropped), pseudonyms=tuple(pseudonyms))

@@ -24,15 +24,16 @@ def command(
     Example: dptext report tickets.private.jsonl --html report.html
     """
     from dptext import streams
-    from dptext.guarantees import policy
-    from dptext.report import document, exports, signatures, views
+    from dptext.checking import policy
+    from dptext.report import document, signatures, views
+    from dptext.report.layout import sidecar_path
 
     if schema:
         screen.deliver(document.schema(), as_json=True)
         return
     if file is None:
         raise UsageError("name an output or a report, as in: dptext report OUTPUT")
-    beside, name = exports.sidecar_path(file), str(file)
+    beside, name = sidecar_path(file), str(file)
     if beside.is_file():
         file, name = beside, str(beside)
     elif file.suffix != ".json":

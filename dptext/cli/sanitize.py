@@ -16,8 +16,8 @@ from dptext.cli.options import HIDDEN, Number, one_of
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
+    from dptext.engine.charging import Account
     from dptext.engine.job import Job
-    from dptext.engine.run import Account
     from dptext.guarantees.statement import Statement
     from dptext.pipeline import Pipeline
     from dptext.randomness import RunKey
@@ -58,7 +58,7 @@ class LedgerOptions:
         if self.ledger is None or self.subject is None or self.limit is None:
             yield None
             return
-        from dptext.engine.run import Account
+        from dptext.engine.charging import Account
         from dptext.ledger import Limit, open_ledger
 
         with open_ledger(self.ledger, create=True) as ledger:
@@ -74,8 +74,8 @@ class Trial:
     public_text: Annotated[
         options.Text,
         HIDDEN,
-        "Public text of the same kind, for one more reader, of --plan. Its fields are "
-        "those of --field.",
+        "Public text of the same kind, for one more attacker, of --plan. Its fields "
+        "are those of --field.",
     ] = None
     preview: Annotated[int | None, Number(int, 1, 1000)] = None
 
@@ -131,7 +131,7 @@ def command(
     warn = answer.warn
     if trial.plan:
         from dptext.cli import plan
-        from dptext.evaluation.readers import PublicText
+        from dptext.evaluation.attackers import PublicText
 
         recipe = profiles.load(changes.profile(profile), over)
         ready = pipeline.build(recipe, lexicons.find(recipe.lexicon, warn=warn))
@@ -251,13 +251,13 @@ def _promised(
     budget: LedgerOptions,
 ) -> Statement:
     """Return what a run with these options will promise."""
+    from dptext.engine import documents
     from dptext.guarantees.claims import SubjectLimit
-    from dptext.report import build
 
     limits = None
     if budget.subject is not None and budget.limit is not None:
         limits = SubjectLimit(budget.subject, budget.limit, budget.limit_delta or 0.0)
-    return build.promised(
+    return documents.promised(
         ready,
         "system" if keys.key_file is None else "key-file",
         identified=records.id is not None,

@@ -288,13 +288,13 @@ class Answer:
         identifying are the unchanged fields that identify people; advice as in
         `identifying.warning`.
         """
+        from dptext.engine import documents
         from dptext.engine.identifying import warning
-        from dptext.report import build
 
         if identifying:
             line = warning(identifying, advice)
             self._waiting[line] = self._said[line] = None
-        return build.with_warnings(document, [*self._said])
+        return documents.with_warnings(document, [*self._said])
 
     @contextlib.contextmanager
     def bar(self) -> Iterator[Counted | None]:

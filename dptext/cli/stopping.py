@@ -9,7 +9,7 @@ import typer
 from dptext.cli import parser
 
 if TYPE_CHECKING:
-    from dptext.report.contents import StopAtIdentifying
+    from dptext.checking.contents import StopAtIdentifying
 
 
 def inspection(
@@ -21,8 +21,8 @@ def inspection(
     """
     if fail_on is None:
         return None
-    from dptext.guarantees import policy
-    from dptext.report.contents import StopAtIdentifying
+    from dptext.checking import policy
+    from dptext.checking.contents import StopAtIdentifying
 
     configured = parser.find_configuration(context)
     accepted = policy.from_section(configured.policy, configured.shown)

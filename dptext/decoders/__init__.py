@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from dptext.models.server_use import ServerUse
-from dptext.readers import Reader
-from dptext.readers.channel import Channel
+from dptext.attackers import Attacker
+from dptext.attackers.channel import Channel
+from dptext.server_use import ServerUse
 from dptext.settings import Prepared
 from dptext.types import Cost, Ids, Lexicon, Released, ThirdParty
 
@@ -71,13 +71,13 @@ class Decoder(Prepared, ABC):
         return ""
 
     @property
-    def reader(self) -> Reader | None:
-        """Return the reader who attacks with the same model, as well as it can."""
+    def attacker(self) -> Attacker | None:
+        """Return the attacker who attacks with the same model, as well as it can."""
         return None
 
     @property
-    def attacker(self) -> Reader | None:
-        """Return the reader who sends draws to a third party, if this one does."""
+    def server_attacker(self) -> Attacker | None:
+        """Return the attacker who sends draws to a third party, if this one does."""
         return None
 
     @property

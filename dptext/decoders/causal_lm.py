@@ -18,14 +18,14 @@ import numpy as np
 from msgspec import Meta
 
 from dptext import decoders
+from dptext.attackers import pairs as topics
+from dptext.attackers.causal import SETTING, CausalAttacker, CausalModel, CausalReading
+from dptext.attackers.channel import Channel
+from dptext.attackers.ngrams import find_model
+from dptext.attackers.pairs import FLUENCY, PairAttacker
 from dptext.errors import UsageError
 from dptext.models import language
 from dptext.noise import unit
-from dptext.readers import pairs as topics
-from dptext.readers.causal import SETTING, CausalModel, CausalReader, CausalReading
-from dptext.readers.channel import Channel
-from dptext.readers.ngrams import find_model
-from dptext.readers.pairs import FLUENCY, PairReader
 from dptext.settings import digest_of_path
 from dptext.types import Floats, Ids, Released
 
@@ -71,26 +71,26 @@ class Params(decoders.Params):
         if self.ngrams:
             model = find_model(self.ngrams, channel)
             power = self.ngram_weight
-            pairs = PairReader(channel, model, weight=power, topic=topics.POWER)
+            pairs = PairAttacker(channel, model, weight=power, topic=topics.POWER)
             digests["ngrams"] = model.digest
         how = self.beam, self.candidates, self.weight, self.mode == "beam"
-        return CausalLm(self, CausalReader(channel, causal, pairs, *how), digests)
+        return CausalLm(self, CausalAttacker(channel, causal, pairs, *how), digests)
 
 
 class CausalLm(decoders.Decoder):
-    """A reader with a language model, and how it chooses."""
+    """An attacker with a language model, and how it chooses."""
 
     def __init__(
-        self, params: Params, reader: CausalReader, digests: Mapping[str, str]
+        self, params: Params, attacker: CausalAttacker, digests: Mapping[str, str]
     ) -> None:
-        self._params, self._reader, self._digests = params, reader, digests
-        vectors = np.asarray(reader.channel.lexicon.vectors, np.float64)
+        self._params, self._attacker, self._digests = params, attacker, digests
+        vectors = np.asarray(attacker.channel.lexicon.vectors, np.float64)
         self._directions = unit(vectors)
 
     @property
     def content(self) -> Mapping[str, str]:
         """Return the digests of the models and of the lists of delicate words."""
-        return {**self._digests, **self._reader.channel.lists}
+        return {**self._digests, **self._attacker.channel.lists}
 
     @property
     def note(self) -> str:
@@ -102,13 +102,13 @@ class CausalLm(decoders.Decoder):
         )
 
     @property
-    def reader(self) -> CausalReader:
-        """Return the reader with the same models."""
-        return self._reader.attacker()
+    def attacker(self) -> CausalAttacker:
+        """Return the attacker with the same models."""
+        return self._attacker.at_full_strength()
 
     def decode(self, released: Released) -> Ids:
         """Return the words to write: (n,)."""
-        reading = self._reader.read(released)
+        reading = self._attacker.read(released)
         if self._params.mode == "beam":
             return reading.best
         values = reading.likely
@@ -116,7 +116,7 @@ class CausalLm(decoders.Decoder):
             values = self._closeness(reading)
         writable = reading.writable & (reading.likely > 0)
         values = np.where(writable, values, -np.inf)
-        rows, fluency, pairs = reading.rows, self._params.fluency, self._reader.pairs
+        rows, fluency, pairs = reading.rows, self._params.fluency, self._attacker.pairs
         if self._params.mode == "mbr" and pairs is not None and fluency:
             words = pairs.closest_text(released, rows, values, fluency)
         else:

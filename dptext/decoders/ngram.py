@@ -4,7 +4,7 @@ mbr: of the likely inputs of drawn words the text with the largest expected clos
 (cosine) to what the words were, and with it the fluency of the model; posterior: the
 most probable input of each; viterbi: the likeliest text. Exact for the candidates of
 each word and for the gains of pairs as their table rounds them
-(dptext.readers.ngrams).
+(dptext.attackers.ngrams).
 Source: forward-backward and Viterbi algorithms (Rabiner 1989); decoding by least
 expected loss (Kumar and Byrne 2004), here with a prior for what is written.
 """
@@ -21,12 +21,12 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from dptext import decoders
+from dptext.attackers import kernel, ngrams
+from dptext.attackers import pairs as topics
+from dptext.attackers.channel import Channel
+from dptext.attackers.pairs import FLUENCY, PairAttacker, Weighed
+from dptext.attackers.posterior import by_word, summed
 from dptext.noise import unit
-from dptext.readers import kernel, ngrams
-from dptext.readers import pairs as topics
-from dptext.readers.channel import Channel
-from dptext.readers.pairs import FLUENCY, PairReader, Weighed
-from dptext.readers.posterior import by_word, summed
 from dptext.types import Ids, Lexicon, Released, Rows, Singles, Vectors
 
 # Words that are weighed at once.
@@ -97,29 +97,29 @@ class Params(decoders.Params):
         model = ngrams.find_model(self.model, channel)
         weights = self.candidates, self.weight, self.topic
         common = _COMMON if channel.policy.common else 0.0
-        reader = PairReader(channel, model, *weights, kept=_READ, common=common)
-        return Ngram(self, reader, model.digest)
+        attacker = PairAttacker(channel, model, *weights, kept=_READ, common=common)
+        return Ngram(self, attacker, model.digest)
 
 
 class Ngram(decoders.Decoder):
-    """A reader of pairs, and how it chooses."""
+    """An attacker of pairs, and how it chooses."""
 
-    def __init__(self, params: Params, reader: PairReader, digest: str) -> None:
-        self._params, self._reader, self._digest = params, reader, digest
-        vectors = reader.channel.lexicon.vectors
+    def __init__(self, params: Params, attacker: PairAttacker, digest: str) -> None:
+        self._params, self._attacker, self._digest = params, attacker, digest
+        vectors = attacker.channel.lexicon.vectors
         self._closeness = lru_cache(maxsize=_TABLES)(
-            lambda shown: _Closeness(reader.table(shown).rows, vectors)
+            lambda shown: _Closeness(attacker.table(shown).rows, vectors)
         )
 
     @property
     def content(self) -> Mapping[str, str]:
         """Return the digests of the model and of the lists of delicate words."""
-        return {"model": self._digest, **self._reader.channel.lists}
+        return {"model": self._digest, **self._attacker.channel.lists}
 
     @property
-    def reader(self) -> PairReader:
-        """Return the reader with the same model."""
-        return self._reader.attacker()
+    def attacker(self) -> PairAttacker:
+        """Return the attacker with the same model."""
+        return self._attacker.at_full_strength()
 
     def decode(self, released: Released) -> Ids:
         """Return the words to write: (n,)."""
@@ -132,9 +132,9 @@ class Ngram(decoders.Decoder):
         A text about other things has them from the floor: words that were drawn
         whatever stood there. A function of the draws, so that it is post-processing.
         """
-        neutral = self._reader.channel.neutral[written]
+        neutral = self._attacker.channel.neutral[written]
         positions = np.flatnonzero(neutral != written)
-        near = self._reader.nearness(released, positions)
+        near = self._attacker.nearness(released, positions)
         if near is None:
             return written
         strays = np.zeros(len(written), bool)
@@ -142,30 +142,30 @@ class Ngram(decoders.Decoder):
         return np.where(strays, neutral, written)
 
     def _chosen(self, released: Released) -> Ids:
-        mode, reader = self._params.mode, self._reader
+        mode, attacker = self._params.mode, self._attacker
         if mode == "viterbi":
-            return reader.best_path(released)
-        weighed = reader.weighed(released)
+            return attacker.best_path(released)
+        weighed = attacker.weighed(released)
         mbr = mode == "mbr"
-        values = self._expected(released, weighed) if mbr else reader.likely(weighed)
+        values = self._expected(released, weighed) if mbr else attacker.likely(weighed)
         values = np.where(weighed.writable, values, np.float32(-np.inf))
         # A word without any candidate that may be written is written as it was drawn.
         possible = np.asarray(weighed.writable.any(axis=0))
         rows, fluency = weighed.rows, self._params.fluency
         if mbr and fluency:
             chains = weighed.chains
-            written = reader.closest_text(released, rows, values, fluency, chains)
+            written = attacker.closest_text(released, rows, values, fluency, chains)
         else:
             written = rows[values.argmax(axis=0), np.arange(len(possible))]
         return np.where(possible, written, released.drawn)
 
     def _expected(self, released: Released, weighed: Weighed) -> Singles:
         """Return the expected closeness of each candidate: (k, n)."""
-        likely = self._reader.likely(weighed)
+        likely = self._attacker.likely(weighed)
         if (library := kernel.library) is not None:
             columns, weights = by_word(weighed.columns), by_word(likely)
             sums = np.empty(weights.shape, np.float32)
-            for shown, positions in self._reader.channel.groups(released):
+            for shown, positions in self._attacker.channel.groups(released):
                 closeness = self._closeness(shown)
                 closeness.compute(released.drawn[positions])
                 library.expected_closeness(
@@ -175,7 +175,7 @@ class Ngram(decoders.Decoder):
                 )
             return sums.T
         expected = np.empty_like(likely)
-        for shown, positions in self._reader.channel.groups(released):
+        for shown, positions in self._attacker.channel.groups(released):
             closeness = self._closeness(shown)
             for begin in range(0, len(positions), _BLOCK):
                 part = positions[begin : begin + _BLOCK]

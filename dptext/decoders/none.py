@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dptext import decoders
-from dptext.readers.channel import Channel
+from dptext.attackers.channel import Channel
 from dptext.types import Ids, Released
 
 

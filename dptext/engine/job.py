@@ -16,11 +16,11 @@ from dptext import formats, lexicons, metrics
 from dptext import pipeline as pipelines
 from dptext.engine.tally import Counted, Meters
 from dptext.errors import LexiconError, UsageError
-from dptext.models.server_use import ServerUse
 from dptext.pipeline import Pipeline
 from dptext.profile import Profile
 from dptext.pseudonyms import Pseudonyms
 from dptext.randomness import RunKey
+from dptext.server_use import ServerUse
 from dptext.types import Fault, Lexicon, Record, Selection, Verbatim
 
 # Called now and then with records and words done so far.

@@ -2,27 +2,21 @@
 
 A job is read, made private and written batch after batch: here, or by the processes of
 dptext.engine.pool, which give the same bytes. With a ledger, each record is charged to
-its subject before it is written: the loss if its texts are replaced as a whole, by the
-bound of the statement for texts with so many replaced words.
+its subject before it is written (dptext.engine.charging).
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import hmac
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
-from itertools import islice
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
-import msgspec
-
-from dptext import formats, settings
+from dptext import formats
+from dptext.engine import documents
 from dptext.engine.job import (
     Job,
     Progress,
@@ -34,26 +28,25 @@ from dptext.engine.job import (
     Written,
     pseudonym_function,
 )
+from dptext.engine.manifest import Manifest
 from dptext.engine.shuffled import Shuffled
-from dptext.engine.source import Source, find_subject, location
+from dptext.engine.source import Source, location
 from dptext.engine.survey import Fields, HeldBack, Language
 from dptext.engine.tally import BEGIN, Start, Tally
-from dptext.errors import InputError, OutputError, RefusedError, UsageError
-from dptext.guarantees.claims import SubjectLimit, TextLoss
+from dptext.errors import InputError
 from dptext.lexicons.public_rows import PublicRows
 from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
-from dptext.randomness import Randomness, RunKey
-from dptext.report import build, document, signatures
+from dptext.randomness import RunKey
+from dptext.report import document, signatures
 from dptext.report.document import Document
-from dptext.report.exports import SIDECAR
-from dptext.report.sections import Recorded
+from dptext.report.layout import SIDECAR
 from dptext.report.signatures import Key
 from dptext.streams.outputs import OutputFile, Quarantine, Release
-from dptext.types import Fault, Notion, Record, Strategy, Verbatim
+from dptext.types import Fault, Strategy, Verbatim
 
-if TYPE_CHECKING:
-    from dptext.ledger import Amount, Entry, Ledger, Limit
+if TYPE_CHECKING:  # runs without a ledger load nothing of it
+    from dptext.engine.charging import Account, Charging
 
 # Records of a batch that a third party is asked about.
 _ASKED = 256
@@ -125,165 +118,6 @@ class JobOutputs(NamedTuple):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
-    """A ledger and its rules for a run."""
-
-    ledger: Ledger
-    #: Field that names subjects.
-    subject: str
-    #: Most that each subject may lose.
-    limit: Limit
-
-
-@dataclass(frozen=True, slots=True)
-class Charging:
-    """Charges the records of one output before they are written."""
-
-    #: Entry of the ledger; None charges nobody.
-    entry: Entry | None = None
-    #: Field that names subjects.
-    subject: str = ""
-    bound: TextLoss = field(default_factory=TextLoss)
-    #: Delta of each replaced word.
-    delta: float = 0.0
-    #: Set if a key file makes draws repeatable: a second release of them costs nothing.
-    randomness: Randomness | None = None
-
-    def charge(self, batch: Sequence[Record], replaced: Iterable[int]) -> None:
-        """Charge a batch; replaced: number of replaced words of each text.
-
-        Raises RefusedError if a subject would lose more than its limit.
-        """
-        if self.entry is None:
-            return
-        from dptext.ledger import Charge
-
-        counts, charges, keyed = iter(replaced), [], self.randomness
-        for record in batch:
-            amount = self._amount(islice(counts, len(record.texts)))
-            if isinstance(record.rest, Verbatim):
-                continue
-            subject = find_subject(record, self.subject)
-            nonce = None if keyed is None else keyed.nonce(record)
-            charges.append(Charge(record.ordinal, subject, amount, nonce))
-        self.entry.reserve(each for each in charges if any(each.amount))
-
-    def leave(self) -> None:
-        """Note in the ledger that the output leaves now."""
-        if self.entry is not None:
-            self.entry.leave()
-
-    def _amount(self, replaced: Iterable[int]) -> Amount:
-        """Return the joint loss bound of texts by their counts of replaced words."""
-        from dptext.ledger import Amount
-
-        total, each = self.bound.total, self.bound.each
-        of_text = None if total is None else Amount.rounded_up(total).nats
-        of_word = None if each is None else Amount.rounded_up(each).nats
-        delta, lost = Amount.rounded_up(0.0, self.delta).delta, Amount(0, 0)
-        for words in map(int, replaced):
-            bounds = []
-            if of_text is not None:
-                bounds.append(of_text if words else 0)
-            if of_word is not None:
-                bounds.append(of_word * words)
-            lost = lost.plus(Amount(min(bounds), delta * words))
-        return lost
-
-
-_MANIFEST = ".dptext-manifest"
-_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
-
-
-class ManifestLine(msgspec.Struct, forbid_unknown_fields=True):
-    """A finished output."""
-
-    #: Path inside the folder.
-    output: str
-    sha256: str
-    #: Keyed digest of everything that decides its bytes.
-    work: str
-    #: Number of records of its input, faulty ones included.
-    read: int
-    #: Keyed digest of the other fields.
-    seal: str = ""
-
-
-class Manifest:
-    """The finished outputs of a folder: a hidden file in it, for its owner only.
-
-    A line holds the digest of one output, and a keyed digest of everything that decides
-    its bytes: the input, the settings and the number of records before it. Without the
-    key nobody can test a guess of an input, or forge a line.
-    """
-
-    def __init__(self, folder: Path, pipeline: Pipeline, key: RunKey) -> None:
-        self._folder, self._path = folder, folder / _MANIFEST
-        self._identity = pipeline.identity
-        purpose = b"dptext/manifest/"
-        self._key = hashlib.blake2b(purpose, key=key.secret, digest_size=32).digest()
-        self._lines: dict[str, ManifestLine] = {}
-        with contextlib.suppress(FileNotFoundError):
-            for data in self._path.read_bytes().splitlines():
-                with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
-                    line = msgspec.json.decode(data, type=ManifestLine)
-                    self._lines[line.output] = line
-
-    def work(self, job: Job, start: int) -> str:
-        """Return the keyed digest of everything that decides an output.
-
-        start: number of records of the run before it.
-        """
-        (source,) = job.inputs
-        name = Path(job.output or "").name
-        parts = (
-            settings.digest_of_path(source),
-            self._identity,
-            job.selection,
-            job.format,
-            job.on_error,
-            name,
-            start,
-        )
-        return self._keyed(msgspec.json.encode(parts, order="deterministic"))
-
-    def done(self, job: Job, work: str, beside: Path | None) -> int | None:
-        """Return the number of records of a finished output, None if it is not."""
-        line, output = self._lines.get(self._name(job)), Path(job.output or "")
-        if line is None or line.work != work or not output.is_file():
-            return None
-        sealed = hmac.compare_digest(self._seal(line).encode(), line.seal.encode())
-        if not sealed or settings.digest_of_path(output) != line.sha256:
-            return None
-        return line.read if beside is None or beside.is_file() else None
-
-    def add(self, job: Job, work: str, read: int, written: Written) -> None:
-        """Note a finished output; the line is on the disk when this returns."""
-        line = ManifestLine(self._name(job), written.sha256, work, read)
-        line.seal = self._seal(line)
-        self._lines[line.output] = line
-        try:
-            with open(os.open(self._path, _FLAGS, 0o600), "ab") as file:
-                # A line end first: a killed run may have left a part of a line.
-                file.write(b"\n" + msgspec.json.encode(line) + b"\n")
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            raise OutputError(f"{self._path}: {error.strerror}") from None
-
-    def _name(self, job: Job) -> str:
-        """Return the path of an output in the folder, escaped to UTF-8 for JSON."""
-        path = os.path.relpath(job.output or "", self._folder)
-        return os.fsencode(path).decode("utf-8", "backslashreplace")
-
-    def _seal(self, line: ManifestLine) -> str:
-        return self._keyed(msgspec.json.encode(msgspec.structs.replace(line, seal="")))
-
-    def _keyed(self, data: bytes) -> str:
-        return hashlib.blake2b(data, key=self._key, digest_size=32).hexdigest()
-
-
 class Run:
     """A pipeline, a key, and the counts of the jobs so far."""
 
@@ -315,7 +149,7 @@ class Run:
         self._account = account
         self.inspect = inspect
         self._public = PublicRows(pipeline.lexicon)
-        self._token: str | None = None
+        self._charged: Charging | None = None
         if key.origin != "system" and pipeline.decoder.note:
             # The user expects equal bytes from equal keys.
             warn(pipeline.decoder.note)
@@ -370,6 +204,7 @@ class Run:
         not go together.
         """
         with self._charging(opened.output.part) as charging:
+            self._charged = charging
             written = self._carry_out(job, opened, charging)
             if self.inspect is not None:
                 self.inspect(job, written, opened.output)
@@ -378,57 +213,22 @@ class Run:
                 opened.public.stream.write(signatures.sign(public, opened.key))
             yield written
             opened.release.complete()
-            charging.leave()
+            if charging is not None:
+                charging.leave()
             opened.release.commit()
 
-    @contextlib.contextmanager
-    def _charging(self, part: Path | None) -> Iterator[Charging]:
+    def _charging(self, part: Path | None) -> AbstractContextManager[Charging | None]:
         """Record an output in the ledger, if there is one, for a block.
 
         part: the hidden file of the unfinished output.
         """
-        account, pipeline = self._account, self.pipeline
-        if account is None:
-            yield Charging()
-            return
-        from dptext import ledger
+        if self._account is None:
+            return nullcontext()
+        return self._account.charging(self.pipeline, self.key, part)
 
-        promise = build.promised(pipeline, self.key.origin)
-        if promise.notion is Notion.NONE:
-            raise RefusedError(
-                "these settings have no guarantee, so a ledger cannot count losses; "
-                "choose others, or leave --ledger out"
-            )
-        if promise.strategy is Strategy.DATA_SET:
-            raise UsageError(
-                "strategy data-set: one draw stands for words of several subjects, so "
-                "a ledger cannot tell them apart; use token or record"
-            )
-        if promise.delta and not account.limit.delta:
-            raise UsageError(
-                f"the settings have a delta of {promise.delta:g} for each word, which "
-                "adds up, too: give --limit-delta, as in 1e-6"
-            )
-        # Draws sent to a third party have left, even if the output is discarded.
-        sent = pipeline.decoder.used is not None
-        repeatable = self.key.origin == "key-file"
-        with ledger.begin(
-            account.ledger,
-            account.limit,
-            field=account.subject,
-            settings=pipeline.identity,
-            parts=[] if part is None or sent else [part],
-        ) as entry:
-            self._token = entry.token
-            yield Charging(
-                entry=entry,
-                subject=account.subject,
-                bound=promise.text_loss,
-                delta=promise.delta,
-                randomness=pipeline.randomness(self.key) if repeatable else None,
-            )
-
-    def _carry_out(self, job: Job, opened: JobOutputs, charging: Charging) -> Written:
+    def _carry_out(
+        self, job: Job, opened: JobOutputs, charging: Charging | None
+    ) -> Written:
         """Read, make private and write all records of a job, and count them."""
         began, pipeline, tally = time.monotonic(), self.pipeline, self.tally
         before = pipeline.decoder.used
@@ -454,13 +254,13 @@ class Run:
                 tokenizer, pipeline.lexicon.name, self._warn, self._public
             )
             # A ledger is charged by records, and these are shuffled one by one.
-            parts = job.jobs > 1 and charging.entry is None and not job.shuffle
+            parts = job.jobs > 1 and charging is None and not job.shuffle
             tasks = self._looked_at(source.tasks(parts=parts), language, charging)
             results = self._done(tasks, job.jobs, stack, self._key_for(job))
             first = tally.records
             shown = stack.enter_context(self._progress())
             for task, done in results:
-                if before is None:
+                if charging is not None and before is None:
                     charging.charge(task.records, done.replaced)
                 _write(
                     writer=writer, fields=fields, task=task, done=done, source=source
@@ -512,13 +312,13 @@ class Run:
         return Shuffled(writer, self.pipeline, self.key) if job.shuffle else writer
 
     def _looked_at(
-        self, tasks: Iterable[Task], language: Language, charging: Charging
+        self, tasks: Iterable[Task], language: Language, charging: Charging | None
     ) -> Iterator[Task]:
         """Check the language of records, and charge those sent to a third party."""
         sent = self.pipeline.decoder.used is not None
         for task in tasks:
             language.look(task.records)
-            if sent and charging.entry is not None:
+            if sent and charging is not None:
                 charging.charge(task.records, self.pipeline.replaced(task.records))
                 charging.leave()
             yield task
@@ -561,13 +361,11 @@ class Run:
 
     def report(self, job: Job, written: Sequence[Written]) -> Document:
         """Return the internal report of the jobs so far."""
-        account, recorded = self._account, None
-        if account is not None:
-            limit = account.limit
-            limits = SubjectLimit(account.subject, limit.nats, limit.delta)
-            token = self._token if len(written) == 1 else None
-            recorded = Recorded(account.ledger.id, token, limits)
-        return build.finished(
+        recorded = None
+        if self._account is not None:
+            charged = self._charged if len(written) == 1 else None
+            recorded = self._account.recorded(charged)
+        return documents.finished(
             pipeline=self.pipeline,
             job=job,
             key=self.key,

@@ -3,7 +3,7 @@
 One half of the records is read by the pairs of the other; records that recur are in the
 same half (dptext.measures.independence). The lexicon itself is of all of them, so that
 only its word counts have seen what is read. Figures are kept beside the lexicon:
-reports and `--reader-risk` look them up there.
+reports and `--attacker-risk` look them up there.
 """
 
 from __future__ import annotations
@@ -18,9 +18,12 @@ from itertools import chain
 from pathlib import Path
 
 from dptext import pipeline, profile, progress
+from dptext.attackers import Attacker, ngrams
+from dptext.attackers.ngrams import Ngrams
+from dptext.attackers.pairs import SameKindAttacker
 from dptext.engine.tally import Tally
 from dptext.errors import UsageError
-from dptext.evaluation.readers import Halves, PublicText, count_texts, sample
+from dptext.evaluation.attackers import Halves, PublicText, count_texts, sample
 from dptext.lexicons import from_text, importing, store
 from dptext.lexicons.from_text import Texts, count_words, vectors_from_text
 from dptext.measures import calibrate, context_risk
@@ -32,13 +35,10 @@ from dptext.measures.context_risk import (
 )
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.readers import Reader, ngrams
-from dptext.readers.ngrams import Ngrams
-from dptext.readers.pairs import SameKindReader
 from dptext.tokens.regex import keys_of
 from dptext.types import Lexicon, Record
 
-# The risks at which readers are measured; words that are read at each, about.
+# The risks at which attackers are measured; words that are read at each, about.
 _RISKS = (0.1, 0.15, 0.2, 0.3)
 _SHOWN, _READ = 0.2, 20_000
 _ANY_EPSILON = 10.0  # where the mechanism does not matter
@@ -78,7 +78,7 @@ class AdaptationFigures:
     shipped: DecodingFigures | None
     #: Distortion after decoding by the pairs of the other half.
     adapted: DecodingFigures
-    #: Successes of a reader with the pairs of the other half.
+    #: Successes of an attacker with the pairs of the other half.
     reading: Reading
 
 
@@ -141,12 +141,12 @@ def make(
     other_pairs = other.model(1, {}, general)
     in_context, written = {}, {}
     for number, (risk, ready) in enumerate(pipelines.items()):
-        progress.share("what readers find", number / len(pipelines))
-        same_kind = SameKindReader.strongest(ready.channel, other_pairs)
-        readers = [*context_risk.available(ready)[:1], same_kind]
+        progress.share("what attackers find", number / len(pipelines))
+        same_kind = SameKindAttacker.strongest(ready.channel, other_pairs)
+        attackers = [*context_risk.available(ready)[:1], same_kind]
         digest = general.digest if general is not None else ""
         one = InContext(corpus, digest, (), PUBLIC_TEXT)
-        readings = _attack(ready, readers, read).result()
+        readings = _attack(ready, attackers, read).result()
         in_context[risk] = replace(one, readings=readings, counted=other.words)
         written[risk] = {
             decoder: replace(one, readings=(reading,))
@@ -176,11 +176,11 @@ def make(
     settings_of = profile.load("balanced", {"budget": {"risk": shown}}).settings()
     ngrams.save(pairs, pairs_folder)
     store.save(lexicon, folder)
-    figures: dict[str, dict[str, object]] = {"readers": {}, "written": {}}
+    figures: dict[str, dict[str, object]] = {"attackers": {}, "written": {}}
     rungs = {}
     for risk, ready in pipelines.items():
         key = context_risk.key_of(ready)
-        figures["readers"][key] = [asdict(in_context[risk])]
+        figures["attackers"][key] = [asdict(in_context[risk])]
         # The decoder of a run has all pairs: its key is known once they are stored.
         for decoder, one in written[risk].items():
             name = context_risk.written_key(_ready(lexicon, risk, name=decoder))
@@ -189,7 +189,7 @@ def make(
         rungs[f"{risk:g}"] = asdict(calibrate.Rung(epsilon, key, name))
     figures["ladders"] = {calibrate.ladder_key(settings_of, lexicon): rungs}
     text = json.dumps(figures, indent=1, sort_keys=True)
-    (folder / calibrate.READERS_FILE).write_text(f"{text}\n", encoding="utf-8")
+    (folder / calibrate.ATTACKERS_FILE).write_text(f"{text}\n", encoding="utf-8")
     return result
 
 
@@ -244,10 +244,10 @@ def _written(
 
 
 def _attack(
-    ready: Pipeline, readers: Sequence[Reader], read: Sequence[tuple[str, ...]]
+    ready: Pipeline, attackers: Sequence[Attacker], read: Sequence[tuple[str, ...]]
 ) -> ContextAttack:
     randomness = ready.randomness(RunKey.from_seed(0))
-    return context_risk.attack_records(ready, readers, [read], randomness)
+    return context_risk.attack_records(ready, attackers, [read], randomness)
 
 
 def _kept(ready: Pipeline, read: Sequence[tuple[str, ...]]) -> DecodingFigures:

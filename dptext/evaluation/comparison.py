@@ -29,7 +29,7 @@ import numpy as np
 from dptext import lexicons, pipeline, profile, progress, streams
 from dptext._version import __version__
 from dptext.decoders import none
-from dptext.engine import pool
+from dptext.engine import documents, pool
 from dptext.errors import (
     DptextError,
     InputError,
@@ -44,7 +44,6 @@ from dptext.measures import public
 from dptext.profile import Part
 from dptext.randomness import RunKey
 from dptext.registry import describe_failure
-from dptext.report import build
 from dptext.types import Lexicon, Record, Selection
 
 _EXAMPLES = 3
@@ -60,8 +59,8 @@ class Cell:
     level: str
     lexicon: str
     profile: str
-    #: Settings laid over the profile. Where a reader on a server attacks, the decoder
-    #: in them names the server and writes nothing.
+    #: Settings laid over the profile. Where an attacker on a server attacks, the
+    #: decoder in them names the server and writes nothing.
     over: dict[str, object]
     #: Decides its draws; None: another one each time.
     seed: int | None = None
@@ -271,7 +270,7 @@ def _evaluate_cell(cell: Cell, sample: Sample, settings: EvaluationSettings) -> 
     recipe = profile.load(cell.profile, cell.over)
     lexicon = lexicons.find(cell.lexicon)
     written = recipe
-    if settings.reader is not None:  # whose server the decoder names
+    if settings.attacker is not None:  # whose server the decoder names
         written = replace(recipe, decoder=Part("none", none.Params()))
     ready = writer = pipeline.build(written, lexicon)
     records = [Record(n, (text,), None) for n, text in enumerate(sample.texts)]
@@ -288,12 +287,12 @@ def _evaluate_cell(cell: Cell, sample: Sample, settings: EvaluationSettings) -> 
     seconds = time.perf_counter() - began
     unit = 1 if sys.platform == "darwin" else 1024
     megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
-    statement = build.promised(ready)
+    statement = documents.promised(ready)
     risk, _ = public.measure_risk(ready)
     texts = [record.texts for record in records]
     if not ready.channel.mechanism.has_log_probs:  # nothing to read by
-        settings = replace(settings, public_text=None, reader=None)
-    if settings.reader is not None:
+        settings = replace(settings, public_text=None, attacker=None)
+    if settings.attacker is not None:
         params = recipe.decoder.params.of_lexicon(lexicon)
         writer = replace(ready, decoder=params.prepare(ready.channel))
     pairs = map(Pair, texts, private, sample.values)

@@ -14,7 +14,7 @@ import msgspec
 from dptext._version import __version__
 from dptext.evaluation import OWNER
 from dptext.evaluation.comparison import CellRow
-from dptext.evaluation.views import ENDPOINT, readers_note
+from dptext.evaluation.views import ENDPOINT, attackers_note
 from dptext.measures.context_risk import ALL, CONTENT, RARE, SAME_KIND
 from dptext.report import figures, svg
 from dptext.report.blocks import (
@@ -79,9 +79,9 @@ class Figure(NamedTuple):
     column: Column = Column("")
 
 
-def _of_reader(name: str, reader: str, title: str) -> Iterator[Figure]:
-    """Yield the success of a reader by class of word."""
-    path = f"result.in_context.{reader}.classes"
+def _of_attacker(name: str, attacker: str, title: str) -> Iterator[Figure]:
+    """Yield the success of an attacker by class of word."""
+    path = f"result.in_context.{attacker}.classes"
     column = Column(title, share, full=1.0)
     yield Figure(name, f"{path}.{ALL}.success", _FIGURES, column)
     yield Figure(f"{name}_low", f"{path}.{ALL}.low")
@@ -127,8 +127,8 @@ _CSV = (
     Figure("s_w_by_chance", f"{_DENIABILITY}.s_w_by_chance", _CHANCE, _S_W),
     Figure("pp_by_chance", f"{_METRICS}.PP.by_chance", _CHANCE, Column("PP", share)),
     Figure("low_by_chance", f"{_METRICS}.LOW.by_chance", _CHANCE, Column("LOW", share)),
-    *_of_reader("reader", SAME_KIND, "reader of the kind"),
-    *_of_reader(ENDPOINT, ENDPOINT, "reader on a server"),
+    *_of_attacker("attacker", SAME_KIND, "attacker of the kind"),
+    *_of_attacker(ENDPOINT, ENDPOINT, "attacker on a server"),
     *_of_classifier("utility", "result.utility.0"),
     *_of_classifier("attack", "result.attribute_attacks.0"),
     Figure("trade_off", "result.trade_off"),
@@ -148,7 +148,7 @@ _LATEX = {
     "pp": "PP",
     "meaning": "CS",
     "low": "LOW",
-    "reader": "reader",
+    "attacker": "attacker",
     "utility": "utility",
     "utility_original": "(originals)",
     "attack": "attack",
@@ -183,7 +183,7 @@ def _at(value: Any, path: str) -> Any:
     for step in path.split("."):
         if isinstance(value, list | tuple):
             value = {str(n): item for n, item in enumerate(value)} | {
-                item.get("name", item.get("reader")): item for item in value
+                item.get("name", item.get("attacker")): item for item in value
             }
         if value is None:
             return None
@@ -269,7 +269,7 @@ def comparison(rows: Sequence[CellRow], originals: Sequence[str] = ()) -> Page:
         _table(_FIGURES, values, *figures.legend("risk", *KEPT)),
         _table(_CHANCE, values, *chance),
         _table(_LEARNED, learned, _ACCURACY),
-        *_whole_text_readers(done, values),
+        *_whole_text_attackers(done, values),
         Section("Curves", [*_charts(values)]),
         _table(_COST, values),
         Section(
@@ -297,25 +297,25 @@ def _table(title: str, values: Sequence[dict[str, Any]], *notes: str) -> Section
     return Section(title, (table, *paragraphs(*notes, kind="note")) if rows else ())
 
 
-def _whole_text_readers(
+def _whole_text_attackers(
     rows: Sequence[CellRow], values: Sequence[dict[str, Any]]
 ) -> Iterator[Section]:
-    """Yield the success of readers of whole texts by mechanism, if any was measured."""
+    """Yield the success of attackers of whole texts by mechanism, if measured."""
     results = [row.result for row in rows if row.result]
-    names = ("mechanism", "level", "reader")
+    names = ("mechanism", "level", "attacker")
     readings = [
-        (value["name"], value["level"], each.reader, each.success, each.assumes)
+        (value["name"], value["level"], each.attacker, each.success, each.assumes)
         for result, value in zip(results, values, strict=True)
         for each in result.in_context
     ]
     if readings:
         columns = [*map(Column, names), Column("success", share, full=1.0)]
         table = Table([*columns, Column("knowledge and cost")], readings)
-        note = readers_note(next((r.public_text for r in results), None))
+        note = attackers_note(next((r.public_text for r in results), None))
         note += (
             " A mechanism without an output distribution gives them nothing to read."
         )
-        yield Section("Readers of whole texts", (table, Paragraph(note, "note")))
+        yield Section("Attackers of whole texts", (table, Paragraph(note, "note")))
 
 
 def _charts(values: Sequence[dict[str, Any]]) -> Iterator[Chart]:

@@ -9,12 +9,14 @@ from pathlib import Path
 import numpy as np
 
 from dptext import lexicons
+from dptext.checking import exports
 from dptext.errors import UsageError
 from dptext.evaluation import rows
 from dptext.evaluation.shares import Law
 from dptext.lexicons import topics
-from dptext.report import document, exports
+from dptext.report import document
 from dptext.report.document import Document
+from dptext.report.layout import sidecar_path
 from dptext.tokens.whole_texts import SEPARATOR, TopicJoiner
 from dptext.types import Ints, Selection
 
@@ -50,10 +52,10 @@ def read(path: Path, fields: Sequence[str] = ()) -> ReleasedTopics:
     export = exports.on_disk(path)
     if export.report is None:
         raise UsageError(
-            f"{path}: there is no report {exports.sidecar_path(path).name} beside it, "
+            f"{path}: there is no report {sidecar_path(path).name} beside it, "
             "which states how topics were drawn"
         )
-    report = document.decode(export.report, str(exports.sidecar_path(path)))
+    report = document.decode(export.report, str(sidecar_path(path)))
     if report.output is None or report.output.sha256 != export.sha256:
         raise UsageError(f"{path}: not the file that its report describes")
     law = _law(report, path)

@@ -10,12 +10,14 @@ from pathlib import Path
 import numpy as np
 
 from dptext import models
+from dptext.attackers.channel import UnigramAttacker
+from dptext.attackers.pairs import SameKindAttacker
 from dptext.errors import UsageError
 from dptext.evaluation import OWNER, classify
+from dptext.evaluation.attackers import PublicText, count_pairs, text_hash
 from dptext.evaluation.classify import LabelTask
 from dptext.evaluation.identities import IdentitiesFound, IdentityMeter
 from dptext.evaluation.linkage import MOST, LinkageFigures, linkage
-from dptext.evaluation.readers import PublicText, count_pairs, text_hash
 from dptext.evaluation.rows import Pair, one_text
 from dptext.lexicons import topics
 from dptext.measures import context_risk
@@ -27,8 +29,6 @@ from dptext.metrics.similarity import ENCODER, Similarities
 from dptext.models import language
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.readers.channel import UnigramReader
-from dptext.readers.pairs import SameKindReader
 from dptext.tokens import kinds
 from dptext.tokens.policy import DROP, PERTURB, Policy
 from dptext.tokens.tokenizer import Tokenizer
@@ -75,11 +75,11 @@ class EvaluationSettings:
     encoder: str | None = None
     masked_model: str | None = None
     bayes: bool = True
-    #: Whether the readers attack that send nothing.
-    readers: bool = True
-    #: Name of one more reader, which may send released text.
-    reader: str | None = None
-    #: Public texts of the same kind; one more reader knows their pairs of words.
+    #: Whether the attackers attack that send nothing.
+    attackers: bool = True
+    #: Name of one more attacker, which may send released text.
+    attacker: str | None = None
+    #: Public texts of the same kind; one more attacker knows their pairs of words.
     public_text: PublicText | None = None
     #: Whether to measure linkage attacks.
     linkage: bool = False
@@ -271,15 +271,15 @@ class Attack:
 
 @dataclass(frozen=True, slots=True)
 class PublicTextUse:
-    """A public text as a reader counted it, and its overlap with private text."""
+    """A public text as an attacker counted it, and its overlap with private text."""
 
     file: str
     sha256: str
-    #: Words whose pairs the reader knows.
+    #: Words whose pairs the attacker knows.
     counted: int
     #: All private texts.
     texts: int
-    #: Those that recur in the public text, or nearly: no reader reads these.
+    #: Those that recur in the public text, or nearly: no attacker reads these.
     repeated: int
 
 
@@ -319,7 +319,7 @@ def evaluate(
 ) -> Result:
     """Evaluate a private version of texts; writer is its pipeline, if known.
 
-    key decides the draws that readers attack, None: fresh ones. identities looks for
+    key decides the draws that attackers get, None: fresh ones. identities looks for
     values that must not stand in the private texts. Texts are held in memory only for
     labels, attributes and the masked-word attack, and the first ones for linkage.
     """
@@ -340,7 +340,7 @@ def evaluate(
     policy = writer.profile.tokens if writer else Policy()
     meter = PairMeter(lexicon, settings.encoder, policy)
     word_attacks = _WordAttacks(writer if settings.bayes else None)
-    readers = _Readers(settings, writer, key or RunKey.fresh()) if writer else None
+    attackers = _Attackers(settings, writer, key or RunKey.fresh()) if writer else None
     hidden: list[HiddenWord] = []
     held: list[Pair] = []
     left = iter(pairs)
@@ -356,8 +356,8 @@ def evaluate(
             identities.add(batch)
         if settings.masked_model is not None:
             hidden += hidden_words(aligned)
-        if readers is not None:
-            readers.add([pair.before for pair in batch])
+        if attackers is not None:
+            attackers.add([pair.before for pair in batch])
     kept, model = meter.result(), settings.masked_model
     utility, attributes = tasks[: len(settings.labels)], tasks[len(settings.labels) :]
     trade_off, composite = _weigh(utility, attributes, kept, settings.alphas)
@@ -368,11 +368,11 @@ def evaluate(
         utility=tuple(utility),
         attribute_attacks=tuple(attributes),
         word_attacks=word_attacks.results(),
-        in_context=readers.readings() if readers else (),
+        in_context=attackers.readings() if attackers else (),
         masked_word=None if model is None else guess_masked(model, hidden),
         trade_off=trade_off,
         composite=composite,
-        public_text=readers.public_text_use() if readers else None,
+        public_text=attackers.public_text_use() if attackers else None,
         linkage=linkage(held, released_by),
         identities=identities.result() if identities else None,
     )
@@ -443,7 +443,7 @@ class _WordAttacks:
         if self._writer is not None:
             risk, _ = measure_risk(self._writer)
             predicted = risk.success if risk else None
-            right, assumes = self._right / words, UnigramReader.assumes
+            right, assumes = self._right / words, UnigramAttacker.assumes
             attacks.append(
                 Attack(
                     name="Bayes",
@@ -456,29 +456,29 @@ class _WordAttacks:
         return tuple(attacks)
 
 
-class _Readers:
-    """Let readers attack new draws of the originals, batch by batch.
+class _Attackers:
+    """Let attackers attack new draws of the originals, batch by batch.
 
-    Texts that recur in the public text, nearly at least, are left out: one reader has
+    Texts that recur in the public text, nearly at least, are left out: one attacker has
     counted them.
     """
 
     def __init__(
         self, settings: EvaluationSettings, writer: Pipeline, key: RunKey
     ) -> None:
-        readers = context_risk.available(writer) if settings.readers else []
-        if settings.reader not in (None, *(each.name for each in readers)):
-            readers.append(context_risk.named(writer, str(settings.reader)))
+        attackers = context_risk.available(writer) if settings.attackers else []
+        if settings.attacker not in (None, *(each.name for each in attackers)):
+            attackers.append(context_risk.named(writer, str(settings.attacker)))
         self._public, self._counted = settings.public_text, 0
         self._occurring: frozenset[int] = frozenset()
         self._recurring = Recurring()
         if self._public is not None:
             model, self._counted = count_pairs(writer, self._public, self._public.texts)
-            readers.append(SameKindReader.strongest(writer.channel, model))
+            attackers.append(SameKindAttacker.strongest(writer.channel, model))
             self._occurring = self._public.hashes()
             self._recurring = self._public.recurring()
-        # Drawing anew costs as much as the run did: only where readers attack.
-        self.attack = ContextAttack(writer, readers, written=bool(readers))
+        # Drawing anew costs as much as the run did: only where attackers attack.
+        self.attack = ContextAttack(writer, attackers, written=bool(attackers))
         self._randomness = writer.randomness(key)
         self._records = self._texts = self._repeated = 0
 

@@ -298,9 +298,9 @@ def _kept(
     size: int,
     original: float,
 ) -> Iterable[Kept]:
-    """Yield what a reader of topics knows of the labels, exactly, at each epsilon.
+    """Yield what an attacker of topics knows of the labels, exactly, at each epsilon.
 
-    The reader has public texts with labels and knows the law of the draws.
+    The attacker has public texts with labels and knows the law of the draws.
     """
     if public.labels is None:
         return

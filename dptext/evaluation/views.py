@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from dptext.attackers.endpoint import EndpointAttacker
 from dptext.evaluation.adapting import AdaptationFigures
 from dptext.evaluation.classify import LabelTask
 from dptext.evaluation.identity_views import identities_section
@@ -15,7 +16,6 @@ from dptext.measures.context_risk import (
     SAME_KIND,
     Reading,
 )
-from dptext.readers.endpoint import EndpointReader
 from dptext.report import figures
 from dptext.report.blocks import (
     Cell,
@@ -31,7 +31,7 @@ from dptext.report.blocks import (
 from dptext.report.figures import between, count, score, share, short
 from dptext.report.views import deniability, metrics
 
-ENDPOINT = EndpointReader.name
+ENDPOINT = EndpointAttacker.name
 _ATTACKS = {
     "layout": "layout alone",
     "law": "law of the draws",
@@ -82,7 +82,7 @@ def evaluation(result: Result) -> Page:
         ]
         sections.append(Section("Attacks on words", (Table(columns, attacks),)))
     if result.in_context:
-        sections.append(_readers(result.in_context, result.public_text))
+        sections.append(_attackers(result.in_context, result.public_text))
     if result.linkage:
         sections.append(_linkage(result.linkage))
     if result.composite or result.trade_off is not None:
@@ -190,16 +190,16 @@ def _tasks(title: str, tasks: Sequence[LabelTask]) -> Iterator[Section]:
     yield Section(title, (table, note))
 
 
-def _readers(readings: Sequence[Reading], known: PublicTextUse | None) -> Section:
+def _attackers(readings: Sequence[Reading], known: PublicTextUse | None) -> Section:
     readings = sorted(readings, key=lambda each: -each.success)
-    about = "; ".join(f"{each.reader}: {each.assumes}" for each in readings)
-    tables = (readers_table(reading) for reading in readings)
-    note = Paragraph(f"{readers_note(known)} {about}.", "note")
+    about = "; ".join(f"{each.attacker}: {each.assumes}" for each in readings)
+    tables = (attackers_table(reading) for reading in readings)
+    note = Paragraph(f"{attackers_note(known)} {about}.", "note")
     return Section("What attackers find", (*tables, note))
 
 
-def readers_note(known: PublicTextUse | None) -> str:
-    """Explain the knowledge of readers, with the counts of the same-kind reader."""
+def attackers_note(known: PublicTextUse | None) -> str:
+    """Explain the knowledge of attackers, with the counts of the same-kind attacker."""
     note = (
         "Attackers see whole texts, drawn anew from the originals with the same "
         "settings. They find at least this much."
@@ -219,14 +219,14 @@ def repeated_share(known: PublicTextUse) -> str:
     return (
         f"{count(known.repeated)} of {count(known.texts)} private texts {verb} in "
         f"{known.file}, word for word or nearly so: anyone with that file knows them, "
-        "so no reader was measured on them"
+        "so no attacker was measured on them"
     )
 
 
-def readers_table(reading: Reading) -> Table:
+def attackers_table(reading: Reading) -> Table:
     """Show the success of an attacker by class of word."""
-    named = f"words guessed by {reading.reader}"
-    if reading.reader == AS_WRITTEN:
+    named = f"words guessed by {reading.attacker}"
+    if reading.attacker == AS_WRITTEN:
         named = "words unchanged as written"
     return Table(
         [
@@ -268,8 +268,8 @@ def adapted(result: AdaptationFigures) -> Page:
         [
             Section(f"What decoding gains, at {risk}", (table, *notes)),
             Section(
-                f"What the reader of the kind finds, at {risk}",
-                (readers_table(result.reading), Paragraph(AT_LEAST, "note")),
+                f"What the attacker of the kind finds, at {risk}",
+                (attackers_table(result.reading), Paragraph(AT_LEAST, "note")),
             ),
         ],
         lead=(*lead, "Measured on one half of the text, with the other half."),

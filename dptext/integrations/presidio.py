@@ -15,7 +15,7 @@ from dptext.errors import MissingExtra
 from dptext.types import Record, Selection
 
 if TYPE_CHECKING:
-    from dptext.report.document import Document
+    from dptext.report.notebook import Report
 
 try:
     from presidio_anonymizer.entities import InvalidParamError
@@ -54,7 +54,7 @@ class Run:
             tally.count(private)
         return private.texts[0][0]
 
-    def report(self) -> Document:
+    def report(self) -> Report:
         """Return the internal report of all spans so far: its texts are spans."""
         with self._lock:
             return self._call.report(Selection(), finder="Presidio")

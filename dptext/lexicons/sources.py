@@ -356,7 +356,7 @@ def _looks_like_text(stream: io.BufferedReader, dimensions: int) -> bool:
     return not numbers.translate(None, _OF_NUMBERS) if numbers else bool(feed)
 
 
-_READERS = read_lines, read_word2vec, read_fasttext, read_npz
+_ATTACKERS = read_lines, read_word2vec, read_fasttext, read_npz
 
 
 def read(path: Path, format: str | None, limit: int | None) -> tuple[RawVectors, str]:
@@ -368,7 +368,7 @@ def read(path: Path, format: str | None, limit: int | None) -> tuple[RawVectors,
         raise UsageError(msg)
     with open_packed(path) as stream:
         format = format or _detect(path, stream)
-        read_format = _READERS[FORMATS.index(format)]
+        read_format = _ATTACKERS[FORMATS.index(format)]
         return read_format(stream, location, limit=limit), format
 
 

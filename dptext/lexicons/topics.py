@@ -49,7 +49,7 @@ class Kept:
     epsilon: float
     #: Accuracy on originals, by a classifier that was trained on originals.
     original: Share
-    #: Accuracy on drawn topics, of a reader that knows the distribution of draws.
+    #: Accuracy on drawn topics, of an attacker that knows the distribution of draws.
     private: Share
     #: Accuracy without any text: the share of the commonest label.
     chance: Share

@@ -20,7 +20,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import models
 from dptext.errors import UsageError
 from dptext.randomness import RandomBits
 from dptext.settings import Prepared
@@ -235,6 +234,8 @@ class OnDevice:
 
     def __init__(self, vectors: NDArray[np.float32], size: int, device: str) -> None:
         """Copy the words there. Raises UsageError without torch or the device."""
+        from dptext import models  # a search on the processor needs none
+
         self._torch = models.package("torch", "the setting mapping.device", "semantic")
         # The slack is for float32: shorter formats such as TF32 have larger errors.
         self._torch.set_float32_matmul_precision("highest")

@@ -1,1 +1,1 @@
-"""Measures by public data: best guesses, readers of texts, N_w and S_w, calibration."""
+"""Measures by public data: best guesses, attackers, N_w and S_w, calibration."""

@@ -10,6 +10,7 @@ the others (dptext.measures.sampled_risk). Mechanisms are compared by it
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated
 
 import numpy as np
@@ -251,8 +252,12 @@ def _words_of_a_form(lexicon: Lexicon, policy: Policy) -> list[int]:
     return rows
 
 
+# One run asks for the same prior several times, and a vocabulary is long.
+@lru_cache(maxsize=2)
 def prior_of_replaced(lexicon: Lexicon, policy: Policy) -> Floats:
     """Return the unigram prior over V given that a word is replaced: (V,), sums to 1.
+
+    The array is shared by all callers and cannot be written to.
 
     Stop words, common words, words of classes, numbers and words of lists that are
     copied, masked, left out or drawn afresh are no secret, so an attacker knows that a
@@ -269,7 +274,7 @@ def prior_of_replaced(lexicon: Lexicon, policy: Policy) -> Floats:
         prior[common.kinds_of_rows(lexicon, policy.classes) > 0] = 0.0
     if policy.number != "perturb":
         prior[numbers.rows(lexicon)] = 0.0
-    if policy.listed:
+    if policy.keep or policy.mask:
         spans = Spans(policy)
         named = [row for row, w in enumerate(lexicon.words) if spans.keeps_or_masks(w)]
         prior[named] = 0.0
@@ -280,4 +285,5 @@ def prior_of_replaced(lexicon: Lexicon, policy: Policy) -> Floats:
         msg = f"lexicon {lexicon.name}: no word is left to replace under this policy"
         raise UsageError(msg)
     prior /= total
+    prior.setflags(write=False)
     return prior

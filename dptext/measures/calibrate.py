@@ -14,8 +14,8 @@ half the rate at which the limits are wrong.
 An epsilon that was kept is only a proposal: the success at it is measured anew, and
 where that is above the target the search is made again.
 
-A risk is chosen for the success of a reader by the ladder of the settings: the risks
-at which readers were measured with them.
+A risk is chosen for the success of an attacker by the ladder of the settings: the risks
+at which attackers were measured with them.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ import msgspec
 import numpy as np
 
 from dptext import cache
+from dptext.attackers import ngrams
 from dptext.errors import LexiconError, UsageError
 from dptext.lexicons import store
 from dptext.measures import bayes_risk, sampled_risk
 from dptext.measures.sampled_risk import Wins, sampled_games, wins_of_points
 from dptext.mechanisms import Mechanism, RiskEstimate
-from dptext.readers import ngrams
 from dptext.types import Floats, Ints, Lexicon
 
 Success = Callable[[float], float]
@@ -60,12 +60,12 @@ _EXACT = 2048
 # An estimate is corrected so many times; nearer to the target than this is enough.
 _TURNS, _ENOUGH = 4, 1e-3
 _GRID = np.geomspace(1e-2, 400.0, 60)
-# Figures of readers on public corpora lie in JSON: `readers` and `written` by all that
-# decides them (dptext.measures.context_risk), and `ladders`, which say for the settings
-# of a profile, all but its budget and decoder, at which risks there are such figures.
-# Those of the built-in lexicon ship (python -m tools.readers), an adapted one has its
-# own beside it.
-READERS_FILE = "readers.json"
+# Figures of attackers on public corpora lie in JSON: `attackers` and `written` by all
+# that decides them (dptext.measures.context_risk), and `ladders`, which say for the
+# settings of a profile, all but its budget and decoder, at which risks there are such
+# figures. Those of the built-in lexicon ship (python -m tools.attackers), an adapted
+# one has its own beside it.
+ATTACKERS_FILE = "attackers.json"
 
 
 def crossing_near(success: Success, target: float, point: float, top: float) -> float:
@@ -373,38 +373,38 @@ def _by_estimate(
 class Rung:
     """A measured risk of a ladder: its epsilon, and the keys of its figures.
 
-    readers is the key in `readers`; written, with the decoder of the profile, the one
-    in `written`.
+    attackers is the key in `attackers`; written, with the decoder of the profile, the
+    one in `written`.
     """
 
     epsilon: float
-    readers: str
+    attackers: str
     written: str
 
 
-def shipped_readers() -> Path:
+def shipped_attackers() -> Path:
     """Return the file of figures that ship."""
-    return cache.shipped_file().with_name(READERS_FILE)
+    return cache.shipped_file().with_name(ATTACKERS_FILE)
 
 
-def reader_figures(lexicon: Lexicon, part: str, key: str) -> Any:
+def attacker_figures(lexicon: Lexicon, part: str, key: str) -> Any:
     """Look a key up in the figures that ship, then in those beside the lexicon.
 
     The latter are of the lexicon together with the pairs of words it was made with, and
     of no others that may bear their names.
     """
-    for path in (shipped_readers(), *_readers_files(lexicon)):
+    for path in (shipped_attackers(), *_attackers_files(lexicon)):
         known = (cache.shipped_entry(path, part) or {}).get(key)
         if known is not None:
             return known
     return None
 
 
-def _readers_files(lexicon: Lexicon) -> Iterator[Path]:
+def _attackers_files(lexicon: Lexicon) -> Iterator[Path]:
     """Give the files of figures beside a lexicon, whatever it is called here."""
     folder = store.user_folder()
     for each in sorted(folder.iterdir()) if folder.is_dir() else ():
-        path = each / READERS_FILE
+        path = each / ATTACKERS_FILE
         if path.is_file() and store.is_name(each.name):
             with contextlib.suppress(LexiconError):
                 if store.read_meta(each).digest == lexicon.digest:
@@ -423,7 +423,7 @@ def rungs(lexicon: Lexicon, key: str) -> dict[float, Rung]:
 
     Figures that another version of dptext kept beside a lexicon count as not measured.
     """
-    found = reader_figures(lexicon, "ladders", key) or {}
+    found = attacker_figures(lexicon, "ladders", key) or {}
     try:
         return msgspec.convert(found, dict[float, Rung], strict=False)
     except msgspec.ValidationError:
@@ -431,26 +431,26 @@ def rungs(lexicon: Lexicon, key: str) -> dict[float, Rung]:
 
 
 def risk_for(settings: Mapping[str, object], lexicon: Lexicon, target: float) -> float:
-    """Return the largest measured risk at which readers find at most target.
+    """Return the largest measured risk at which attackers find at most target.
 
     The strongest one counts, by the upper limit, over all kinds of text. Raises
     UsageError where nothing was measured with these settings, or it finds more.
     """
     measured = {}
     for risk, rung in rungs(lexicon, ladder_key(settings, lexicon)).items():
-        corpora = reader_figures(lexicon, "readers", rung.readers) or []
+        corpora = attacker_figures(lexicon, "attackers", rung.attackers) or []
         highs = [r["classes"][0]["high"] for each in corpora for r in each["readings"]]
         if highs:
             measured[risk] = max(highs)
     if not measured:
         raise UsageError(
-            "reader-risk: no reader was measured with these settings and lexicon "
+            "attacker-risk: no attacker was measured with these settings and lexicon "
             f"{lexicon.name!r}; use dptext calibrate --public-text, or give a risk"
         )
     met = [risk for risk, high in measured.items() if high <= target]
     if not met:
         raise UsageError(
-            f"reader-risk {target:.2%}: at the smallest measured risk readers find up "
-            f"to {measured[min(measured)]:.2%}; give a larger share, or a risk"
+            f"attacker-risk {target:.2%}: at the smallest measured risk attackers find "
+            f"up to {measured[min(measured)]:.2%}; give a larger share, or a risk"
         )
     return max(met)

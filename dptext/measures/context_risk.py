@@ -1,18 +1,18 @@
 """Risk in context: how often attackers find words of texts, from new draws of them.
 
 The attacker who reads nothing takes each written word as it stands (`AS_WRITTEN`): the
-words are drawn and decoded anew, as a run writes them. A reader knows the mechanism, a
-public language model and all that is released of a text, and guesses each word. It
+words are drawn and decoded anew, as a run writes them. An attacker knows the mechanism,
+a public language model and all that is released of a text, and guesses each word. It
 reads the draws, as an attacker who decodes finds no more in the written words
-(docs/guarantees.md, 6). Words outside the vocabulary are not attacked. A better reader
-finds more: a figure is a lower limit.
+(docs/guarantees.md, 6). Words outside the vocabulary are not attacked. A better
+attacker finds more: a figure is a lower limit.
 
 Figures of public corpora are looked up by all that decides them: mechanism, lexicon,
 epsilon and which words are replaced, and for written words the decoder. Those of the
 built-in lexicon ship; an adapted lexicon keeps its own beside its data. Other settings
 have none: `dptext evaluate` measures them on one's own texts. A ladder says which of
 these figures belong to one profile at several risks. It gives an epsilon for the share
-that a reader finds (`--reader-risk`), and for a risk between two measured ones the
+that an attacker finds (`--attacker-risk`), and for a risk between two measured ones the
 figures of the smaller one, as a lower limit.
 """
 
@@ -28,6 +28,10 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from dptext import cache
+from dptext.attackers import Attacker, ngrams
+from dptext.attackers.channel import ALONE as ALONE
+from dptext.attackers.channel import UnigramAttacker
+from dptext.attackers.pairs import PairAttacker, SameKindAttacker
 from dptext.errors import UsageError
 from dptext.guarantees import binomial
 from dptext.lexicons.word_classes import SPECIAL, classes_of_lexicon
@@ -35,10 +39,6 @@ from dptext.measures import calibrate
 from dptext.measures.bayes_risk import Share
 from dptext.measures.independence import Units, totals
 from dptext.measures.sampled_risk import BAND_NAMES, frequency_bands
-from dptext.readers import Reader, ngrams
-from dptext.readers.channel import ALONE as ALONE
-from dptext.readers.channel import UnigramReader
-from dptext.readers.pairs import PairReader, SameKindReader
 from dptext.tokens.language_data import stop_words
 from dptext.types import Ids, Ints, Lexicon, Record, Rows, Words
 
@@ -52,7 +52,7 @@ ALL, CONTENT, RARE = "all words", "content words", BAND_NAMES[-1]
 # Those of special categories of personal data (dptext.lexicons.word_classes).
 SPECIAL_WORDS = "words of special categories"
 CATEGORIES = {each: f"words of {each}" for each in SPECIAL}
-SAME_KIND = SameKindReader.name
+SAME_KIND = SameKindAttacker.name
 # The attacker who takes each written word for the original.
 AS_WRITTEN = "as written"
 _TAKES = "takes each written word as it stands; knows nothing and reads no context"
@@ -89,12 +89,12 @@ class Success:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What one reader finds: of all words and by class (`word_classes`).
+    """What one attacker finds: of all words and by class (`word_classes`).
 
-    Content words are all but stop words. assumes describes the reader's knowledge.
+    Content words are all but stop words. assumes describes the attacker's knowledge.
     """
 
-    reader: str
+    attacker: str
     assumes: str
     texts: Count
     classes: tuple[Success, ...]
@@ -140,9 +140,9 @@ class ContextAttack:
     """
 
     def __init__(
-        self, pipeline: Pipeline, readers: Sequence[Reader], *, written: bool = True
+        self, pipeline: Pipeline, attackers: Sequence[Attacker], *, written: bool = True
     ) -> None:
-        self._pipeline, self._readers = pipeline, readers
+        self._pipeline, self._attackers = pipeline, attackers
         self._classes = word_classes(pipeline.lexicon)
         # A third party writes other words each time, and is sent nothing for a figure.
         is_local = pipeline.decoder.used is None and not pipeline.rewrites
@@ -151,11 +151,11 @@ class ContextAttack:
         self._units, self._texts = Units(), 0
         self._words: list[Ints] = []
         self._unchanged: list[Ints] = []
-        self._right: list[list[Ints]] = [[] for _ in readers]
+        self._right: list[list[Ints]] = [[] for _ in attackers]
 
     def add(self, records: Sequence[Record], randomness: Randomness) -> None:
         """Attack the texts of a batch of records."""
-        if not self._readers and not self._writes:
+        if not self._attackers and not self._writes:
             return
         words, drawn, eps, bits = self._pipeline.draws(records, randomness)
         if not len(words.ids):
@@ -173,8 +173,8 @@ class ContextAttack:
             unchanged = self._count(words, joined.written, *records_of_words)
             self._unchanged.append(unchanged)
         released = self._pipeline.released(words, drawn, eps)
-        for reader, right in zip(self._readers, self._right, strict=True):
-            guess = reader.guess(released)
+        for attacker, right in zip(self._attackers, self._right, strict=True):
+            guess = attacker.guess(released)
             right.append(self._count(words, guess, *records_of_words))
 
     def _count(self, words: Words, guess: Ids, records: Ints, size: int) -> Ints:
@@ -187,10 +187,10 @@ class ContextAttack:
         return np.stack(columns, axis=1)
 
     def result(self) -> tuple[Reading, ...]:
-        """Return the success of each reader; nothing without words."""
+        """Return the success of each attacker; nothing without words."""
         readings = [
-            self._reading(reader.name, reader.assumes, parts)
-            for reader, parts in zip(self._readers, self._right, strict=True)
+            self._reading(attacker.name, attacker.assumes, parts)
+            for attacker, parts in zip(self._attackers, self._right, strict=True)
         ]
         return tuple(each for each in readings if each is not None)
 
@@ -241,22 +241,22 @@ def success(name: str, right: Rows, words: Rows) -> Success:
 
 def measure(
     pipeline: Pipeline,
-    readers: Sequence[Reader],
+    attackers: Sequence[Attacker],
     records: Iterable[Sequence[tuple[str, ...]]],
     randomness: Randomness,
 ) -> tuple[Reading, ...]:
-    """Let readers attack batches of records, each the texts of its fields."""
-    return attack_records(pipeline, readers, records, randomness).result()
+    """Let attackers attack batches of records, each the texts of its fields."""
+    return attack_records(pipeline, attackers, records, randomness).result()
 
 
 def attack_records(
     pipeline: Pipeline,
-    readers: Sequence[Reader],
+    attackers: Sequence[Attacker],
     records: Iterable[Sequence[tuple[str, ...]]],
     randomness: Randomness,
 ) -> ContextAttack:
     """Attack batches of records, each the texts of its fields."""
-    attack, number = ContextAttack(pipeline, readers), 0
+    attack, number = ContextAttack(pipeline, attackers), 0
     for batch in records:
         numbered = [Record(number + n, texts, None) for n, texts in enumerate(batch)]
         attack.add(numbered, randomness)
@@ -281,7 +281,7 @@ class ClassifierFigures:
 
 @dataclass(frozen=True, slots=True)
 class InContext:
-    """Success of readers, and accuracy of classifiers, on a public corpus."""
+    """Success of attackers, and accuracy of classifiers, on a public corpus."""
 
     corpus: str
     #: Digest of the n-gram model that ships.
@@ -289,48 +289,49 @@ class InContext:
     readings: tuple[Reading, ...]
     #: The kind of the texts, as in "reviews".
     kind: str = ""
-    #: Number of other words of that kind whose pairs the reader `same-kind` knows.
+    #: Number of other words of that kind whose pairs the attacker `same-kind` knows.
     counted: Count = 0
     #: For texts as they are written, after decoding.
     learned: tuple[ClassifierFigures, ...] = ()
 
 
-def available(pipeline: Pipeline) -> list[Reader]:
-    """Return the readers that there are for a pipeline: none without a channel.
+def available(pipeline: Pipeline) -> list[Attacker]:
+    """Return the attackers that there are for a pipeline: none without a channel.
 
     The one who sees a word alone, the one with the n-gram model that ships where it
-    fits the lexicon, and that of the decoder, which may know more. The reader who sends
-    draws to a third party is not among them: `named` gives it.
+    fits the lexicon, and that of the decoder, which may know more. The attacker who
+    sends draws to a third party is not among them: `named` gives it.
     """
     channel = pipeline.channel
     if not channel.mechanism.has_log_probs:
         return []
-    readers: list[Reader] = [UnigramReader(channel)]
-    theirs = pipeline.decoder.reader
-    if theirs is None or theirs.name != PairReader.name:
+    attackers: list[Attacker] = [UnigramAttacker(channel)]
+    theirs = pipeline.decoder.attacker
+    if theirs is None or theirs.name != PairAttacker.name:
         model = ngrams.shipped(channel)
         if model is not None:
-            readers.append(PairReader.strongest(channel, model))
-    return readers if theirs is None else [*readers, theirs]
+            attackers.append(PairAttacker.strongest(channel, model))
+    return attackers if theirs is None else [*attackers, theirs]
 
 
-def named(pipeline: Pipeline, name: str) -> Reader:
-    """Return a reader by its name. Raises UsageError where it is not available."""
-    readers, attacker = available(pipeline), pipeline.decoder.attacker
-    readers += [] if attacker is None else [attacker]
-    for reader in readers:
-        if reader.name == name:
-            return reader
-    names = ", ".join(reader.name for reader in readers)
+def named(pipeline: Pipeline, name: str) -> Attacker:
+    """Return an attacker by its name. Raises UsageError where it is not available."""
+    attackers, on_server = available(pipeline), pipeline.decoder.server_attacker
+    if on_server is not None:
+        attackers.append(on_server)
+    for attacker in attackers:
+        if attacker.name == name:
+            return attacker
+    names = ", ".join(attacker.name for attacker in attackers)
     known = f"known: {names}" if names else "their output distribution is not known"
     raise UsageError(
-        f"no reader named {name!r} for these settings; {known} (the reader of a "
+        f"no attacker named {name!r} for these settings; {known} (the attacker of a "
         "decoder: --decode NAME with its settings)"
     )
 
 
 def key_of(pipeline: Pipeline) -> str:
-    """Return the name under which the figures of readers are kept for a pipeline."""
+    """Return the name under which the figures of attackers are kept for a pipeline."""
     return cache.key_of("in context", 1, *_drawn_by(pipeline))
 
 
@@ -356,8 +357,8 @@ def _drawn_by(pipeline: Pipeline) -> tuple[object, ...]:
 
 
 def measured(pipeline: Pipeline) -> tuple[InContext, ...]:
-    """Return the figures of readers under exactly these settings, if measured."""
-    return _known(pipeline, "readers", key_of(pipeline))
+    """Return the figures of attackers under exactly these settings, if measured."""
+    return _known(pipeline, "attackers", key_of(pipeline))
 
 
 def measured_written(pipeline: Pipeline) -> tuple[InContext, ...]:
@@ -366,7 +367,7 @@ def measured_written(pipeline: Pipeline) -> tuple[InContext, ...]:
 
 
 def _known(pipeline: Pipeline, part: str, key: str) -> tuple[InContext, ...]:
-    figures = calibrate.reader_figures(pipeline.lexicon, part, key)
+    figures = calibrate.attacker_figures(pipeline.lexicon, part, key)
     try:
         return msgspec.convert(figures or [], tuple[InContext, ...])
     except msgspec.ValidationError:  # kept by another version of dptext
@@ -384,11 +385,11 @@ def measured_ladder(pipeline: Pipeline) -> Mapping[float, calibrate.Rung]:
 def measured_below(
     pipeline: Pipeline, risk: float
 ) -> tuple[float | None, tuple[InContext, ...]]:
-    """Return the largest measured risk that protects more, and the figures of readers.
+    """Return the largest measured risk that protects more, and its figures.
 
-    risk is that of a draw under the pipeline. A reader finds less where both risk and
-    epsilon are smaller: what it finds there is a lower limit. None and () where no such
-    risk was measured, or settings differ in more than risk and epsilon.
+    risk is that of a draw under the pipeline. An attacker finds less where both risk
+    and epsilon are smaller: what it finds there is a lower limit. None and () where no
+    such risk was measured, or settings differ in more than risk and epsilon.
     """
     epsilon = pipeline.budget.description.high
     rungs = {
@@ -399,4 +400,4 @@ def measured_below(
     if not rungs:
         return None, ()
     at = max(rungs)
-    return at, _known(pipeline, "readers", rungs[at].readers)
+    return at, _known(pipeline, "attackers", rungs[at].attackers)

@@ -161,12 +161,12 @@ class PublicMeasures:
     no_risk: NoRisk | None
     risk_note: str
     deniability: Deniability | None
-    #: What readers of whole texts find, under these settings or at readers_risk.
+    #: What attackers of whole texts find, under these settings or at attackers_risk.
     in_context: tuple[InContext, ...] = ()
     #: How many written words are the original, under exactly these settings.
     written: tuple[InContext, ...] = ()
-    #: The smaller risk at which readers were measured; None: with these settings.
-    readers_risk: float | None = None
+    #: The smaller risk at which attackers were measured; None: with these settings.
+    attackers_risk: float | None = None
 
     @classmethod
     def measure(
@@ -187,7 +187,7 @@ class PublicMeasures:
             deniability=measure_deniability(pipeline),
             in_context=readings,
             written=context_risk.measured_written(pipeline),
-            readers_risk=at,
+            attackers_risk=at,
         )
 
     def seeded(self) -> PublicMeasures:
@@ -216,7 +216,7 @@ def _note_of_forms(pipeline: Pipeline) -> str:
 def _measured_below(
     pipeline: Pipeline, risk: bayes_risk.Risk | None
 ) -> tuple[float | None, tuple[InContext, ...]]:
-    """Return the figures of readers at a smaller risk, where one was measured.
+    """Return the figures of attackers at a smaller risk, where one was measured.
 
     A risk that nobody asked for is measured where there is a ladder to look it up in.
     """

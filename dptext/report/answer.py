@@ -28,7 +28,6 @@ from dptext.guarantees.claims import (
 )
 from dptext.guarantees.sentences import original_row
 from dptext.guarantees.statement import Statement
-from dptext.models.server_use import ServerAsked, ServerUse
 from dptext.report import vector_lines, whole_texts
 from dptext.report.attackers import (
     Attackers,
@@ -39,12 +38,13 @@ from dptext.report.attackers import (
 from dptext.report.blocks import Badge, Block, Figures, Rows, Tone
 from dptext.report.counted import counted
 from dptext.report.document import Document
-from dptext.report.exports import SIDECAR
 from dptext.report.figures import CLASSES, bound, count, third_party_sentence, whole
+from dptext.report.layout import SIDECAR
 from dptext.report.lines import Line
 from dptext.report.sections import Private, WordSection, treatment
 from dptext.report.signatures import UNSIGNED
 from dptext.report.whole_texts import TopicFigures
+from dptext.server_use import ServerAsked, ServerUse
 from dptext.tokens.policy import Form
 from dptext.types import JsonObject, Level, Notion
 
@@ -443,8 +443,8 @@ def attackers_on(document: Document, words: WordSection) -> Attackers:
         risk=words.risk,
         risk_note=words.risk_note,
         written=words.written,
-        readers=words.readers,
-        readers_risk=words.readers_risk,
+        attackers=words.attackers,
+        attackers_risk=words.attackers_risk,
         language=words.language,
         seeded=document.run.key == "seed",
         other_language=counts is not None and counts.other_language,

@@ -39,10 +39,10 @@ _LANGUAGES = {"en": "English"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ReaderFigures:
+class AttackerFigures:
     """Success of one attacker in public texts of a kind, to four digits."""
 
-    reader: Annotated[str, Meta(description="Name of the attacker.")] = AS_WRITTEN
+    attacker: Annotated[str, Meta(description="Name of the attacker.")] = AS_WRITTEN
     kind: Annotated[str, Meta(description="Kind of text.")] = ""
     success: Annotated[Share, Meta(description="Share of all words that are found.")]
     low: Annotated[Share, Meta(description="Lower 95% limit of this share.")]
@@ -95,7 +95,9 @@ class ReaderFigures:
     ] = field(default_factory=dict)
 
     @classmethod
-    def from_measured(cls, measured: Sequence[InContext]) -> tuple[ReaderFigures, ...]:
+    def from_measured(
+        cls, measured: Sequence[InContext]
+    ) -> tuple[AttackerFigures, ...]:
         """Return a row for each corpus, the largest share first."""
         rows = []
         for corpus in measured:
@@ -106,7 +108,7 @@ class ReaderFigures:
             (every,) = (each for each in best.classes if each.name == ALL)
             enough = {each.name for each in best.classes if each.words >= _FEW}
             row = cls(
-                reader=best.reader,
+                attacker=best.attacker,
                 corpus=corpus.corpus,
                 words=every.words,
                 success=shares[ALL],
@@ -115,7 +117,7 @@ class ReaderFigures:
                 content=shares.get(CONTENT),
                 rare=shares.get(RARE),
                 kind=corpus.kind,
-                counted=corpus.counted if best.reader == SAME_KIND else 0,
+                counted=corpus.counted if best.attacker == SAME_KIND else 0,
                 special=shares[SPECIAL_WORDS] if SPECIAL_WORDS in enough else None,
                 categories={
                     name: shares[label]
@@ -130,7 +132,7 @@ class ReaderFigures:
         """Return the share of a special category, or of "any", None if not known."""
         return self.special if name == "any" else self.categories.get(name)
 
-    def in_short(self) -> ReaderFigures:
+    def in_short(self) -> AttackerFigures:
         """Return the row of a public report, by kind where there is one."""
         corpus = "" if self.kind else self.corpus
         return replace(self, corpus=corpus, words=0, categories={})
@@ -144,11 +146,11 @@ class Attackers:
     risk: Risk | None
     risk_note: str
     #: Written words that are the original, by corpus; empty where not measured.
-    written: Sequence[ReaderFigures] = ()
-    #: Findings of the strongest reader of whole texts, by corpus.
-    readers: Sequence[ReaderFigures] = ()
-    #: The smaller risk at which readers were measured; None: with these settings.
-    readers_risk: float | None = None
+    written: Sequence[AttackerFigures] = ()
+    #: Findings of the strongest attacker of whole texts, by corpus.
+    attackers: Sequence[AttackerFigures] = ()
+    #: The smaller risk at which attackers were measured; None: with these settings.
+    attackers_risk: float | None = None
     #: The code of the language of the texts that were measured.
     language: str = ""
     #: With the seed anybody can repeat all draws: there is nothing to measure.
@@ -205,28 +207,28 @@ def written_sentence(known: Attackers) -> tuple[str, JsonObject]:
 
 
 def attacker_sentence(known: Attackers) -> tuple[str, JsonObject]:
-    """Return the sentence and figures on the strongest reader of whole texts."""
+    """Return the sentence and figures on the strongest attacker of whole texts."""
     figures: JsonObject = {
-        "reader": None,
+        "attacker": None,
         "found": None,
         "found_of_rare_words": None,
         "measured_at_risk": None,
     }
     if known.seeded:
         return SEEDED, figures
-    if known.other_language or not known.readers:
+    if known.other_language or not known.attackers:
         return known.not_measured, figures
-    every, rare = _shares(known.readers)
+    every, rare = _shares(known.attackers)
     figures = {
-        "reader": known.readers[0].reader,
+        "attacker": known.attackers[0].attacker,
         "found": _limits(every),
         "found_of_rare_words": _limits(rare),
-        "measured_at_risk": known.readers_risk,
+        "measured_at_risk": known.attackers_risk,
     }
     of_rare = f", {_between(rare)} of rare ones" if rare else ""
     texts = known.public_texts
-    if known.readers_risk is not None:
-        texts += f" at risk {whole(known.readers_risk)}, which protects more"
+    if known.attackers_risk is not None:
+        texts += f" at risk {whole(known.attackers_risk)}, which protects more"
     found = (
         f"recovers at least {_between(every)} of all {known.words}{of_rare} ({texts})"
     )
@@ -242,7 +244,7 @@ def category_rows(known: Attackers) -> list[tuple[str, str, str]]:
     for name in ("any", *CATEGORIES):
         found, shown = (
             [share for each in rows_of if (share := each.category(name)) is not None]
-            for rows_of in (known.readers, known.written)
+            for rows_of in (known.attackers, known.written)
         )
         if found or shown:
             reading = _between(found) if found else ""
@@ -269,7 +271,7 @@ def draw_sentence(known: Attackers) -> tuple[str, JsonObject]:
     return sentence, {"found": risk.success, "without_output": risk.baseline}
 
 
-def _shares(rows: Sequence[ReaderFigures]) -> tuple[list[float], list[float]]:
+def _shares(rows: Sequence[AttackerFigures]) -> tuple[list[float], list[float]]:
     """Return the shares of all words and of rare ones, of each corpus."""
     rare = [row.rare for row in rows if row.rare is not None]
     return [row.success for row in rows], rare

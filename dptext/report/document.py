@@ -3,7 +3,7 @@
 A public document depends on the private text only in `output`, which describes the
 released file: its `private` part is null. It holds everything that its statement
 follows from, so that anybody with it and the lexicon can recompute the statement
-(dptext.report.recompute); parts that no reader needs are left to that. Fields with
+(dptext.checking.recompute); parts that no reader needs are left to that. Fields with
 default values are not written. A field never changes its meaning. Sentences are for
 people: programs find a field for everything they decide by.
 """
@@ -13,7 +13,6 @@ from __future__ import annotations
 import inspect
 import json
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
-from importlib import import_module
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
@@ -99,12 +98,6 @@ class Document:
         """Return it as JSON, private figures included: see `public`."""
         return encode(self).decode()
 
-    def _repr_html_(self) -> str:
-        """Return the short answer, for notebooks."""
-        # Imported by name: the answer imports this module, and only notebooks need it.
-        shown: str = import_module("dptext.report.answer").to_html(self)
-        return shown
-
 
 def public(document: Document) -> Document:
     """Return the document without anything that depends on the private text.
@@ -122,7 +115,7 @@ def public(document: Document) -> Document:
             risk=risk,
             prior="",
             deniability=None,
-            readers=tuple(each.in_short() for each in words.readers),
+            attackers=tuple(each.in_short() for each in words.attackers),
             written=tuple(each.in_short() for each in words.written),
         )
     return replace(

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Mapping
 
 from dptext.guarantees import claims
-from dptext.models.server_use import ServerAsked, ServerUse
+from dptext.server_use import ServerAsked, ServerUse
 
 # Classes of token in words.
 CLASSES = {

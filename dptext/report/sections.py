@@ -1,32 +1,31 @@
-"""The sections of a report as data: how records were read, figures, counts, the file.
+"""The sections of a report as data: settings, figures, counts, the released file.
 
 `dptext.report.document` puts them together. Descriptions of fields go to `schema.json`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta
 
-from dptext import formats
 from dptext.guarantees.claims import SubjectLimit
 from dptext.measures.bayes_risk import Risk, Share
 from dptext.measures.public import Deniability, NoRisk, PublicMeasures
-from dptext.models.server_use import ServerAsked, ServerUse
-from dptext.report.attackers import ReaderFigures
+from dptext.measures.vector_figures import VectorMeasures
+from dptext.report.attackers import AttackerFigures
+from dptext.report.layout import Layout
 from dptext.report.whole_texts import TopicFigures
+from dptext.server_use import ServerAsked, ServerUse
 from dptext.tokens import kinds, lists
 from dptext.tokens.policy import Policy, WordClass
-from dptext.types import Selection
-from dptext.vectors import Measures
 
 if TYPE_CHECKING:
     from dptext.engine.tally import Tally
     from dptext.pipeline import Pipeline
-    from dptext.vectors.job import Counts
+    from dptext.vectors.counts import Counts
     from dptext.vectors.release import VectorRelease
 
 # In patterns, `$` alone would let a line end follow.
@@ -36,23 +35,8 @@ Count = Annotated[int, Meta(ge=0)]
 Release = Annotated[
     str, Meta(pattern=r"^[0-9]{1,4}(\.[0-9]{1,6}){1,3}((a|b|rc)[0-9]{1,3})?$(?!\n)")
 ]
-_Encoding = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,32}$(?!\n)")]
 _Hex = Annotated[str, Meta(pattern=r"^[0-9a-f]{1,128}$(?!\n)")]
 _Key = Literal["system", "key-file", "seed"]
-# Attributes of a selection that a layout holds unchanged.
-_FROM_SELECTION = (
-    "id_field",
-    "missing",
-    "delimiter",
-    "quoting",
-    "header",
-    "encoding",
-    "escapes",
-    "dropped",
-    "pseudonyms",
-)
-# Options that only some formats take.
-_FORMAT_OPTIONS = ("missing", "delimiter", "quoting", "header", "encoding", "escapes")
 # Texts with a larger share of words unknown to the lexicon are in another language.
 _UNKNOWN = 1 / 3
 # By the codes of treatments (dptext.tokens.policy).
@@ -65,109 +49,6 @@ _TREATED = (
     "made new",
     "kept as layout",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """How the settings of a run say that records are read; nothing of their content."""
-
-    format: Annotated[
-        str | None,
-        Meta(description="Name of the format; null if the outputs have several."),
-    ]
-    fields: Annotated[
-        tuple[str, ...] | None,
-        Meta(
-            description=(
-                "Names of the private fields; null if the whole input is text, as "
-                "strings of JSON may be, too."
-            )
-        ),
-    ]
-    id_field: Annotated[
-        str | None, Meta(description="Field that names records, copied to the output.")
-    ] = None
-    missing: Annotated[
-        Literal["fail", "pass"],
-        Meta(description="Records that lack a private field stop the run or pass."),
-    ] = "fail"
-    delimiter: Annotated[
-        Annotated[str, Meta(max_length=1)] | None,
-        Meta(description="Delimiter of a table; null if its header tells it."),
-    ] = None
-    quoting: Annotated[
-        bool, Meta(description="Whether quotes enclose fields of a table.")
-    ] = True
-    header: Annotated[
-        bool, Meta(description="Whether a table begins with the names of its columns.")
-    ] = True
-    encoding: Annotated[
-        _Encoding | None, Meta(description="Encoding of text; null for UTF-8.")
-    ] = None
-    escapes: Annotated[
-        Literal["backslash", "none"] | None,
-        Meta(
-            description=(
-                "Meaning of backslashes in a table; null if no private field has any."
-            )
-        ),
-    ] = None
-    dropped: Annotated[
-        tuple[str, ...],
-        Meta(description="Fields of the input that the output leaves out."),
-    ] = ()
-    pseudonyms: Annotated[
-        tuple[str, ...],
-        Meta(
-            description=(
-                "Fields whose values are keyed tokens, without differential privacy."
-            )
-        ),
-    ] = ()
-    shuffled: Annotated[
-        bool, Meta(description="Whether the output has its records in random order.")
-    ] = False
-
-    @classmethod
-    def from_selection(
-        cls, selection: Selection, names: Collection[str], *, shuffled: bool = False
-    ) -> Layout:
-        """Say how the records of outputs in these formats were read."""
-        if set(names) == {"text"}:  # without fields, whatever is named of others
-            selection = replace(selection, fields=(), dropped=(), pseudonyms=())
-        layout = cls(
-            format=next(iter(names)) if len(names) == 1 else None,
-            fields=selection.fields or None,
-            **{name: getattr(selection, name) for name in _FROM_SELECTION},
-            shuffled=shuffled,
-        )
-        return layout.that_applies(names)
-
-    def that_applies(self, names: Collection[str]) -> Layout:
-        """Return it with the defaults of options that none of these formats takes.
-
-        The environment and a file of settings may name a delimiter for all inputs.
-        """
-        read = [formats.find(None, name) for name in names]
-        needed = {name: formats.REQUIREMENTS[name] for name in _FORMAT_OPTIONS}
-        unused = [
-            name
-            for name, each in needed.items()
-            if read and not any(map(each.is_met, read))
-        ]
-        usual = Selection()
-        return replace(self, **{name: getattr(usual, name) for name in unused})
-
-    def selection(self, longest: int) -> Selection:
-        """Return how to read such records, of at most so many bytes."""
-        named = {name: getattr(self, name) for name in _FROM_SELECTION}
-        there = Selection(
-            self.fields or (),
-            max_record_bytes=longest,
-            strings=self.fields is None and self.format != "text",
-            **named,
-        )
-        return there.output_selection()
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,18 +126,18 @@ class WordSection:
     deniability: Annotated[
         Deniability | None, Meta(description="Figures of plausible deniability.")
     ] = None
-    readers: Annotated[
-        tuple[ReaderFigures, ...],
+    attackers: Annotated[
+        tuple[AttackerFigures, ...],
         Meta(
             description=(
-                "Findings of readers of whole texts in draws of public texts in the "
-                "language of the lexicon, at the risk readers_risk (a lower limit) or, "
-                "if that is null, under these settings."
+                "Findings of attackers of whole texts in draws of public texts in the "
+                "language of the lexicon, at the risk attackers_risk (a lower limit) "
+                "or, if that is null, under these settings."
             )
         ),
     ] = ()
     written: Annotated[
-        tuple[ReaderFigures, ...],
+        tuple[AttackerFigures, ...],
         Meta(
             description=(
                 "Share of written words of such texts that are the original, under "
@@ -264,11 +145,11 @@ class WordSection:
             )
         ),
     ] = ()
-    readers_risk: Annotated[
+    attackers_risk: Annotated[
         Share | None,
         Meta(
             description=(
-                "The smaller risk at which readers were measured; null for these "
+                "The smaller risk at which attackers were measured; null for these "
                 "settings."
             )
         ),
@@ -304,9 +185,9 @@ class WordSection:
             prior=str(lexicon.meta.get("prior", "not stated")),
             no_risk=measures.no_risk,
             deniability=measures.deniability,
-            readers=ReaderFigures.from_measured(measures.in_context),
-            written=ReaderFigures.from_measured(measures.written),
-            readers_risk=measures.readers_risk,
+            attackers=AttackerFigures.from_measured(measures.in_context),
+            written=AttackerFigures.from_measured(measures.written),
+            attackers_risk=measures.attackers_risk,
             language=lexicon.language,
             decoder_files=dict(pipeline.decoder.content),
             list_files=lists.digests(pipeline.profile.tokens),
@@ -319,7 +200,7 @@ class VectorSection:
     """Figures of released vectors, and how they are made."""
 
     measures: Annotated[
-        Measures | None,
+        VectorMeasures | None,
         Meta(description="Figures of attackers and distances; null for a seeded run."),
     ]
     dimensions: Annotated[Count, Meta(description="Number of dimensions of a vector.")]
@@ -345,7 +226,7 @@ class VectorSection:
 
     @classmethod
     def from_release(
-        cls, release: VectorRelease, measures: Measures | None
+        cls, release: VectorRelease, measures: VectorMeasures | None
     ) -> VectorSection:
         """Return what public data alone say of a release."""
         return cls(

@@ -1,8 +1,8 @@
 """The chart of words found against topics kept, by the risk that a user chooses.
 
-From figures that ship (python -m tools.readers), of public news: how much the strongest
-measured reader finds, and how often a classifier that learned topics from private texts
-sorts others right.
+From figures that ship (python -m tools.attackers), of public news: how much the
+strongest measured attacker finds, and how often a classifier that learned topics from
+private texts sorts others right.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Mapping
 import msgspec
 
 from dptext import cache
-from dptext.measures.calibrate import Rung, shipped_readers
+from dptext.measures.calibrate import Rung, shipped_attackers
 from dptext.measures.context_risk import InContext
-from dptext.report.attackers import ReaderFigures
+from dptext.report.attackers import AttackerFigures
 from dptext.report.blocks import Axis, Block, Chart, More, Paragraph, Point
 from dptext.report.document import Document
 from dptext.report.figures import percent, share, whole
@@ -25,7 +25,7 @@ _KIND, _CLASSIFIER = "news", "tfidf"
 def blocks(document: Document) -> list[Block]:
     """Return the chart with the setting of a run marked, and a note on its source.
 
-    Empty unless the readers of its report were measured at several risks.
+    Empty unless the attackers of its report were measured at several risks.
     """
     budget = document.run.settings.get("budget")
     risk = budget.get("risk") if isinstance(budget, dict) else None
@@ -59,18 +59,18 @@ def blocks(document: Document) -> list[Block]:
 def _ladder(
     document: Document, risk: object
 ) -> list[tuple[float, tuple[InContext, ...]]]:
-    """Return what was measured at each risk of the ladder of a report's readers."""
+    """Return what was measured at each risk of the ladder of a report's attackers."""
     words = document.words
-    if words is None or not words.readers or not isinstance(risk, float):
+    if words is None or not words.attackers or not isinstance(risk, float):
         return []
-    file = shipped_readers()
-    measured: Mapping[str, object] = cache.shipped_entry(file, "readers") or {}
+    file = shipped_attackers()
+    measured: Mapping[str, object] = cache.shipped_entry(file, "attackers") or {}
     ladders = msgspec.convert(
         cache.shipped_entry(file, "ladders") or {}, dict[str, dict[str, Rung]]
     )
 
     def corpora(rung: Rung) -> tuple[InContext, ...]:
-        found = measured.get(rung.readers, ())
+        found = measured.get(rung.attackers, ())
         return msgspec.convert(found, tuple[InContext, ...])
 
     for ladder in ladders.values():
@@ -78,6 +78,6 @@ def _ladder(
         if chosen is None:
             continue
         # Of several ladders only the one measured for this report's settings.
-        if ReaderFigures.from_measured(corpora(chosen)) == words.readers:
+        if AttackerFigures.from_measured(corpora(chosen)) == words.attackers:
             return sorted((float(at), corpora(rung)) for at, rung in ladder.items())
     return []

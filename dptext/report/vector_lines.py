@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dptext.measures.text_vectors import worth
+from dptext.measures.vector_figures import VectorMeasures
 from dptext.report.attackers import SEEDED
 from dptext.report.document import Document
 from dptext.report.figures import count, short, whole
 from dptext.report.lines import Line
-from dptext.vectors import Measures
-from dptext.vectors.worth import worth
 
 # A classifier that gains less over chance has learned next to nothing.
 _NOTHING = 0.05
 
 
-def attack_lines(measures: Measures | None) -> Iterator[Line]:
+def attack_lines(measures: VectorMeasures | None) -> Iterator[Line]:
     """Yield the success of finding originals, and the error of distances."""
     if measures is None:
         yield Line("attacker", SEEDED, {"found": None})

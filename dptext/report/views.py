@@ -19,8 +19,8 @@ from dptext.metrics import Figure
 from dptext.report import answer, figures, trade, whole_texts
 from dptext.report.answer import RunOutputs
 from dptext.report.attackers import (
+    AttackerFigures,
     Attackers,
-    ReaderFigures,
     category_rows,
 )
 from dptext.report.blocks import (
@@ -41,7 +41,6 @@ from dptext.report.blocks import (
     paragraphs,
 )
 from dptext.report.document import Document
-from dptext.report.exports import SIDECAR
 from dptext.report.figures import (
     between,
     count,
@@ -49,6 +48,7 @@ from dptext.report.figures import (
     short,
     with_chance,
 )
+from dptext.report.layout import SIDECAR
 from dptext.report.sections import Private, VectorSection, WordCounts, WordSection
 from dptext.report.signatures import UNSIGNED
 from dptext.types import Level, Notion
@@ -70,7 +70,7 @@ _KEYS = {
     "seed": "a seed: repeatable, no privacy",
 }
 # The attackers that ship, by their names.
-_READERS = {
+_ATTACKERS = {
     AS_WRITTEN: "words as written",
     "alone": "one word at a time",
     "ngram": "pairs of words",
@@ -218,9 +218,9 @@ def attackers(known: Attackers) -> Iterator[Block]:
     missing = known.not_measured
     if known.other_language or not known.written:
         yield Paragraph(f"Words as written: {missing}.")
-    if known.other_language or not known.readers:
+    if known.other_language or not known.attackers:
         yield Paragraph(f"Reading whole texts: {missing}.")
-    shown = () if known.other_language else (*known.written, *known.readers)
+    shown = () if known.other_language else (*known.written, *known.attackers)
     rows = [*map(_attacker, shown)]
     risk = None if known.other_language else known.risk
     if risk is not None:
@@ -244,8 +244,8 @@ def attackers(known: Attackers) -> Iterator[Block]:
         yield Table([named, found, unchanged], special)
         yield Paragraph(
             "Words of public lists for health, religion, origin, sexuality, politics, "
-            "crime and money. A decoder writes one only where it was drawn; a reader "
-            "may still guess it from the words around it.",
+            "crime and money. A decoder writes one only where it was drawn; an "
+            "attacker may still guess it from the words around it.",
             "note",
         )
     if shown:
@@ -253,10 +253,10 @@ def attackers(known: Attackers) -> Iterator[Block]:
         corpora = {each.kind: _corpus(each) for each in shown}
         texts = f"{known.public_texts}: {', '.join(corpora.values())}"
         yield Paragraph(f"Measured on {texts}. {AT_LEAST}", "note")
-    if known.readers_risk is not None and known.readers and shown:
+    if known.attackers_risk is not None and known.attackers and shown:
         yield Paragraph(
             "Attackers who read whole texts were measured at risk "
-            f"{share(known.readers_risk)}, which protects more: here they find at "
+            f"{share(known.attackers_risk)}, which protects more: here they find at "
             "least as much.",
             "note",
         )
@@ -267,15 +267,15 @@ def attackers(known: Attackers) -> Iterator[Block]:
         yield Paragraph(f"Best guess from one draw: {risk.method}.{sure}", "note")
 
 
-def _attacker(found: ReaderFigures) -> tuple[object, ...]:
+def _attacker(found: AttackerFigures) -> tuple[object, ...]:
     """Return the row of an attacker in a kind of text."""
-    name = _READERS.get(found.reader, found.reader)
+    name = _ATTACKERS.get(found.attacker, found.attacker)
     attacker = f"{name}: {found.kind or found.corpus}"
     limits = between(found.low, found.high)
     return attacker, found.success, limits, found.content, found.rare
 
 
-def _corpus(found: ReaderFigures) -> str:
+def _corpus(found: AttackerFigures) -> str:
     """Describe the texts read, and the number of other texts counted."""
     texts = []
     if found.words:

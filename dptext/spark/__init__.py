@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from dptext.formats import _arrow
-    from dptext.report.document import Document
+    from dptext.report.notebook import Report
 
 try:
     from pyspark.accumulators import AccumulatorParam
@@ -431,7 +431,7 @@ class DataFrameCounts:
     def __init__(self, call: Call, selection: Selection, totals: Any) -> None:
         self._call, self._selection, self._totals = call, selection, totals
 
-    def report(self) -> Document:
+    def report(self) -> Report:
         """Return the internal report of the partitions that are done.
 
         A partition counts once, however often Spark computes it. Before any action

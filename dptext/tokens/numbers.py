@@ -272,7 +272,7 @@ class Numbers:
         return np.flatnonzero(self._is_number[ids])
 
     def read(self, ids: Ids, texts: Sequence[str]) -> Ids:
-        """Return the rows of elements (m,) as a reader of their written numbers does.
+        """Return the rows of elements (m,) as their written numbers are read.
 
         They are the same except for NUMBER: its numbers may have elements of their own.
         """

@@ -5,9 +5,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -23,26 +22,8 @@ from dptext.streams.outputs import OutputFile, Quarantine
 from dptext.types import Record, Verbatim
 from dptext.vectors import columns, release
 from dptext.vectors.columns import Columns, VectorWriter
+from dptext.vectors.counts import Counts
 from dptext.vectors.release import Rows, VectorRelease, VectorSettings
-
-
-@dataclass(slots=True)
-class Counts:
-    """What a run counts: functions of the private text.
-
-    subjects: vectors of each subject, by a digest of its value.
-    """
-
-    records: int = 0
-    faults: int = 0
-    texts: int = 0
-    words: int = 0
-    vectors: int = 0
-    subjects: Counter[bytes] = field(default_factory=Counter)
-    seconds: float = 0.0
-    format: str = ""
-    # The id field, if it looks identifying.
-    identifying: Mapping[str, str] = field(default_factory=dict)
 
 
 def _again(

@@ -192,8 +192,8 @@ def _settings(recipe: Profile, chosen: object) -> VectorSettings:
         "a risk is about one word: give it with --pool word, or give an epsilon": (
             options.pool is not Pool.WORD and budget.risk is not None
         ),
-        "budget.reader_risk: readers read words; give an epsilon or a risk": (
-            budget.reader_risk is not None
+        "budget.attacker_risk: attackers read words; give an epsilon or a risk": (
+            budget.attacker_risk is not None
         ),
         "--pool sentence and --model go together: give both": (
             sentence != (options.model is not None)

@@ -32,13 +32,14 @@ from dptext.guarantees.sentences import render
 from dptext.guarantees.statement import Statement
 from dptext.lexicons.weighting import Wide
 from dptext.measures import bayes_risk
+from dptext.measures.vector_figures import Distortion, VectorAttack, VectorMeasures
 from dptext.mechanisms.discrete_gaussian import DiscreteGaussian
 from dptext.mechanisms.discrete_laplace import DiscreteLaplace
 from dptext.mechanisms.privemb import PrivEmb
 from dptext.mechanisms.privunit import PrivUnit
 from dptext.randomness import RandomBits, Randomness, RunKey
 from dptext.types import Guarantee, Ids, Level, Notion, Strategy
-from dptext.vectors import Distortion, Measures, Pool, Ruler
+from dptext.vectors import Pool
 from dptext.vectors.release import VectorRelease
 
 # Numbers of vectors for which an epsilon is printed that holds for all together.
@@ -263,13 +264,15 @@ def _several(release: VectorRelease, claim: VectorClaim) -> str:
     return f"{shared}{several}{known}"
 
 
-def measured(release: VectorRelease) -> Measures:
+def measured(release: VectorRelease) -> VectorMeasures:
     """Measure a release."""
     drawn = _released(release, np.zeros(_LENGTHS, np.int32), "lengths")
     drawn -= release.mechanism.output_vectors[0]
     low, middle, high = np.quantile(np.linalg.norm(drawn, axis=1), (0.05, 0.5, 0.95))
     lengths = float(low), float(middle), float(high)
-    return Measures(_distortion(release), lengths, _ruler(release))
+    return VectorMeasures(
+        distortion=_distortion(release), noise_lengths=lengths, ruler=_attack(release)
+    )
 
 
 def _bits(count: int, purpose: str) -> RandomBits:
@@ -322,7 +325,7 @@ def _distortion(release: VectorRelease) -> Distortion:
     )
 
 
-def _ruler(release: VectorRelease) -> Ruler:
+def _attack(release: VectorRelease) -> VectorAttack:
     """Play: a word drawn by its frequency, or a public text, and guesses of it."""
     mechanism, words = release.mechanism, release.lexicon
     size = len(words.words)
@@ -356,7 +359,7 @@ def _ruler(release: VectorRelease) -> Ruler:
         named = release.settings.options.public
         of = "public texts" if named else "frequent words, as texts of one word"
     low, high = binomial.limits(max(won), _PLAYS, 1.0 - _CONFIDENCE)
-    return Ruler(
+    return VectorAttack(
         of=of,
         choices=size,
         draws=_PLAYS,

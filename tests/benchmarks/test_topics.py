@@ -1,4 +1,4 @@
-"""The benchmark of topics: rows are apart, and accuracies those of an exact reader."""
+"""The benchmark of topics: rows are apart, accuracies those of an exact attacker."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_measured_rows_made_no_topic(rows: Path) -> None:
 
 
 @pytest.mark.parametrize("labelled", [False, True])
-def test_a_reader_gains_with_epsilon(rows: Path, labelled: bool) -> None:
+def test_a_attacker_gains_with_epsilon(rows: Path, labelled: bool) -> None:
     """From chance to what the nearest topic tells, for each number of topics."""
     if labelled:
         pytest.importorskip("sklearn")

@@ -229,7 +229,7 @@ def test_an_answer_is_a_part_of_a_page(tmp_path: Path) -> None:
     assert "<script" not in part
 
 
-def test_readers_and_the_guarantee_of_the_default_profile(source: Path) -> None:
+def test_attackers_and_the_guarantee_of_the_default_profile(source: Path) -> None:
     """Written words come first, then the strongest attacker, then the single guess."""
     out = source.with_name("o.jsonl")
     run = ("sanitize", "-f", "text", str(source), "-o", str(out))
@@ -245,8 +245,8 @@ def test_readers_and_the_guarantee_of_the_default_profile(source: Path) -> None:
     plain = data(*run)
     readings = [
         each["success"]
-        for each in report["words"]["readers"]
-        if each["reader"] == plain["attacker"]["reader"]
+        for each in report["words"]["attackers"]
+        if each["attacker"] == plain["attacker"]["attacker"]
     ]
     assert plain["attacker"]["found"] == [min(readings), max(readings)]
     written = [each["success"] for each in report["words"]["written"]]

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from dptext.checking.contents import Contents
 from dptext.engine.identifying import FieldValues, Kind
-from dptext.report.contents import Contents
 from tests.cli.running import here
 
 Table = list[dict[str, Any]]

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from dptext.attackers import kernel, ngrams
 from dptext.cli.app import app
-from dptext.readers import kernel, ngrams
 from tests import small
+from tests.attackers import models as small_models
 from tests.cli.running import here
-from tests.readers import models as small_models
 
 
 @pytest.fixture(autouse=True)

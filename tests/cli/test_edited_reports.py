@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
+from dptext.checking import exports, policy
+from dptext.checking.recompute import Recomputer
+from dptext.checking.verify import Finding
 from dptext.cli import check
-from dptext.guarantees import policy
 from dptext.lexicons import find
-from dptext.report import exports, signatures
-from dptext.report.exports import SIDECAR
-from dptext.report.recompute import Recomputer
-from dptext.report.verify import Finding
+from dptext.report import signatures
+from dptext.report.layout import SIDECAR
 from tests.cli.running import here, lexicon
 from tests.keys import PRIVATE
 

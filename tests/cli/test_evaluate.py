@@ -86,9 +86,9 @@ def test_settings_of_a_report(files: tuple[str, str], tmp_path: Path) -> None:
     result = json.loads(ran.out)
     assert result["settings"]["tokens"]["number"] == "mask"
     first, *others = result["in_context"]
-    assert first["reader"] == "as written"
+    assert first["attacker"] == "as written"
     assert first["classes"][0]["name"] == "all words"
-    assert {"alone", "ngram"} <= {each["reader"] for each in others}
+    assert {"alone", "ngram"} <= {each["attacker"] for each in others}
     again = ("--profile", f"{out}.dptext.json", "--risk", "20%")
     ran = here("evaluate", *pair, *again)
     assert ran.code == 2

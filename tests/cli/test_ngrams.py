@@ -1,4 +1,4 @@
-"""`dptext lexicon ngrams`, decoding by what it makes, and readers on the way."""
+"""`dptext lexicon ngrams`, decoding by what it makes, and attackers on the way."""
 
 from __future__ import annotations
 
@@ -108,8 +108,8 @@ def test_a_model_that_is_named_is_sound_or_an_error(
             assert "n-gram model" in ran.err
 
 
-def test_readers_show_in_an_evaluation(corpus: Path, tmp_path: Path) -> None:
-    """Evaluate says how much each reader finds, with intervals."""
+def test_attackers_show_in_an_evaluation(corpus: Path, tmp_path: Path) -> None:
+    """Evaluate says how much each attacker finds, with intervals."""
     count_pairs(corpus, tmp_path)
     settings = ("--decode", "ngram", "--set", "decoder.model=pairs", *small(tmp_path))
     target = tmp_path / "out.jsonl"
@@ -131,7 +131,7 @@ def test_readers_show_in_an_evaluation(corpus: Path, tmp_path: Path) -> None:
     )
     assert ran.code == 0, ran.err
     evaluated = json.loads(ran.out)
-    names = [each["reader"] for each in evaluated["in_context"]]
+    names = [each["attacker"] for each in evaluated["in_context"]]
     assert names == ["as written", "alone", "ngram"]
     _, alone, pairs = (each["classes"][0] for each in evaluated["in_context"])
     assert pairs["low"] > alone["high"], "pairs of this corpus are fixed"
@@ -139,13 +139,13 @@ def test_readers_show_in_an_evaluation(corpus: Path, tmp_path: Path) -> None:
     assert "What attackers find" in page.read_text()
     shown = here(
         *("evaluate", str(corpus), str(target), "--profile", "balanced", *settings),
-        "--no-readers",
+        "--no-attackers",
     )
-    assert b"reader:" not in shown.out
+    assert b"attacker:" not in shown.out
 
 
 def test_an_epsilon_for_a_risk_in_context(corpus: Path, tmp_path: Path) -> None:
-    """Calibrate --reader finds where the reader reaches the risk, below the other."""
+    """Calibrate --attacker finds where it reaches the risk, below the other."""
     count_pairs(corpus, tmp_path)
     lexicon_ = ("--lexicon", lexicon(tmp_path))
     decoder = ("--set", "decoder.name=ngram", "--set", "decoder.model=pairs")
@@ -153,12 +153,12 @@ def test_an_epsilon_for_a_risk_in_context(corpus: Path, tmp_path: Path) -> None:
     ran = here("calibrate", *common)
     assert ran.code == 0, ran.err
     alone = json.loads(ran.out)["rows"][0]["epsilon"]
-    read = ("--reader", "ngram", "--public-text", str(corpus))
+    read = ("--attacker", "ngram", "--public-text", str(corpus))
     ran = here("calibrate", *common, *decoder, *read)
     assert ran.code == 0, ran.err
     row = json.loads(ran.out)
     assert row["epsilon"] < alone
     assert 0.3 < row["reading"]["classes"][0]["success"] <= 0.4
-    ran = here("calibrate", *common, "--reader", "ngram")
+    ran = here("calibrate", *common, "--attacker", "ngram")
     assert ran.code == 2
     assert "--public-text" in ran.err

@@ -27,7 +27,7 @@ DIFFERENT = {
     ("embed", "--output"),  # of vectors: another format than that of the input
     ("lexicon adapt", "--language"),  # of a text, where import looks at vectors
     ("lexicon adapt", "--min-count"),  # of words, not of pairs
-    ("calibrate", "--reader"),  # the one to calibrate by, not one more
+    ("calibrate", "--attacker"),  # the one to calibrate by, not one more
     ("compare", "--resume"),  # a file of finished rows, not unfinished outputs
     ("topics build", "--label"),  # what topics follow, not what a classifier predicts
     ("topics build", "--lexicon"),  # of the vectors of texts

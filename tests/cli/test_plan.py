@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from dptext import lexicons, pipeline, profile
+from dptext.engine import plan as plans
 from dptext.measures import bayes_risk
-from dptext.report import plan as plans
 from tests.cli.running import here, lexicon, small
 from tests.keys import put
 

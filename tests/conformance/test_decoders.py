@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dptext import registry
+from dptext.attackers.channel import Channel
 from dptext.decoders import Decoder, Params
-from dptext.readers.channel import Channel
 from dptext.tokens import joining
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer

@@ -13,16 +13,16 @@ import msgspec
 import pytest
 
 from dptext import models, pipeline, profile, registry
+from dptext.attackers import ngrams
 from dptext.errors import DptextError, LexiconError, MissingExtra, UsageError
 from dptext.pipeline import output_identity
 from dptext.randomness import RunKey
-from dptext.readers import ngrams
 from dptext.settings import Prepared, convert, digest_of_path
 from dptext.tokens.policy import Policy
 from dptext.types import Record
+from tests.attackers import models as pair_models
 from tests.conformance.components import ENGLISH
 from tests.outside import install
-from tests.readers import models as pair_models
 
 STAGES = (*profile.STAGES.values(), "budgets.scores")
 COMPONENTS = [(stage, name) for stage in STAGES for name in registry.names(stage)]

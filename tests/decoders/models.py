@@ -6,11 +6,11 @@ from functools import cache
 from pathlib import Path
 
 from dptext import models as package
+from dptext.attackers import ngrams
 from dptext.decoders import Params, causal_lm, endpoint, ngram, none
-from dptext.readers import ngrams
 from dptext.types import Lexicon
 from tests import language_models, model_server
-from tests.readers import models
+from tests.attackers import models
 
 
 @cache

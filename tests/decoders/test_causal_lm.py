@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 from dptext import models, pipeline, profile
+from dptext.attackers import ngrams
 from dptext.decoders import causal_lm
 from dptext.errors import MissingExtra, UsageError
 from dptext.randomness import RunKey
-from dptext.readers import ngrams
 from dptext.tokens.policy import Policy
 from dptext.types import Record
 from tests import language_models
+from tests.attackers import models as pairs
+from tests.attackers.releases import ENGLISH, SIZE, channel_of, release
 from tests.cli.running import here, small
-from tests.readers import models as pairs
-from tests.readers.releases import ENGLISH, SIZE, channel_of, release
 
 TEXTS = ["cat dog, the runs. of cat", "the 42 cat of!\nzq", "dog zq of the cat runs"]
 
@@ -38,9 +38,9 @@ def test_modes_choose_by_the_reading(folder: str) -> None:
     channel, batch = channel_of(Policy()), release(Policy(), TEXTS)
     each = np.arange(len(batch.drawn))
     beam = params(folder, mode="beam").prepare(channel)
-    np.testing.assert_array_equal(beam.decode(batch), beam._reader.read(batch).best)
+    np.testing.assert_array_equal(beam.decode(batch), beam._attacker.read(batch).best)
     decoder = params(folder, mode="posterior").prepare(channel)
-    reading = decoder._reader.read(batch)
+    reading = decoder._attacker.read(batch)
     best = reading.rows[reading.likely.argmax(axis=0), each]
     np.testing.assert_array_equal(decoder.decode(batch), best)
     table = ENGLISH.vectors.astype(np.float64)
@@ -71,8 +71,8 @@ def test_settings_and_content_change_what_is_written(
     assert set(decoders[2].content) == {"model", "ngrams", "word_classes"}
     assert decoders[0].content["model"] != decoders[3].content["model"]
     assert decoders[0].note
-    assert decoders[0].reader.name == "causal-lm"
-    assert decoders[0].reader.guess(batch).max() < SIZE
+    assert decoders[0].attacker.name == "causal-lm"
+    assert decoders[0].attacker.guess(batch).max() < SIZE
 
 
 def test_a_run_is_the_same_whatever_the_batch(folder: str) -> None:
@@ -145,7 +145,7 @@ def test_a_gguf_file_asks_for_its_extra(
 def test_a_real_model_reads_english() -> None:
     """Under balanced it finds more of 43 words than each word tells by itself."""
     from dptext import open_pipeline
-    from dptext.readers.channel import UnigramReader
+    from dptext.attackers.channel import UnigramAttacker
 
     decoder = {"name": "causal-lm", "model": language_models.real()}
     ready = open_pipeline("balanced", {"decoder": decoder})
@@ -160,10 +160,10 @@ def test_a_real_model_reads_english() -> None:
     )
     words = private.words
     released = ready.released(words, private.drawn, private.eps)
-    alone = (UnigramReader(ready.channel).guess(released) == words.ids).mean()
-    reader = ready.decoder.reader
-    assert reader is not None
-    read = (reader.guess(released) == words.ids).mean()
+    alone = (UnigramAttacker(ready.channel).guess(released) == words.ids).mean()
+    attacker = ready.decoder.attacker
+    assert attacker is not None
+    read = (attacker.guess(released) == words.ids).mean()
     assert read > alone + 0.05
 
 

@@ -15,23 +15,23 @@ from hypothesis import strategies as st
 
 from dptext import decoders, models, open_pipeline, profile
 from dptext import pipeline as pipelines
+from dptext.attackers import kernel, ngrams
+from dptext.attackers.channel import Channel
 from dptext.decoders import causal_lm, ngram
 from dptext.decoders.endpoint import count_words
 from dptext.lexicons import closed_classes, stand_ins, word_classes
 from dptext.lexicons.word_classes import classes_of_lexicon
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.readers import kernel, ngrams
-from dptext.readers.channel import Channel
 from dptext.tokens import language_data
 from dptext.tokens.agreement import Inflector
 from dptext.tokens.language_data import WordClass
 from dptext.tokens.policy import Policy
 from dptext.types import Lexicon, Record, Released
 from tests import language_models
+from tests.attackers import models as pairs
+from tests.attackers.releases import ENGLISH, SIZE, channel_of, release
 from tests.model_server import serving
-from tests.readers import models as pairs
-from tests.readers.releases import ENGLISH, SIZE, channel_of, release
 
 TEXTS = ["cat dog, the runs. of cat", "the 42 cat of!\nzq", "dog zq of the cat runs"]
 MODES = ("mbr", "posterior", "viterbi")
@@ -141,12 +141,12 @@ def test_the_lists_are_part_of_what_a_key_draws_by(
 
 @pytest.mark.usefixtures("pets_are_delicate")
 def test_an_attacker_guesses_them_as_before(tmp_path: Path) -> None:
-    """What may be written says nothing about what a reader may think."""
+    """What may be written says nothing about what an attacker may think."""
     channel = channel_of(Policy())
-    reader = decoder_of("ngram", "mbr", tmp_path, channel).reader
+    attacker = decoder_of("ngram", "mbr", tmp_path, channel).attacker
     batch = release(Policy(), TEXTS * 4)
     delicate = classes_of_lexicon(ENGLISH).delicate
-    assert extra(batch, reader.guess(batch), delicate) > 0
+    assert extra(batch, attacker.guess(batch), delicate) > 0
 
 
 @cache

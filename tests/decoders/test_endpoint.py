@@ -18,24 +18,24 @@ import pytest
 
 from dptext import models, open_pipeline, profile
 from dptext import pipeline as pipelines
+from dptext.attackers import ngrams
+from dptext.attackers.endpoint import EndpointAttacker
 from dptext.decoders import endpoint
+from dptext.engine import documents
 from dptext.errors import DptextError, UsageError
 from dptext.models import endpoint as client
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.readers import ngrams
-from dptext.readers.endpoint import EndpointReader
-from dptext.report import build
 from dptext.tokens import joining
 from dptext.tokens.numbers import example
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import NUMBER, Ids, Record
 from tests import language_models
+from tests.attackers import models as pairs
 from tests.cli.running import MARKER, here, small
 from tests.conformance.test_decoders import channel_of
 from tests.model_server import Reply, Request, chosen, schema, serving
-from tests.readers import models as pairs
 from tests.tokens.texts import ENGLISH, ITEMS, POLICIES, mixed, seen_of_each
 
 if not models.has("httpx"):
@@ -692,7 +692,7 @@ def test_a_model_of_pairs_is_a_condition_beside_a_server() -> None:
     told = "The model by which words are decoded is public"
     with serving() as server:
         for model, holds in ((PAIRS, True), ("", False), (ngrams.ENGLISH, False)):
-            promise = build.promised(ready(server.url, ngrams=model))
+            promise = documents.promised(ready(server.url, ngrams=model))
             assert any(told in line for line in promise.conditions) is holds
             assert any(
                 "except what dptext sends" in each for each in promise.conditions
@@ -881,7 +881,7 @@ def test_long_texts_are_asked_about_in_parts() -> None:
     assert used.texts == 1
 
 
-def test_the_reader_is_shown_public_pairs_and_counts() -> None:
+def test_the_attacker_is_shown_public_pairs_and_counts() -> None:
     """An attack shows public texts with their draws first; its guesses are words."""
 
     def best(request: Request) -> str:
@@ -890,12 +890,12 @@ def test_the_reader_is_shown_public_pairs_and_counts() -> None:
     with serving(best) as server:
         decoder = {"name": "endpoint", "url": server.url, "model": "tiny"}
         pipeline = open_pipeline("balanced", {"decoder": decoder})
-        reader = pipeline.decoder.attacker
-        assert isinstance(reader, EndpointReader)
+        attacker = pipeline.decoder.server_attacker
+        assert isinstance(attacker, EndpointAttacker)
         records = [Record(n, (line,), None) for n, line in enumerate(REAL)]
         draws = pipeline.draws(records, pipeline.randomness(RunKey.from_seed(2)))
         batch = pipeline.released(draws.words, draws.drawn, draws.eps)
-        guess = reader.guess(batch)
+        guess = attacker.guess(batch)
         roles = [each["role"] for each in server.asked[0]["messages"]]
         shown = server.asked[0]["messages"][2]["content"]
     assert roles[0] == "system"
@@ -903,12 +903,12 @@ def test_the_reader_is_shown_public_pairs_and_counts() -> None:
     assert len(roles) > 8
     assert set(json.loads(shown)) == {str(n + 1) for n in range(len(json.loads(shown)))}
     assert (guess == draws.words.ids).mean() > 0.1
-    assert "tokens sent" in reader.assumes
-    assert pipeline.decoder.reader is None, "no attack sends anything unasked"
+    assert "tokens sent" in attacker.assumes
+    assert pipeline.decoder.attacker is None, "no attack sends anything unasked"
 
 
 def test_evaluate_lets_the_server_attack_where_it_is_told_to(tmp_path: Path) -> None:
-    """`--reader endpoint` says that it sends draws; without it none are sent."""
+    """`--attacker endpoint` says that it sends draws; without it none are sent."""
     before, after = tmp_path / "a.txt", tmp_path / "b.txt"
     before.write_text("the film was good\nthe actor is very old\n")
     after.write_text("the plot was bad\nthe music is very new\n")
@@ -918,13 +918,13 @@ def test_evaluate_lets_the_server_attack_where_it_is_told_to(tmp_path: Path) -> 
         plain = here(*base)
         assert plain.code == 0, plain.err
         assert not server.requests
-        ran = here(*base, "--reader", "endpoint")
+        ran = here(*base, "--attacker", "endpoint")
         assert ran.code == 0, ran.err
         assert server.asked
     assert "one more release" in ran.err
-    readings = {each["reader"]: each for each in json.loads(ran.out)["in_context"]}
+    readings = {each["attacker"]: each for each in json.loads(ran.out)["in_context"]}
     assert readings["endpoint"]["classes"][0]["words"] > 0
-    without = here("evaluate", str(before), str(after), "--reader", "endpoint")
+    without = here("evaluate", str(before), str(after), "--attacker", "endpoint")
     assert without.code == 2
 
 
@@ -947,7 +947,7 @@ def test_compare_lets_the_server_attack_in_each_cell(tmp_path: Path) -> None:
         plain = here(*base, "-j", "1")
         assert plain.code == 0, plain.err
         assert not server.requests
-        base += ("--reader", "endpoint", "--jobs", "4", "--csv", str(table))
+        base += ("--attacker", "endpoint", "--jobs", "4", "--csv", str(table))
         base += ("--resume", str(done), "--html", str(page))
         ran = here(*base, *options(server.url, *sets)[2:])
         assert ran.code == 0, ran.err
@@ -973,21 +973,27 @@ def test_compare_lets_the_server_attack_in_each_cell(tmp_path: Path) -> None:
             in (reading["assumes"])
         )
         assert reading["assumes"] in page.read_text()
-        assert cell["reader"] == ""
+        assert cell["attacker"] == ""
     for row, cell in zip(unread, cells[2:], strict=True):
         assert (row["reason"], row["result"]["in_context"]) == ("", [])
         assert cell["endpoint"] == ""
-    assert "reader on a server" in page.read_text()
+    assert "attacker on a server" in page.read_text()
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--reader", "endpoint", "--set", "decoder.model=m"), "decoder.url: give the"),
-        (("--reader", "endpoint", "--set", "decoder.url=http://h"), "decoder.model"),
-        (("--reader", "ngram"), "--reader ngram: compare takes endpoint"),
-        (("--set", "decoder.url=http://h"), "with --reader endpoint"),
-        (("--reader", "endpoint", "--set", "mechanism.k=8"), "with --reader endpoint"),
+        (
+            ("--attacker", "endpoint", "--set", "decoder.model=m"),
+            "decoder.url: give the",
+        ),
+        (("--attacker", "endpoint", "--set", "decoder.url=http://h"), "decoder.model"),
+        (("--attacker", "ngram"), "--attacker ngram: compare takes endpoint"),
+        (("--set", "decoder.url=http://h"), "with --attacker endpoint"),
+        (
+            ("--attacker", "endpoint", "--set", "mechanism.k=8"),
+            "with --attacker endpoint",
+        ),
     ],
 )
 def test_compare_refuses_what_names_no_server(

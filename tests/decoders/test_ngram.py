@@ -10,19 +10,19 @@ import pytest
 from numpy.typing import NDArray
 
 from dptext import pipeline, profile
+from dptext.attackers import ngrams
+from dptext.attackers import ngrams as locations
+from dptext.attackers.pairs import PairAttacker
 from dptext.decoders import ngram
 from dptext.errors import LexiconError, UsageError
 from dptext.randomness import RunKey
-from dptext.readers import ngrams
-from dptext.readers import ngrams as locations
-from dptext.readers.pairs import PairReader
 from dptext.tokens import joining
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Record
 from tests import prepared, small
-from tests.readers import models
-from tests.readers.releases import (
+from tests.attackers import models
+from tests.attackers.releases import (
     ENGLISH,
     POLICIES,
     SIZE,
@@ -46,8 +46,8 @@ def test_mbr_writes_the_word_of_largest_expected_closeness(tmp_path: Path) -> No
     channel, batch = channel_of(Policy()), release(Policy(), TEXTS)
     settings = params(tmp_path, fluency=0.0)
     written = settings.prepare(channel).decode(batch)
-    reader = PairReader(channel, ngrams.load(tmp_path / "pairs"), SIZE + 1)
-    rows, likely = reader.posterior(batch)
+    attacker = PairAttacker(channel, ngrams.load(tmp_path / "pairs"), SIZE + 1)
+    rows, likely = attacker.posterior(batch)
     table = ENGLISH.vectors.astype(np.float64)
     table /= np.linalg.norm(table, axis=1, keepdims=True)
     for column, word in enumerate(written):
@@ -83,7 +83,7 @@ def test_mbr_writes_the_closest_fluent_text(
     batch = release(policy, [*TEXTS, "", "the, of", "dog dog cat"], seed=6)
     written = params(tmp_path, fluency=fluency).prepare(channel).decode(batch)
     model = ngrams.load(tmp_path / "pairs")
-    rows, likely = PairReader(channel, model, SIZE + 1).posterior(batch)
+    rows, likely = PairAttacker(channel, model, SIZE + 1).posterior(batch)
     table = ENGLISH.vectors.astype(np.float64)
     table /= np.linalg.norm(table, axis=1, keepdims=True)
     means = np.einsum("xn,xnd->nd", likely, table[rows])
@@ -137,7 +137,7 @@ def test_expected_closeness_has_the_same_bits_in_every_batch(tmp_path: Path) -> 
         eps = np.full(len(words.ids), 2.0)
         drawn = np.where(words.ids < 0, len(wide.words) - 1, words.ids)
         released = joining.released(Policy(), words, drawn.astype(np.int32), eps)
-        weighed = decoder._reader.weighed(released)
+        weighed = decoder._attacker.weighed(released)
         expected = decoder._expected(released, weighed)
         return np.ascontiguousarray(expected.T).view(np.int32)
 
@@ -151,12 +151,12 @@ def test_the_most_probable_word_is_written(tmp_path: Path) -> None:
     """Mode posterior writes argmax of the posterior over the words of the outputs."""
     channel, batch = channel_of(Policy()), release(Policy(), TEXTS)
     written = params(tmp_path, mode="posterior").prepare(channel).decode(batch)
-    reader = PairReader(channel, ngrams.load(tmp_path / "pairs"), SIZE + 1)
-    rows, likely = reader.posterior(batch)
+    attacker = PairAttacker(channel, ngrams.load(tmp_path / "pairs"), SIZE + 1)
+    rows, likely = attacker.posterior(batch)
     likely[rows == SIZE] = -1.0
     best = likely.argmax(axis=0)
     np.testing.assert_array_equal(written, rows[best, np.arange(len(written))])
-    np.testing.assert_array_equal(reader.guess(batch), written)
+    np.testing.assert_array_equal(attacker.guess(batch), written)
 
 
 def test_a_weight_scales_the_language_model(tmp_path: Path) -> None:

@@ -15,14 +15,14 @@ from typing import Any
 import pytest
 
 from dptext import lexicons, pipeline, profile
-from dptext.engine import pool
+from dptext.engine import documents, pool
 from dptext.engine.job import Job, Recipe, Task, Worker
 from dptext.engine.tally import Meters, Tally
 from dptext.errors import DptextError, InputError, LexiconError, UsageError
 from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.report import build, document
+from dptext.report import document
 from dptext.types import Record, Selection
 from tests.cli import running as command_line
 from tests.engine import running
@@ -99,7 +99,7 @@ def test_bytes_and_reports_are_those_of_one_process(
         assert tally.texts == tally.records == 60
         tally.seconds = 1.0
         measures = PublicMeasures(None, None, "", None)
-        report = build.finished(sanitizer, job, KEY, tally, [written], measures)
+        report = documents.finished(sanitizer, job, KEY, tally, [written], measures)
         reports.append(document.encode(report))
         outputs.append(target.read_bytes())
     assert outputs[0] == outputs[1] != source.read_bytes()

@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 
 from dptext import pipeline, profile, registry
+from dptext.attackers.channel import Channel
 from dptext.engine import audit_texts, budget_audit, release_audit
 from dptext.measures import calibrate
 from dptext.pipeline import Pipeline
 from dptext.randomness import BUDGET_LANE, RandomBits, Randomness
-from dptext.readers.channel import Channel
 from dptext.tokens import joining, numbers
 from dptext.types import PARTS, Eps, Ids, Ints, Lexicon, Record, Released, Words
 from tests.conformance import components

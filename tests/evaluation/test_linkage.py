@@ -112,7 +112,7 @@ def test_the_command_measures_it(tmp_path: Path) -> None:
         assert ran.code == 0, ran.err
         ran = here(
             *("evaluate", str(source), str(target), "--field", "text", "--linkage"),
-            *("--profile", f"{target}.dptext.json", "--no-readers", "--json"),
+            *("--profile", f"{target}.dptext.json", "--no-attackers", "--json"),
         )
         assert ran.code == 0, ran.err
         linked = json.loads(ran.out)["linkage"]

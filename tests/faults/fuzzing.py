@@ -21,13 +21,12 @@ import numpy as np
 from hypothesis import strategies as st
 
 from dptext import formats, profile, settings, streams
+from dptext.checking import policy, verify
+from dptext.checking.exports import Export
+from dptext.checking.policy import ExportPolicy
+from dptext.checking.recompute import Recomputer
 from dptext.errors import DptextError
-from dptext.guarantees import policy
-from dptext.guarantees.policy import ExportPolicy
 from dptext.lexicons.sources import open_packed, read_lines, read_npz, read_word2vec
-from dptext.report import verify
-from dptext.report.exports import Export
-from dptext.report.recompute import Recomputer
 from dptext.tokens.policy import Form, Listed, Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Fault, Record, Selection, Verbatim

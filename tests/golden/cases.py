@@ -438,10 +438,10 @@ def _figures() -> Iterator[tuple[str, Case]]:
         )
     files = (f"{IN}in.jsonl", f"{IN}private.jsonl")
     common = ("evaluate", *files, *TEXT, *GOLD, "-p", "balanced", "--json")
-    yield "evaluate", partial(reported, *common, "--no-readers", "--id", "id")
+    yield "evaluate", partial(reported, *common, "--no-attackers", "--id", "id")
     decoded = settings("decoder={name: ngram, model: pairs}")
     clear = ("deniability.n_w", "word_attacks.0.words", "settings.decoder.topic")
-    yield "evaluate readers", partial(drawn, *common, *decoded, clear=clear)
+    yield "evaluate attackers", partial(drawn, *common, *decoded, clear=clear)
     tried = ("--mechanism", "rank", "--mechanism", "santext", "--epsilon", "6")
     yield (
         "compare",

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from dptext import pipeline, profile
+from dptext.engine import audit as audits
 from dptext.guarantees import audit
 from dptext.pipeline import Pipeline
 from dptext.randomness import RandomBits
-from dptext.report import audit as audits
 from dptext.types import Eps, Ids, Lexicon
 
 # mechanism, ids, eps, bits and the honest method -> ids or points

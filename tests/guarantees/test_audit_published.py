@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from scipy import special
 
+from dptext.engine import audit as audits
 from dptext.guarantees import audit
 from dptext.mechanisms import Aim, Mechanism, WordMechanism, santext, tem
-from dptext.report import audit as audits
 from dptext.types import Eps, Ids, Lexicon
 from tests import distributions, prepared, small
 from tests.conformance import components

@@ -11,14 +11,15 @@ from typing import Any
 import pytest
 
 import dptext
+from dptext.checking import verify
+from dptext.checking.policy import ExportPolicy
+from dptext.checking.recompute import known_risk
 from dptext.guarantees import sentences
 from dptext.guarantees.claims import Strengths, Unprotected
-from dptext.guarantees.policy import ExportPolicy
 from dptext.guarantees.statement import Statement
-from dptext.report import answer, verify
+from dptext.report import answer
 from dptext.report.blocks import Badge
 from dptext.report.document import Document
-from dptext.report.recompute import known_risk
 from dptext.types import ONE, Guarantee, Metric, MetricKind, Notion
 from tests.guarantees import test_sentences
 from tests.report.pages import internal_report

@@ -15,15 +15,15 @@ import numpy as np
 import pytest
 
 from dptext import lexicons
+from dptext.attackers.training import PairCounts
 from dptext.lexicons import from_text, importing
 from dptext.lexicons.from_text import CorpusCounts, KeyCounts, adapt, count_words
 from dptext.lexicons.sources import RawVectors
-from dptext.readers.training import PairCounts
 from dptext.tokens import numbers
 from dptext.tokens.regex import keys_of
 from dptext.types import Lexicon
 from tests import small
-from tests.readers import models
+from tests.attackers import models
 
 # New words in three spellings, so often each.
 NEW = {"fritzbox": (("Fritzbox", 4), ("fritzbox", 2), ("FRITZBOX", 1))}

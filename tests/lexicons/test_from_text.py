@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 from dptext import lexicons
+from dptext.attackers import ngrams
 from dptext.errors import InputError
 from dptext.lexicons import closed_classes, importing, store
 from dptext.lexicons.from_text import adapt, count_words, vectors_from_text
 from dptext.lexicons.orders import rows_of_names
 from dptext.lexicons.sources import RawVectors
-from dptext.readers import ngrams
 from dptext.types import Lexicon
 from tests.cli.running import here
 
@@ -179,7 +179,15 @@ def test_an_adapted_lexicon_is_measured_and_stated(
     assert ran.code == 0, ran.err
     report = json.loads(Path(f"{vectors}.dptext.json").read_bytes())
     assert said in report["guarantee"]["conditions"]
-    calibrate = ("calibrate", "--risk", "20%", "--lexicon", "mine", "--reader", "ngram")
+    calibrate = (
+        "calibrate",
+        "--risk",
+        "20%",
+        "--lexicon",
+        "mine",
+        "--attacker",
+        "ngram",
+    )
     ran = here(*calibrate, "--public-text", str(public))
     assert (ran.code, ran.err.count("\n")) == (2, 1)
     assert "have counted tickets.txt" in ran.err
@@ -208,7 +216,7 @@ def found(private: Path, output: Path) -> list[dict[str, Any]]:
     ran = here("sanitize", str(private), "-o", str(output), *drawn)
     assert ran.code == 0, ran.err
     report = json.loads(Path(f"{output}.dptext.json").read_bytes())
-    rows: list[dict[str, Any]] = report["words"].get("readers", [])
+    rows: list[dict[str, Any]] = report["words"].get("attackers", [])
     return rows
 
 
@@ -217,7 +225,7 @@ def found(private: Path, output: Path) -> list[dict[str, Any]]:
 def test_a_language_from_manuals_alone(
     language: str, key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A lexicon, a decoded file, its report and a reader's figure from one corpus."""
+    """Lexicon, decoded file, report and attacker's figure from one corpus."""
     manuals = Path("/usr/share/man") / language / "man1"
     if not manuals.is_dir():
         pytest.skip(f"no {manuals} (Debian's manpages-{language})")
@@ -249,8 +257,8 @@ def test_a_language_from_manuals_alone(
         assert ran.code == 0, ran.err
     assert outputs[0].read_bytes() == outputs[1].read_bytes()
     report = json.loads(Path(f"{outputs[0]}.dptext.json").read_bytes())
-    # The strongest reader of these texts, by the measurements beside the lexicon.
-    assert report["words"]["readers"][0]["success"] > 0.1
+    # The strongest attacker of these texts, by the measurements beside the lexicon.
+    assert report["words"]["attackers"][0]["success"] > 0.1
     settings = report["run"].get("settings", report)
     assert "manuals" in json.dumps(settings)
 

@@ -166,7 +166,8 @@ def test_topics_follow_labels() -> None:
     assert sorted(four.labels) == sorted(made_topics.SUBJECTS)
     best = {each.epsilon: each.private for each in four.kept}
     assert best[6.0] > 0.9 > best[1.0]
-    # The exact accuracy of a reader who knows the law, from the topics' own accuracy.
+    # The exact accuracy of an attacker who knows the law, from the topics' own
+    # accuracy.
     odds = math.exp(2.0)
     assert best[2.0] == pytest.approx(odds / (odds + 3), abs=0.05)
 

@@ -1,4 +1,4 @@
-"""Readers of whole texts: what they find, with what confidence, at which epsilon."""
+"""Attackers of whole texts: what they find, with what confidence, at which epsilon."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import numpy as np
 import pytest
 
 from dptext import open_pipeline, pipeline, profile
+from dptext.attackers import Attacker, ngrams
+from dptext.attackers.channel import UnigramAttacker
+from dptext.attackers.pairs import PairAttacker
+from dptext.attackers.training import PairCounts
 from dptext.budgets import uniform
 from dptext.errors import LexiconError, UsageError
-from dptext.evaluation.readers import search_by_reader
+from dptext.evaluation.attackers import search_by_attacker
 from dptext.guarantees import binomial
 from dptext.measures import calibrate, context_risk
 from dptext.measures.context_risk import Reading, Success
 from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.readers import Reader, ngrams
-from dptext.readers.channel import UnigramReader
-from dptext.readers.pairs import PairReader
-from dptext.readers.training import PairCounts
 from dptext.types import Ids, Record, Released
 from tests import small
 
@@ -66,30 +66,30 @@ def test_who_reads_finds_more(tmp_path: Path) -> None:
     """A model of pairs finds far more than the best guess of each word alone."""
     ready = build(tmp_path)
     model = ngrams.load(tmp_path / "pairs")
-    readers: list[Reader] = [
-        UnigramReader(ready.channel),
-        PairReader(ready.channel, model),
+    attackers: list[Attacker] = [
+        UnigramAttacker(ready.channel),
+        PairAttacker(ready.channel, model),
     ]
     randomness = ready.randomness(RunKey.from_seed(1))
     readings = context_risk.measure(
-        ready, readers, [records(90), records(60, 4)], randomness
+        ready, attackers, [records(90), records(60, 4)], randomness
     )
     alone, pairs = readings
-    assert (alone.reader, pairs.reader) == ("alone", "ngram")
+    assert (alone.attacker, pairs.attacker) == ("alone", "ngram")
     assert alone.classes[0].words == 150 * 12
     assert pairs.success > alone.success + 0.1
     assert pairs.classes[0].low < pairs.success < pairs.classes[0].high
     assert [each.name for each in pairs.classes][:2] == ["all words", "content words"]
 
 
-def test_the_lone_reader_is_the_attacker_of_the_bayes_risk(tmp_path: Path) -> None:
+def test_the_lone_attacker_is_the_attacker_of_the_bayes_risk(tmp_path: Path) -> None:
     """Its guesses are argmax prior(x) P(y|x), by the whole table of the mechanism."""
     ready = build(tmp_path)
     words = ready.tokenizer.words(texts(40))
     randomness = ready.randomness(RunKey.from_seed(2))
     records = [Record(n, (text,), None) for n, text in enumerate(texts(40))]
     draws = ready.draws(records, randomness)
-    guess = UnigramReader(ready.channel).guess(
+    guess = UnigramAttacker(ready.channel).guess(
         ready.released(words, draws.drawn, draws.eps)
     )
     rows = np.arange(len(LEXICON.words), dtype=np.int32)
@@ -98,20 +98,20 @@ def test_the_lone_reader_is_the_attacker_of_the_bayes_risk(tmp_path: Path) -> No
 
 
 def test_decoded_words_give_away_no_more(tmp_path: Path) -> None:
-    """No guess from what is written is right more often than the reader of the draws.
+    """No guess from what is written is right more often than the attacker of the draws.
 
     The best guess from each written word, learnt from 24,000 words of other texts.
     """
     ready = build(tmp_path, decode=True)
-    reader = ready.decoder.reader
-    assert reader is not None
+    attacker = ready.decoder.attacker
+    assert attacker is not None
     written, truth, right = [], [], []
     for seed in range(20):
         records = [Record(n, (t,), None) for n, t in enumerate(texts(200, seed))]
         draws = ready.draws(records, ready.randomness(RunKey.from_seed(seed)))
         written.append(ready.decode(draws.words, draws.drawn, draws.eps))
         released = ready.released(draws.words, draws.drawn, draws.eps)
-        right.append(reader.guess(released) == draws.words.ids)
+        right.append(attacker.guess(released) == draws.words.ids)
         truth.append(draws.words.ids)
     pairs = np.zeros((40, 40))
     for after, before in zip(written[:10], truth[:10], strict=True):
@@ -142,8 +142,8 @@ def test_intervals_of_few_words_are_no_points() -> None:
     assert (one.low, one.high) == pytest.approx((low, high), rel=0.1)
 
 
-class MoodyReader:
-    """Finds more words of some texts than of others, as readers of whole texts do.
+class MoodyAttacker:
+    """Finds more words of some texts than of others, as attackers of whole texts do.
 
     A share of its guesses is right that follows from the first word of the text; it is
     given draws that are the words themselves.
@@ -186,9 +186,9 @@ def test_intervals_hold_where_texts_differ(spread: bool, tmp_path: Path) -> None
             )
             for row in rows
         ]
-        reader = MoodyReader(seed, spread)
+        attacker = MoodyAttacker(seed, spread)
         randomness = ready.randomness(RunKey.from_seed(seed))
-        (found,) = context_risk.measure(ready, [reader], [batch], randomness)
+        (found,) = context_risk.measure(ready, [attacker], [batch], randomness)
         for each in found.classes:
             held.setdefault(each.name, []).append(each.low <= 0.3 <= each.high)
     assert len(held) >= 3
@@ -198,7 +198,7 @@ def test_intervals_hold_where_texts_differ(spread: bool, tmp_path: Path) -> None
 
 
 def reading(success: float) -> Reading:
-    """Return what a made-up reader finds."""
+    """Return what a made-up attacker finds."""
     every = Success("all words", 100, success, success, success)
     return Reading("made up", "", 1, (every,))
 
@@ -212,7 +212,7 @@ def test_the_crossing_is_just_below_the_target(start: float) -> None:
 
     if start == 0.5:
         start = 2.0
-    epsilon, reached = search_by_reader(read, 0.3, start)
+    epsilon, reached = search_by_attacker(read, 0.3, start)
     assert reached.success <= 0.3 < read(epsilon * 1.02).success
 
 
@@ -220,7 +220,7 @@ def test_a_target_out_of_reach_is_said() -> None:
     """Below what it always finds, or above all that it ever finds."""
     for share in (0.9, 0.1):
         with pytest.raises(UsageError, match="out of reach"):
-            search_by_reader(lambda epsilon, share=share: reading(share), 0.5, 4.0)  # type: ignore[misc]
+            search_by_attacker(lambda epsilon, share=share: reading(share), 0.5, 4.0)  # type: ignore[misc]
 
 
 def test_shipped_figures_are_those_of_equal_settings(
@@ -229,16 +229,16 @@ def test_shipped_figures_are_those_of_equal_settings(
     """They are looked up by mechanism, epsilon and policy, for any decoder."""
     ready, other = build(tmp_path), build(tmp_path, epsilon=4.0)
     figures = context_risk.InContext("a corpus", "0" * 64, (reading(0.3),))
-    file = tmp_path / "readers.json"
+    file = tmp_path / "attackers.json"
     file.write_text(
-        json.dumps({"readers": {context_risk.key_of(ready): [asdict(figures)]}})
+        json.dumps({"attackers": {context_risk.key_of(ready): [asdict(figures)]}})
     )
-    monkeypatch.setattr(calibrate, "shipped_readers", lambda: file)
+    monkeypatch.setattr(calibrate, "shipped_attackers", lambda: file)
     assert context_risk.measured(ready) == (figures,)
     assert context_risk.measured(build(tmp_path, decode=True)) == (figures,)
     assert context_risk.measured(other) == ()
     assert msgspec.json.encode(figures)
-    monkeypatch.setattr(calibrate, "shipped_readers", lambda: tmp_path / "none.json")
+    monkeypatch.setattr(calibrate, "shipped_attackers", lambda: tmp_path / "none.json")
     assert context_risk.measured(ready) == ()
 
 
@@ -253,7 +253,7 @@ def test_written_words_are_counted_as_they_are_written(tmp_path: Path) -> None:
     private = ready.privatize(records, ready.randomness(key))
     same = private.joined.written == private.words.ids
     assert found is not None
-    assert found.reader == context_risk.AS_WRITTEN
+    assert found.attacker == context_risk.AS_WRITTEN
     assert found.success == pytest.approx(same.mean())
     assert found.success != pytest.approx((private.drawn == private.words.ids).mean())
     (every, *others) = found.classes
@@ -267,10 +267,10 @@ def test_figures_of_written_words_go_by_the_decoder(
     """Of another decoder, another model or another epsilon there are none."""
     ready = build(tmp_path, decode=True)
     figures = context_risk.InContext("a corpus", "0" * 64, (reading(0.3),))
-    file = tmp_path / "readers.json"
+    file = tmp_path / "attackers.json"
     written = {context_risk.written_key(ready): [asdict(figures)]}
     file.write_text(json.dumps({"written": written}))
-    monkeypatch.setattr(calibrate, "shipped_readers", lambda: file)
+    monkeypatch.setattr(calibrate, "shipped_attackers", lambda: file)
     assert context_risk.measured_written(ready) == (figures,)
     assert context_risk.measured_written(build(tmp_path)) == ()
     assert context_risk.measured_written(build(tmp_path, 4.0, decode=True)) == ()
@@ -288,12 +288,12 @@ def test_figures_of_another_version_are_not_measured(
 ) -> None:
     """A file beside a lexicon that says them otherwise ends no run."""
     ready = build(tmp_path)
-    file = tmp_path / "readers.json"
+    file = tmp_path / "attackers.json"
     key = context_risk.key_of(ready)
     ladder = calibrate.ladder_key(ready.profile.settings(), LEXICON)
-    data = {"readers": {key: [{"old": 1}]}, "ladders": {ladder: {"0.2": key}}}
+    data = {"attackers": {key: [{"old": 1}]}, "ladders": {ladder: {"0.2": key}}}
     file.write_text(json.dumps(data))
-    monkeypatch.setattr(calibrate, "shipped_readers", lambda: file)
+    monkeypatch.setattr(calibrate, "shipped_attackers", lambda: file)
     assert context_risk.measured(ready) == ()
     assert context_risk.measured_ladder(ready) == {}
 
@@ -319,11 +319,11 @@ def test_a_risk_between_measured_ones_has_a_lower_limit(
 ) -> None:
     """The figures of the next smaller risk, where settings differ in nothing else."""
     measures = PublicMeasures.measure(open_pipeline("balanced", over), with_risk=False)
-    assert measures.readers_risk == at
+    assert measures.attackers_risk == at
     assert bool(measures.in_context) == (at is not None)
     assert measures.written == ()
     exact = PublicMeasures.measure(open_pipeline("balanced"))
-    assert exact.readers_risk is None
+    assert exact.attackers_risk is None
     assert exact.in_context
     assert exact.written
 
@@ -334,10 +334,10 @@ def test_a_smaller_risk_finds_less_in_every_kind_of_text() -> None:
     assert len(rungs) == 8
     before: dict[str, float] = {}
     for _, rung in rungs:
-        data = json.loads(calibrate.shipped_readers().read_text())
+        data = json.loads(calibrate.shipped_attackers().read_text())
         corpora = {
             each["corpus"]: max(r["classes"][0]["success"] for r in each["readings"])
-            for each in data["readers"][rung.readers]
+            for each in data["attackers"][rung.attackers]
         }
         assert all(share > before.get(name, 0.0) for name, share in corpora.items())
         before = corpora
@@ -346,23 +346,23 @@ def test_a_smaller_risk_finds_less_in_every_kind_of_text() -> None:
 def test_a_risk_in_context_becomes_a_risk_of_one_word(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The largest measured one where the upper limit of no reader is above it."""
+    """The largest measured one where the upper limit of no attacker is above it."""
     recipe = profile.load("balanced")
-    file = tmp_path / "readers.json"
-    monkeypatch.setattr(calibrate, "shipped_readers", lambda: file)
+    file = tmp_path / "attackers.json"
+    monkeypatch.setattr(calibrate, "shipped_attackers", lambda: file)
     entries, rungs = {}, {}
     for risk, limits in ((0.1, (0.1, 0.2)), (0.2, (0.25, 0.4)), (0.3, (0.5, 0.3))):
         readings = tuple(reading(limit) for limit in limits)
         entries[f"at {risk}"] = [asdict(context_risk.InContext("a", "", readings))]
         rungs[f"{risk}"] = asdict(calibrate.Rung(8.0, f"at {risk}", ""))
     key = calibrate.ladder_key(recipe.settings(), LEXICON)
-    file.write_text(json.dumps({"readers": entries, "ladders": {key: rungs}}))
+    file.write_text(json.dumps({"attackers": entries, "ladders": {key: rungs}}))
     for target, risk in ((0.2, 0.1), (0.39, 0.1), (0.41, 0.2), (0.9, 0.3)):
         assert calibrate.risk_for(recipe.settings(), LEXICON, target) == risk
     with pytest.raises(UsageError, match=r"find up to 20.00%"):
         calibrate.risk_for(recipe.settings(), LEXICON, 0.19)
     other = profile.load("strict")
-    with pytest.raises(UsageError, match="no reader was measured"):
+    with pytest.raises(UsageError, match="no attacker was measured"):
         calibrate.risk_for(other.settings(), LEXICON, 0.3)
 
 
@@ -371,14 +371,14 @@ def test_damaged_figures_are_named(
     content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The file, and that it is to be made again, in one line."""
-    file = tmp_path / "readers.json"
+    file = tmp_path / "attackers.json"
     file.write_bytes(content)
-    monkeypatch.setattr(calibrate, "shipped_readers", lambda: file)
-    with pytest.raises(LexiconError, match=r"readers\.json: not valid JSON"):
+    monkeypatch.setattr(calibrate, "shipped_attackers", lambda: file)
+    with pytest.raises(LexiconError, match=r"attackers\.json: not valid JSON"):
         calibrate.risk_for(profile.load("balanced").settings(), LEXICON, 0.3)
 
 
-def test_readers_are_asked_for_by_name(tmp_path: Path) -> None:
+def test_attackers_are_asked_for_by_name(tmp_path: Path) -> None:
     """Those that there are; an unknown name is refused with the known ones."""
     ready = build(tmp_path, decode=True)
     assert [each.name for each in context_risk.available(ready)] == ["alone", "ngram"]
@@ -387,9 +387,9 @@ def test_readers_are_asked_for_by_name(tmp_path: Path) -> None:
         context_risk.named(ready, "crystal-ball")
 
 
-def test_a_share_for_readers_sets_the_epsilon() -> None:
-    """Readers find at most the target under the settings; the next risk is above."""
-    over = {"budget": {"risk": None, "reader_risk": "25%"}}
+def test_a_share_for_attackers_sets_the_epsilon() -> None:
+    """Attackers find at most the target under the settings; the next risk is above."""
+    over = {"budget": {"risk": None, "attacker_risk": "25%"}}
     ready = open_pipeline("balanced", over)
     limits = [
         reading.classes[0].high
@@ -399,17 +399,17 @@ def test_a_share_for_readers_sets_the_epsilon() -> None:
     assert 0.2 < max(limits) <= 0.25
     params = ready.profile.budget.params
     assert isinstance(params, uniform.Params)
-    assert ready.profile.name == "balanced with reader_risk=25%"
+    assert ready.profile.name == "balanced with attacker_risk=25%"
     plain = open_pipeline("balanced", {"budget": {"risk": params.risk}})
     assert params.epsilon == plain.budget.description.high
-    assert "reader_risk" not in str(plain.profile.settings())
+    assert "attacker_risk" not in str(plain.profile.settings())
 
 
 def widths(ready: Pipeline, batch: list[tuple[str, ...]]) -> tuple[float, float]:
     """Return what the best guess of a word finds, and how wide its interval is."""
     randomness = ready.randomness(RunKey.from_seed(5))
     (reading,) = context_risk.measure(
-        ready, [UnigramReader(ready.channel)], [batch[:50], batch[50:]], randomness
+        ready, [UnigramAttacker(ready.channel)], [batch[:50], batch[50:]], randomness
     )
     every = reading.classes[0]
     assert reading.texts == sum(map(len, batch))

@@ -1,4 +1,4 @@
-"""The guide's table of risks holds the figures of readers that ship."""
+"""The guide's table of risks holds the figures of attackers that ship."""
 
 import json
 from typing import Any
@@ -26,22 +26,22 @@ def written_words(figures: dict[str, Any], band: str) -> str:
 
 def rows() -> list[str]:
     """Return the rows of the table, from the ladder with the most risks."""
-    shipped = json.loads((ROOT / "dptext/data/readers.json").read_text())
+    shipped = json.loads((ROOT / "dptext/data/attackers.json").read_text())
     ladder = max(shipped["ladders"].values(), key=len)
     lines = []
     for risk, rung in sorted(ladder.items(), key=lambda each: float(each[0])):
         measured = {
-            each["corpus"]: each for each in shipped["readers"][rung["readers"]]
+            each["corpus"]: each for each in shipped["attackers"][rung["attackers"]]
         }
         written = {each["corpus"]: each for each in shipped["written"][rung["written"]]}
         for band, name in _WORDS.items():
             cells = [written_words(written, band)]
-            for reader in ("alone", "ngram", "same-kind"):
+            for attacker in ("alone", "ngram", "same-kind"):
                 shares = [
                     next(
                         c["success"]
                         for r in measured[corpus]["readings"]
-                        if r["reader"] == reader
+                        if r["attacker"] == attacker
                         for c in r["classes"]
                         if c["name"] == band
                     )
@@ -62,7 +62,7 @@ def rows() -> list[str]:
 
 
 def test_the_guide_has_the_figures_that_ship() -> None:
-    """Each risk stands in the guide with what readers found and classifiers keep."""
+    """Each risk stands in the guide with what attackers found and classifiers keep."""
     guide = (ROOT / "docs/guide.md").read_text()
     assert [row for row in rows() if row not in guide] == []
 
@@ -70,27 +70,27 @@ def test_the_guide_has_the_figures_that_ship() -> None:
 def of_profile(
     name: str,
 ) -> tuple[list[str], list[float], list[float], list[float], float]:
-    """Return written words, what the reader of the kind finds, and one draw's guess.
+    """Return written words, what the attacker of the kind finds, and one draw's guess.
 
-    Of written words and of what the reader finds all and rare ones; at last the share
+    Of written words and of what the attacker finds all and rare ones; at last the share
     that classifiers keep of what they learn beyond chance.
     """
-    shipped = json.loads(calibrate.shipped_readers().read_text())
+    shipped = json.loads(calibrate.shipped_attackers().read_text())
     pipeline = dptext.open_pipeline(name)
     keys = context_risk.key_of(pipeline), context_risk.written_key(pipeline)
-    measured = {each["corpus"]: each for each in shipped["readers"][keys[0]]}
+    measured = {each["corpus"]: each for each in shipped["attackers"][keys[0]]}
     as_written = {each["corpus"]: each for each in shipped["written"][keys[1]]}
     written = [written_words(as_written, band) for band in _WORDS]
     columns: list[list[float]] = []
     every, rare = _WORDS
-    for reader, band in (("same-kind", every), ("same-kind", rare), ("alone", every)):
+    for attacker, band in (("same-kind", every), ("same-kind", rare), ("alone", every)):
         columns.append(
             [
                 100 * each["success"]
                 for corpus in _KINDS
                 for reading in measured[corpus]["readings"]
                 for each in reading["classes"]
-                if reading["reader"] == reader and each["name"] == band
+                if reading["attacker"] == attacker and each["name"] == band
             ]
         )
     kept = [
@@ -101,7 +101,7 @@ def of_profile(
     return written, columns[0], columns[1], columns[2], sum(kept) / len(kept)
 
 
-def test_profiles_say_what_the_strongest_reader_finds() -> None:
+def test_profiles_say_what_the_strongest_attacker_finds() -> None:
     """Their descriptions and the guide have the figures that ship."""
     guide = (ROOT / "docs/guide.md").read_text()
     for name in ("strict", "balanced", "readable"):

@@ -12,12 +12,13 @@ from typing import Any
 from rich.console import Console
 
 from dptext import pipeline, profile
+from dptext.engine import documents, plan
 from dptext.engine.job import Job
 from dptext.engine.tally import Tally
 from dptext.guarantees.claims import judge
 from dptext.measures.public import PublicMeasures
 from dptext.randomness import RunKey
-from dptext.report import build, document, html, plan, terminal, views
+from dptext.report import document, html, terminal, views
 from dptext.report.blocks import Figures
 from dptext.types import Selection
 from tests import small
@@ -145,7 +146,7 @@ def internal_report(
     key = RunKey.fresh()
     measures = PublicMeasures.measure(ready)
     written = running.run(job, ready, key, tally)
-    return build.finished(ready, job, key, tally, [written], measures)
+    return documents.finished(ready, job, key, tally, [written], measures)
 
 
 def panel(document: Any, folder: Path) -> str:

@@ -7,7 +7,7 @@ from dptext.measures import context_risk
 from dptext.measures.context_risk import InContext, Reading, Success
 from dptext.randomness import RunKey
 from dptext.report import views
-from dptext.report.attackers import Attackers, ReaderFigures
+from dptext.report.attackers import AttackerFigures, Attackers
 from dptext.report.blocks import Paragraph, Table
 from dptext.types import Lexicon
 
@@ -49,18 +49,18 @@ def test_words_of_each_category_are_counted(builtin: Lexicon) -> None:
 
 
 def test_a_report_has_categories_with_enough_words() -> None:
-    """Of few words a share says nothing; of the readers the strongest counts."""
+    """Of few words a share says nothing; of the attackers the strongest counts."""
     corpora = [
         InContext("A", "", (reading("ngram", any=(90, 0.3), health=(60, 0.25)),)),
         InContext("B", "", (reading("ngram", any=(80, 0.2), health=(49, 1.0)),)),
     ]
-    one, two = ReaderFigures.from_measured(corpora)
+    one, two = AttackerFigures.from_measured(corpora)
     assert (one.special, one.categories) == (0.3, {"health": 0.25})
     assert (two.special, two.categories) == (0.2, {})
-    written = ReaderFigures.from_measured(
+    written = AttackerFigures.from_measured(
         [InContext("A", "", (reading("as written", any=(90, 0.05)),))]
     )
-    known = Attackers(risk=None, risk_note="", written=written, readers=(one, two))
+    known = Attackers(risk=None, risk_note="", written=written, attackers=(one, two))
     blocks = [*views.attackers(known)]
     (table,) = (
         each
@@ -77,8 +77,8 @@ def test_a_report_has_categories_with_enough_words() -> None:
 
 def test_reports_without_them_show_no_table() -> None:
     """As of an evaluation whose lexicon has no lists."""
-    figures = ReaderFigures.from_measured([InContext("A", "", (reading("ngram"),))])
-    known = Attackers(risk=None, risk_note="", readers=figures)
+    figures = AttackerFigures.from_measured([InContext("A", "", (reading("ngram"),))])
+    known = Attackers(risk=None, risk_note="", attackers=figures)
     titles = [
         each.columns[0].name
         for each in views.attackers(known)

@@ -13,12 +13,13 @@ from rich.console import Console
 
 import dptext.report
 from dptext import pipeline, profile
+from dptext.engine import documents
 from dptext.engine.job import Job, Written
 from dptext.engine.tally import Tally
 from dptext.errors import UsageError
 from dptext.measures.public import NoRisk, PublicMeasures
 from dptext.randomness import RunKey
-from dptext.report import build, document, terminal, views
+from dptext.report import document, terminal, views
 from dptext.types import Selection
 from tests import small
 from tests.cli.running import here, lexicon
@@ -84,7 +85,7 @@ def test_report_of_several_outputs_names_none(tmp_path: Path) -> None:
     )
     job = Job(("a.txt", "b.jsonl"), None, Selection())
     written = [Written(name, 1, "0" * 64) for name in ("text", "jsonl")]
-    report = build.finished(
+    report = documents.finished(
         ready,
         job,
         RunKey.fresh(),

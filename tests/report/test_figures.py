@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from dptext import pipeline, profile
-from dptext.report import answer, figures, html, plan
+from dptext.engine import plan
+from dptext.report import answer, figures, html
 from tests import small
 from tests.report.pages import (
     changed,

@@ -1,4 +1,4 @@
-"""The guess of a reader of the whole text comes before that of a single word."""
+"""The guess of an attacker of the whole text comes before that of a single word."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import dptext
-from dptext.report import answer, html, plan, trade
+from dptext.engine import plan
+from dptext.report import answer, html, trade
 from dptext.report.blocks import Chart
 from dptext.report.document import Document
 from tests.report.pages import internal_report, panel, planned, rendered
@@ -19,7 +20,7 @@ from tests.report.pages import internal_report, panel, planned, rendered
 
 @cache
 def measured() -> Document:
-    """Return a report of the default profile, whose readers were measured."""
+    """Return a report of the default profile, whose attackers were measured."""
     return dptext.privatize(["The film was good."], report=True)[1]
 
 
@@ -27,15 +28,15 @@ def test_the_strongest_comes_first() -> None:
     """Rows go by what was found, and the answer takes the strongest by figures."""
     words = measured().words
     assert words is not None
-    shares = [each.success for each in words.readers]
+    shares = [each.success for each in words.attackers]
     assert shares == sorted(shares, reverse=True)
-    best = replace(words.readers[0], reader="another", success=0.9)
+    best = replace(words.attackers[0], attacker="another", success=0.9)
     known = answer.attackers_on(measured(), words)
-    known = replace(known, readers=[best, *words.readers])
+    known = replace(known, attackers=[best, *words.attackers])
     written, attacker, draw = answer.attacks(known)
     assert (written.name, attacker.name) == ("written", "attacker")
     assert attacker.sentence.startswith("recovers at least 34% to 90% of all words")
-    assert attacker.figures["reader"] == "another"
+    assert attacker.figures["attacker"] == "another"
     assert draw.figures["found"] == pytest.approx(0.2, rel=1e-3)
 
 
@@ -64,11 +65,11 @@ def test_whoever_has_the_text_finds_its_row(tmp_path: Path) -> None:
 
 
 def test_a_lower_limit_names_its_risk() -> None:
-    """Where readers were measured at a smaller risk alone, the sentence says so."""
+    """Where attackers were measured at a smaller risk alone, the sentence says so."""
     words = measured().words
     assert words is not None
     document = replace(
-        measured(), words=replace(words, readers_risk=0.2, written=(), risk=None)
+        measured(), words=replace(words, attackers_risk=0.2, written=(), risk=None)
     )
     lines = {line.name: line for line in answer.answer(document)}
     assert "at risk 20%, which protects more" in lines["attacker"].sentence
@@ -95,7 +96,7 @@ def test_texts_in_another_language_get_no_figures() -> None:
 
 
 def test_the_panel_begins_with_it(tmp_path: Path) -> None:
-    """Readers stand above the single guess, then that more can be found."""
+    """Attackers stand above the single guess, then that more can be found."""
     shown = panel(measured(), tmp_path)
     places = [
         shown.index(part)
@@ -110,29 +111,29 @@ def test_the_panel_begins_with_it(tmp_path: Path) -> None:
 
 
 def test_the_table_begins_with_it() -> None:
-    """The first bars are of written words, then of readers, last of single guesses."""
+    """Bars are of written words, then of attackers, last of single guesses."""
     page = rendered(measured()).decode()
     bars = re.findall(r"--b:[\d.]+\">([\d.]+%)</td>", page)
     words = measured().words
     assert words is not None
-    shown = [f"{each.success:.1%}" for each in (*words.written, *words.readers)]
+    shown = [f"{each.success:.1%}" for each in (*words.written, *words.attackers)]
     assert bars[: len(shown) + 2] == [*shown, "20.0%", "5.3%"]
 
 
-def test_a_reader_with_text_of_the_kind_finds_most() -> None:
+def test_a_attacker_with_text_of_the_kind_finds_most() -> None:
     """Of all kinds of text, and its share of rare words never stands alone."""
     words = measured().words
     assert words is not None
-    assert {each.kind for each in words.readers} >= {"news", "reviews", "sentences"}
-    assert {each.reader for each in words.readers} == {"same-kind"}
-    assert all(each.rare and each.counted for each in words.readers)
+    assert {each.kind for each in words.attackers} >= {"news", "reviews", "sentences"}
+    assert {each.attacker for each in words.attackers} == {"same-kind"}
+    assert all(each.rare and each.counted for each in words.attackers)
 
 
-def test_a_page_without_readers_names_none(tmp_path: Path) -> None:
+def test_a_page_without_attackers_names_none(tmp_path: Path) -> None:
     """Where nothing was measured, a line with the command takes the place of rows."""
     document, words = measured(), measured().words
     assert words is not None
-    bare = replace(document, words=replace(words, readers=(), written=()))
+    bare = replace(document, words=replace(words, attackers=(), written=()))
     for shown in (rendered(bare).decode(), panel(bare, tmp_path)):
         assert "pairs of words" not in shown
         assert "text of the kind" not in shown
@@ -141,7 +142,7 @@ def test_a_page_without_readers_names_none(tmp_path: Path) -> None:
 
 
 def test_the_plan_says_it_in_the_same_words() -> None:
-    """A plan and its run print the same sentence about readers."""
+    """A plan and its run print the same sentence about attackers."""
     result = plan.plan(dptext.open_pipeline("balanced"))
     rows = planned(result)
     lines = {line.name: line.sentence for line in answer.answer(measured())}
@@ -175,4 +176,4 @@ def test_the_picture_marks_the_setting_of_a_run() -> None:
     assert trade.blocks(replace(measured(), run=other)) == []
     words = measured().words
     assert words is not None
-    assert not trade.blocks(replace(measured(), words=replace(words, readers=())))
+    assert not trade.blocks(replace(measured(), words=replace(words, attackers=())))

@@ -8,14 +8,32 @@ from typing import Any
 
 import pytest
 
+from dptext.measures.vector_figures import Distortion, VectorAttack, VectorMeasures
 from dptext.report import vector_lines
-from dptext.vectors import Distortion, Measures, Ruler
 from tests.cli.running import here
 
-MEASURES = Measures(
-    distortion=Distortion(10, 1.0, 9.0, 8.0, 2.0, 0.5, 3.0, 3.0),
+MEASURES = VectorMeasures(
+    distortion=Distortion(
+        pairs=10,
+        distance=1.0,
+        expected_distance=9.0,
+        distance_error=8.0,
+        corrected_error=2.0,
+        product=0.5,
+        expected_product_error=3.0,
+        product_error=3.0,
+    ),
     noise_lengths=(1.0, 2.0, 3.0),
-    ruler=Ruler("words", 1000, 2000, 0.05, 0.25, 0.5, 0.4, 0.6),
+    ruler=VectorAttack(
+        of="words",
+        choices=1000,
+        draws=2000,
+        baseline=0.05,
+        nearest=0.25,
+        best=0.5,
+        low=0.4,
+        high=0.6,
+    ),
 )
 
 

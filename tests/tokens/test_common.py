@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dptext import pipeline, profile
+from dptext.engine import documents
 from dptext.errors import UsageError
 from dptext.guarantees.claims import Unprotected, unprotected
 from dptext.guarantees.sentences import shown
 from dptext.measures.bayes_risk import prior_of_replaced
-from dptext.report import build
 from dptext.tokens import kinds, language_data
 from dptext.tokens.joining import Joiner
 from dptext.tokens.policy import DIGITS, FORM, PERTURB, Policy, WordClass
@@ -344,5 +344,5 @@ def test_names_that_are_read_alike_are_said_to_count_as_equal(builtin: Lexicon) 
     ready = pipeline.build(recipe, builtin)
     words = ready.tokenizer.words(["Berlin Florida, Sarah Qwertz"])
     assert len({*words.inputs.tolist()}) == 2
-    said = build.promised(ready)
+    said = documents.promised(ready)
     assert "all names of a kind that the vocabulary takes for one word" in said.sentence

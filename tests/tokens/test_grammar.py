@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dptext.attackers.channel import Shown
 from dptext.guarantees.claims import Unprotected, unprotected
 from dptext.guarantees.sentences import shown
-from dptext.readers.channel import Shown
 from dptext.tokens import grammar, kinds
 from dptext.tokens.joining import released
 from dptext.tokens.policy import Policy
@@ -58,7 +58,7 @@ def test_it_is_released_only_where_it_is_shown(builtin: Lexicon) -> None:
         assert copied == (rows if policy.common else [-1] * 5)
 
 
-def test_a_reader_goes_by_it(builtin: Lexicon) -> None:
+def test_a_attacker_goes_by_it(builtin: Lexicon) -> None:
     """Words of other forms are no inputs; common ones are where a capital stands."""
     from dptext import open_pipeline
 

@@ -163,9 +163,9 @@ def test_a_key_and_settings_decide_the_vectors(tmp_path: Path) -> None:
         ({}, {"most": 3}, "name its --subject"),
         ({"budget": {"name": "uniform", "epsilon": None, "risk": 0.1}}, {}, "one word"),
         (
-            {"budget": {"name": "uniform", "epsilon": None, "reader_risk": 0.1}},
+            {"budget": {"name": "uniform", "epsilon": None, "attacker_risk": 0.1}},
             {},
-            "readers read words",
+            "attackers read words",
         ),
         ({"mechanism": {"name": "laplace", "delta": 0.1}}, {}, "mechanism.delta"),
     ],

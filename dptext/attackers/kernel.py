@@ -1,0 +1,59 @@
+"""The loops of attackers in C, where they were compiled; numpy's give the same bytes.
+
+`hatch_build.py` compiles kernel.c when dptext is built. The library is opened from this
+folder alone, and only if it was made from the kernel.c beside it. The environment
+variable DPTEXT_KERNEL=numpy leaves it unopened.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+from pathlib import Path
+
+import numpy as np
+from numpy.ctypeslib import ndpointer
+
+VARIABLE = "DPTEXT_KERNEL"
+_SOURCE = Path(__file__).with_name("kernel.c")
+
+
+def path() -> Path:
+    """Return where the library of this kernel.c lies once it was compiled."""
+    digest = hashlib.sha256(_SOURCE.read_bytes()).hexdigest()
+    return _SOURCE.with_name(f"kernel-{digest[:16]}.so")
+
+
+# The arguments of each function, as kernel.c has them: N is a whole number, F and D are
+# numbers of single and double precision, others arrays of the type that numpy codes so.
+_SCALARS = {"N": ctypes.c_int64, "F": ctypes.c_float, "D": ctypes.c_double}
+_ARGUMENTS = {
+    "marginals": "NN ii iff bN b f",
+    "marginals_of_all": "NN ii iff qib b f",
+    "viterbi": "NN ii iii i bN B q",
+    "topic_sums": "NN iq hf dq",
+    "weigh": "NqiqNN i?f Nhfdq fNF fh if ii?iff",
+    "expected_closeness": "Nqi NN ib f F f",
+    "closest": "NNN fi DD iii iiii",
+}
+
+
+def _opened() -> ctypes.CDLL | None:
+    if os.environ.get(VARIABLE) == "numpy":
+        return None
+    try:
+        library = ctypes.CDLL(str(path()))
+        for name, codes in _ARGUMENTS.items():
+            function = getattr(library, name)
+            function.argtypes = [
+                _SCALARS.get(code) or ndpointer(np.dtype(code), flags="C_CONTIGUOUS")
+                for code in codes.replace(" ", "")
+            ]
+            function.restype = None
+    except (OSError, AttributeError):
+        return None
+    return library
+
+
+library = _opened()

@@ -1,0 +1,246 @@
+"""Whom the unchanged fields of a file identify: a look at every value that is released.
+
+The survey that `init` and `sanitize` make of first records, made of all. It looks at
+the names of fields, which are released as well, and in JSON may be data. Fields that a
+report calls pseudonyms must hold tokens, and nothing else.
+
+Values are seen once, and counts are all that stays of them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, BinaryIO
+
+import msgspec
+
+from dptext import formats, pseudonyms, streams
+from dptext.checking import exports
+from dptext.engine.identifying import FieldValues, Identifying, Kind
+from dptext.errors import StoppedError, UsageError
+from dptext.formats import Format, _fields
+from dptext.types import Selection
+from dptext.vectors import columns
+
+if TYPE_CHECKING:
+    from dptext.checking.exports import Export
+    from dptext.engine.job import Job, Written
+    from dptext.report.document import Document
+    from dptext.streams.outputs import OutputFile
+
+# Fields that are counted one by one; those of data that stand as names may be endless.
+_FIELDS = 1000
+_FURTHER = "further fields"
+_NAMES = "names of fields"
+_OF_WORDS = (
+    "make it private (--field) or a pseudonym (--pseudonym), leave it out (--drop)"
+)
+# Vectors have no other column than that of ids.
+OF_VECTORS = "name records by another field (--id)"
+_FEW = 3  # names of fields that look like those of people
+
+
+@dataclass(frozen=True, slots=True)
+class FieldFinding:
+    """A field that identifies people, by its name in the file, and how."""
+
+    name: str
+    how: Identifying
+    #: How it is shown: names of fields that could be text are not.
+    shown: str
+    #: Advice besides accepting it.
+    advice: str
+
+    def __str__(self) -> str:
+        """Return the message: field, kind, share and advice."""
+        name = exports.series([self.name])
+        return (
+            f"{self.shown} is unchanged and looks like {self.how}; {self.advice}, or "
+            f"accept it with allow: [identifying: {name}]"
+        )
+
+
+class Contents:
+    """Counts what the values of unchanged fields look like, in little memory."""
+
+    def __init__(
+        self,
+        subject: str | None = None,
+        tokens: Sequence[str] = (),
+        advice: str = _OF_WORDS,
+    ) -> None:
+        """Begin; subject names people, tokens are fields of pseudonyms.
+
+        advice says what to do about a field that identifies people.
+        """
+        self._subject, self._tokens = subject, tuple(tokens)
+        self._advice = advice
+        self._fields: dict[str, FieldValues] = {}
+        self._further, self._names = FieldValues(), FieldValues()
+        # Numbers of values in further fields with names that tell a kind.
+        self._by_name = Counter[Kind]()
+        # Numbers of values in fields of pseudonyms, and of those that are no token.
+        self._of_tokens, self._no_tokens = Counter[str](), Counter[str]()
+
+    def add(self, name: str, texts: Iterable[str]) -> None:
+        """Count some values of a field."""
+        if exports.is_in(name, self._tokens):
+            self._add_tokens(name, texts)
+            return
+        values = self._fields.get(name)
+        if values is None:
+            self._add_name(name)
+            if len(self._fields) >= _FIELDS:
+                self._add_further(name, texts)
+                return
+            values = self._fields[name] = FieldValues()
+        for text in texts:
+            values.add(text)
+
+    def _add_further(self, name: str, texts: Iterable[str]) -> None:
+        named = FieldValues().identifies(name)
+        for text in texts:
+            self._further.add(text)
+            if named is not None and text.strip():
+                self._by_name[named.kind] += 1
+
+    def _add_tokens(self, name: str, texts: Iterable[str]) -> None:
+        for text in filter(str.strip, texts):
+            self._of_tokens[name] += 1
+            self._no_tokens[name] += not pseudonyms.is_token(text)
+
+    def _add_name(self, name: str) -> None:
+        """Look at the name of a field as at a value, and at each part of a path."""
+        self._names.add(name.replace("\\", ""))
+        with contextlib.suppress(UsageError):
+            parts = _fields.parse(name)
+            for part in parts if len(parts) > 1 else ():
+                self._names.add(part)
+
+    def identifying(self, allowed: Sequence[str] = ()) -> list[FieldFinding]:
+        """Return the fields that identify people, without the allowed ones."""
+        found = []
+        for name, values in self._fields.items():
+            how = values.identifies(name) if values.texts else None
+            if name == self._subject and values.texts and how is None:
+                how = Identifying(Kind.NUMBER, values.texts, values.texts, by_name=True)
+            if how is not None and not exports.is_in(name, tuple(allowed)):
+                shown = f"column {exports.series([name])}"
+                found.append(FieldFinding(name, how, shown, self._advice))
+        return [*found, *self._in_names(allowed)]
+
+    def _in_names(self, allowed: Sequence[str]) -> Iterator[FieldFinding]:
+        """Yield findings in names of fields, and in fields beyond the first ones."""
+        found = [
+            (_FURTHER, Identifying(kind, count, count, by_name=True))
+            for kind, count in self._by_name.items()
+        ]
+        for name, values in ((_FURTHER, self._further), (_NAMES, self._names)):
+            how = values.identifies("", by_name=False)
+            if how is not None and (how.kind is not Kind.NAME or how.found >= _FEW):
+                found.append((name, how))
+        for name, how in found:
+            if name not in allowed:
+                shown = f"what stands in {name}"
+                yield FieldFinding(name, how, shown, self._advice)
+
+    def false_tokens(self) -> Iterator[str]:
+        """Yield the fields of pseudonyms with values that are no token."""
+        for name, count in self._no_tokens.items():
+            if count:
+                yield (
+                    f"column {exports.series([name])}: {count:,} of "
+                    f"{self._of_tokens[name]:,} values are no pseudonyms"
+                )
+
+
+def read(
+    module: Format,
+    stream: BinaryIO,
+    selection: Selection,
+    contents: Contents,
+) -> Contents:
+    """Count all unchanged values of a file. Raises InputError where it is not whole."""
+    selection = replace(
+        selection, id_field=None, subject_field=None, dropped=(), pseudonyms=()
+    )
+    for name, texts in module.unchanged(stream, selection):
+        contents.add(name, texts)
+    return contents
+
+
+@dataclass(frozen=True, slots=True)
+class StopAtIdentifying:
+    """Stops a run whose output has unchanged columns that look identifying."""
+
+    #: Columns that may look so.
+    allowed: tuple[str, ...] = ()
+    subject: str | None = None
+
+    def __call__(self, job: Job, written: Written, output: OutputFile) -> None:
+        """Look at a complete output. Raises StoppedError."""
+        module, selection = (
+            formats.find(None, written.format),
+            job.selection.output_selection(),
+        )
+        contents = Contents(self.subject, selection.pseudonyms)
+        name = job.output or ""
+        with (
+            output.content() as plain,
+            streams.unpacked(plain, name, selection.encoding) as stream,
+        ):
+            read(module, stream, selection, contents)
+        self._stop(contents, name)
+
+    def look_at_vectors(self, job: Job, output: OutputFile) -> None:
+        """Look at the ids beside complete vectors. Raises StoppedError."""
+        name, field = job.output or "", job.selection.id_field
+        if field is None or columns.suffix(name) == ".npy":  # vectors alone
+            return
+        contents = Contents(advice=OF_VECTORS)
+        with output.content() as plain:
+            for ids in columns.ids(plain, name):
+                contents.add(field, map(_plain, ids))
+        self._stop(contents, name)
+
+    def _stop(self, contents: Contents, name: str) -> None:
+        found = contents.identifying(self.allowed)
+        if found:
+            where = f"{name}: " if name else ""
+            rest = f"; and {len(found) - 1:,} more such columns" if found[1:] else ""
+            raise StoppedError(
+                f"{where}not written, as --fail-on identifying asks: {found[0]}{rest}"
+            )
+
+
+def read_export(report: Document, export: Export) -> Contents:
+    """Count all unchanged values of an export, as its report says how it is read.
+
+    Raises InputError, UsageError and MissingExtra where it cannot be read.
+    """
+    run, layout = report.run, report.run.layout
+    subject = None if run.recorded is None else run.recorded.limits.field
+    advice = OF_VECTORS if report.words is None else _OF_WORDS
+    contents = Contents(subject, layout.selection(export.size).pseudonyms, advice)
+    if layout.format == "text":
+        return contents
+    if report.words is not None:
+        with exports.open_export(layout, export) as (module, stream, selection):
+            return read(module, stream, selection, contents)
+    written = () if report.output is None else report.output.columns or ()
+    if "id" in written:
+        with export.open() as plain:
+            for ids in columns.ids(plain, export.name):
+                contents.add(layout.id_field or "id", map(_plain, ids))
+    return contents
+
+
+def _plain(identity: str) -> str:
+    """Return an id as a text; that of a JSON string is spelled as in JSON."""
+    if identity.startswith('"'):
+        with contextlib.suppress(msgspec.DecodeError):
+            return msgspec.json.decode(identity, type=str)
+    return identity

@@ -1,0 +1,399 @@
+"""Recomputes a report from the settings in it."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeGuard
+
+import msgspec
+
+from dptext import lexicons, pipeline, profile, progress, registry
+from dptext._version import __version__
+from dptext.checking.policy import Unverified
+from dptext.engine import documents
+from dptext.errors import DptextError, UnprovenError, UsageError
+from dptext.lexicons import topics
+from dptext.measures.public import NoRisk, PublicMeasures
+from dptext.report.document import Document, public
+from dptext.report.sections import Run
+from dptext.settings import digest_of_path
+from dptext.types import Lexicon
+from dptext.vectors import Pool, release, statement
+from dptext.vectors import documents as vector_documents
+
+# Builds the public report of a run with prepared settings.
+_Stated = Callable[[Run], Document]
+# Parts of a report in the order in which they are compared.
+_PARTS = ("guarantee", "words", "vectors", "run")
+# Sentences of a report, which another version of dptext may word otherwise. Parts with
+# separate figures are not among them, and figures within a sentence must agree.
+_WORDED = frozenset(
+    f"{part}.{name}"
+    for part, names in {
+        "guarantee": (
+            "sentence",
+            "text_level",
+            "conditions",
+            "not_covered",
+            "adjacency",
+            "covered",
+            "translation",
+            "source",
+            "distance",
+            "decoding",
+            "subjects",
+        ),
+        "words": ("risk_note", "risk.method"),
+    }.items()
+    for name in names
+)
+# Figures that are measured, not computed from settings: those of attackers are in
+# shipped tables, which differ from version to version.
+_MEASURED = (
+    "words.attackers",
+    "words.written",
+    "words.attackers_risk",
+    "vectors.measures",
+)
+# Measured if it is sampled: another version may draw other samples.
+_SAMPLED_RISK = "words.risk"
+_FIGURE = re.compile(r"\d+")
+# Machines round differently, which may decide single draws: of 20,000 draws, 40 may
+# differ. Other figures have no tolerance. If an interval is stated, the tolerance is a
+# share of it, too small to change its meaning.
+_ROUNDING = 1e-6
+_OF_INTERVAL = 0.05
+SAMPLED = {
+    **dict.fromkeys(("success", "success_band_known", "nearest", "best"), 0.002),
+    **dict.fromkeys(("low", "high"), 0.002),
+}
+
+
+class Gap(NamedTuple):
+    """Why a report was not recomputed."""
+
+    #: The kind of gap that a policy may accept; None for one that it may not.
+    kind: Unverified | None
+    #: In words.
+    reason: str
+
+
+class Outcome(NamedTuple):
+    """The result of recomputing a report."""
+
+    #: The first difference from the settings; "" without one.
+    difference: str = ""
+    #: Why the comparison is incomplete; None if it is complete.
+    gap: Gap | None = None
+    #: The recomputed risk, if there is one.
+    risk: float | None = None
+    #: The recomputed report, if there is one.
+    wanted: Document | None = None
+
+
+class _EndedError(Exception):
+    """The comparison ends here: its arguments are those of an outcome."""
+
+
+class Recomputer:
+    """Recomputes reports, once for all files with the same settings.
+
+    others: lexicons beyond the installed ones.
+    """
+
+    def __init__(self, others: Sequence[Lexicon] = ()) -> None:
+        self._lexicons: dict[str, Lexicon | None] = {}
+        self._lexicons.update({lexicon.digest: lexicon for lexicon in others})
+        self._done: dict[bytes, _Stated | _EndedError] = {}
+
+    def compare(self, document: Document) -> Outcome:
+        """Compare a report with the one of its settings, lexicon and layout.
+
+        Everything determined by settings counts, for any version of dptext in the
+        report.
+        """
+        try:
+            _check_parts(document)
+            state = self._stated(document)
+            with _catch_failures():
+                wanted = public(state(document.run))
+        except _EndedError as ended:
+            return Outcome(*ended.args)
+        outcome = _compared(wanted, document)
+        difference = outcome.difference or _chosen(document)
+        return Outcome(difference, outcome.gap, known_risk(wanted), wanted)
+
+    def _stated(self, document: Document) -> _Stated:
+        """Return the builder of the report of settings. Raises _EndedError."""
+        run, words = document.run, document.words
+        measured: bool | None = run.key != "seed"
+        if measured and words is not None:
+            asked = {NoRisk.SWITCHED_OFF: False, NoRisk.SLOW: None}
+            measured = asked.get(words.no_risk, True) if words.no_risk else True
+        parts = (
+            words is None,
+            run.settings,
+            run.profile,
+            run.lexicon,
+            run.lexicon_digest,
+            measured,
+            run.dptext,
+        )
+        key = msgspec.json.encode(parts, order="deterministic")
+        if key not in self._done:
+            try:
+                with progress.step("recomputing a report"):
+                    if words is None:
+                        self._done[key] = self._prepare_vectors(run, bool(measured))
+                    else:
+                        self._done[key] = self._prepare_words(run, measured)
+            except _EndedError as ended:
+                self._done[key] = ended
+        done = self._done[key]
+        if isinstance(done, _EndedError):
+            raise done
+        return done
+
+    def _prepare_words(self, run: Run, measured: bool | None) -> _Stated:
+        with _catch_invalid_settings(run):
+            recipe = profile.resolved(run.settings, run.profile, run.lexicon)
+        lexicon = self._lexicon(run)
+        with _catch_failures():
+            ready = pipeline.build(recipe, lexicon)
+            figures = PublicMeasures.measure(ready, measured)
+        return lambda run: documents.stated(
+            pipeline=ready,
+            key=run.key,
+            layout=run.layout,
+            measures=figures,
+            recorded=run.recorded,
+        )
+
+    def _prepare_vectors(self, run: Run, measured: bool) -> _Stated:
+        with _catch_invalid_settings(run):
+            chosen = release.of_plain(run.settings, run.profile, run.lexicon)
+        sentence = chosen.options.pool is Pool.SENTENCE
+        lexicon = None if sentence else self._lexicon(run)
+        with _catch_failures():
+            ready = release.of(chosen, lexicon=lexicon)
+            figures = statement.measured(ready) if measured else None
+        return lambda run: vector_documents.stated(
+            ready, run.key, run.layout, measures=figures
+        )
+
+    def _lexicon(self, run: Run) -> Lexicon:
+        """Return the installed or given lexicon of a digest. Raises _EndedError."""
+        digest = run.lexicon_digest
+        if digest not in self._lexicons:
+            self._lexicons[digest] = lexicons.by_digest(digest)
+        lexicon = self._lexicons[digest]
+        if lexicon is None:
+            reason = (
+                f"its lexicon (digest {digest[:12]}...) is not on this machine; import "
+                "it (dptext lexicon import) or name it with --lexicon"
+            )
+            if (named := topics.split(run.lexicon)) is not None:
+                reason = (
+                    f"its topics {named[0]} (digest {digest[:12]}...) are not on this "
+                    f"machine: put their file into {topics.folder()}, or name it with "
+                    f"--lexicon {topics.named('FILE', named[1])}"
+                )
+            raise _EndedError("", Gap(Unverified.LEXICON, reason))
+        if digest == lexicons.builtin_digest():
+            return lexicon
+        # The digest covers the content; the name depends on the import here.
+        return replace(lexicon, name=run.lexicon)
+
+
+def known_risk(document: Document) -> float | None:
+    """Return the success of the best guess in a report, None if it has none.
+
+    For vectors, the upper limit of the attack by a list of choices.
+    """
+    stated = None if document.vectors is None else document.vectors.measures
+    return document.risk if stated is None else stated.ruler.high
+
+
+def _compared(wanted: Document, actual: Document) -> Outcome:
+    """Compare the parts of a report with the recomputed ones, in order."""
+    expected, found = _plain(wanted), _plain(actual)
+    other_version = actual.run.dptext != __version__
+    measured: list[str] = []
+    worded: list[str] = []
+    for part in _PARTS:
+        for path, value in differences(expected[part], found[part], part):
+            if other_version and path == "run.dptext":
+                continue
+            if other_version and _is_measured(path, expected):
+                measured.append(path)
+            elif other_version and path in _WORDED:
+                told = _at(expected, path), _at(found, path)
+                alike = _figures(told[0]) == _figures(told[1])
+                (worded if alike else measured).append(path)
+            else:
+                return Outcome(_differs(path, value))
+    if measured:
+        return Outcome(gap=_not_recomputed(measured[0], actual.run))
+    if worded:
+        return Outcome(gap=_reworded(worded[0], actual.run))
+    return Outcome()
+
+
+def _differs(path: str, value: object) -> str:
+    """Describe a difference; the value is the recomputed one, never the report's."""
+    line = f"{path} does not follow from the settings"
+    named = path in ("guarantee.notion", "guarantee.level")
+    if value is None or named or isinstance(value, bool | int | float):
+        line += f": they give {'nothing' if value is None else value}"
+    return line
+
+
+def _is_measured(path: str, wanted: dict[str, Any]) -> bool:
+    """Tell whether a figure may honestly differ in a report of another version."""
+    if path == "run.algorithm" or path.startswith(_MEASURED):
+        return True
+    risk = (wanted["words"] or {}).get("risk") or {}
+    return risk.get("low") is not None and path.startswith(_SAMPLED_RISK)
+
+
+def _at(document: object, path: str) -> object:
+    """Return the value at a path, None without one."""
+    for key in path.split("."):
+        document = document.get(key) if isinstance(document, dict) else None
+    return document
+
+
+def _figures(told: object) -> list[str]:
+    """Return all figures in sentences, sorted; digits of any script as in ASCII."""
+    sentences = told if isinstance(told, list) else [told]
+    plain = unicodedata.normalize("NFKC", " ".join(map(str, sentences)))
+    return sorted(_FIGURE.findall(plain))
+
+
+@contextlib.contextmanager
+def _catch_invalid_settings(run: Run) -> Iterator[None]:
+    """Raise _EndedError for settings that dptext does not accept."""
+    try:
+        yield
+    except ImportError:
+        reason = "a component that its settings name does not load"
+        raise _EndedError("", Gap(Unverified.PARTS, reason)) from None
+    except (UsageError, TypeError):
+        if run.dptext != __version__:
+            raise _EndedError("", _not_recomputed("run.settings", run)) from None
+        line = "its settings are not valid settings of dptext"
+        raise _EndedError(line) from None
+
+
+@contextlib.contextmanager
+def _catch_failures() -> Iterator[None]:
+    """Raise _EndedError for settings that cannot be prepared here."""
+    try:
+        yield
+    except UnprovenError as error:
+        raise _EndedError(f"it claims too much: {error}") from None
+    except DptextError as error:
+        raise _EndedError("", Gap(Unverified.PARTS, str(error))) from None
+    except (ArithmeticError, ValueError, TypeError, AssertionError, MemoryError):
+        raise _EndedError("its settings cannot be carried out") from None
+
+
+def _check_parts(document: Document) -> None:
+    """Raise _EndedError if a component or a list is missing here or has changed."""
+    run, absent = document.run, []
+    if run.layout.format not in (None, *registry.names("formats")):
+        absent.append("format")
+    for stage, folder in profile.STAGES.items():
+        part = run.settings.get(stage)
+        name = part.get("name") if isinstance(part, dict) else None
+        if isinstance(name, str) and name not in registry.names(folder):
+            absent.append(stage)
+    files = {} if document.words is None else document.words.list_files
+    for path, digest in files.items():
+        same = False
+        with contextlib.suppress(UsageError):  # of a file that cannot be read
+            same = digest_of_path(path) == digest
+        if not same:
+            absent.append(f"file of a list ({path}, digest {digest[:12]}...)")
+    if absent:
+        reason = f"the {absent[0]} that it names is not on this machine"
+        raise _EndedError("", Gap(Unverified.PARTS, reason))
+
+
+def _not_recomputed(path: str, run: Run) -> Gap:
+    """Return the gap of a figure that only the version that wrote it can verify."""
+    reason = (
+        f"check with dptext=={run.dptext}, which wrote another {path}, or make the "
+        "file again"
+    )
+    return Gap(None, reason)
+
+
+def _reworded(path: str, run: Run) -> Gap:
+    reason = (
+        f"check with dptext=={run.dptext}, which wrote other words in {path}, or make "
+        "the file again"
+    )
+    return Gap(Unverified.VERSION, reason)
+
+
+def _chosen(document: Document) -> str:
+    """Compare the measured risk of words with the risk that epsilon was chosen for."""
+    risk, budget = document.risk, document.run.settings.get("budget")
+    wanted = budget.get("risk") if isinstance(budget, dict) else None
+    if risk is None or wanted is None:
+        return ""
+    near = math.isclose(risk, wanted, rel_tol=0.01, abs_tol=SAMPLED["success"])
+    return (
+        "" if near else "its settings ask for a risk that their epsilon does not give"
+    )
+
+
+def _plain(document: object) -> dict[str, Any]:
+    """Return plain data as after writing and reading; infinite numbers become null."""
+    return msgspec.json.decode(msgspec.json.encode(document), type=dict[str, Any])
+
+
+def differences(
+    wanted: object, actual: object, path: str, room: float = 0.0
+) -> Iterator[tuple[str, object]]:
+    """Yield path and wanted value of each difference; a list counts as one value.
+
+    room: tolerance for sampled figures, at most that of SAMPLED.
+    """
+    if isinstance(wanted, dict) and isinstance(actual, dict):
+        # A sampled risk has limits.
+        low, high = wanted.get("low"), wanted.get("high", wanted.get("success"))
+        if _is_number(low) and _is_number(high):
+            room = _OF_INTERVAL * (high - low)
+        for key in dict.fromkeys((*wanted, *actual)):
+            each = wanted.get(key), actual.get(key)
+            yield from differences(*each, f"{path}.{key}", room)
+    elif isinstance(wanted, list) and isinstance(actual, list):
+        pairs = zip(wanted, actual, strict=False)
+        inside = [next(differences(*pair, path, room), None) for pair in pairs]
+        if len(wanted) != len(actual) or any(inside):
+            yield path, wanted
+    elif not _same(wanted, actual, min(room, SAMPLED.get(_last(path), 0.0))):
+        yield path, wanted
+
+
+def _last(path: str) -> str:
+    return path.rpartition(".")[2]
+
+
+def _same(wanted: object, actual: object, room: float) -> bool:
+    integers = isinstance(wanted, int) and isinstance(actual, int)
+    if _is_number(wanted) and _is_number(actual) and not integers:
+        room = max(room, 1e-15)
+        return math.isclose(wanted, actual, rel_tol=_ROUNDING, abs_tol=room)
+    return type(wanted) is type(actual) and bool(wanted == actual)
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)

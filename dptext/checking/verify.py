@@ -1,0 +1,518 @@
+"""Checks an export against its public report, and the report against a policy.
+
+Findings are of rules by name; machines read them as JSON or SARIF.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from dptext import registry
+from dptext._version import __version__
+from dptext.checking import contents, exports
+from dptext.checking.exports import Export
+from dptext.checking.policy import ExportPolicy, Unverified
+from dptext.checking.recompute import Recomputer, known_risk
+from dptext.errors import InputError, MissingExtra, UsageError
+from dptext.guarantees import claims
+from dptext.guarantees.claims import Unprotected, above
+from dptext.guarantees.statement import Statement
+from dptext.models import endpoint
+from dptext.report import document, figures, names
+from dptext.report.document import Document, encode
+from dptext.report.layout import SIDECAR
+from dptext.report.sections import Run
+from dptext.settings import digest_of_data
+from dptext.types import Level, Notion, Strategy
+from dptext.vectors import Pool, columns
+from dptext.vectors.columns import Shape
+
+if TYPE_CHECKING:
+    from dptext.types import JsonObject
+
+
+# The word among third parties of a policy that accepts any proxy.
+PROXY = "proxy"
+# Messages on unprotected parts; others are classes of token.
+_SHOWN = {
+    Unprotected.EQUAL_WORDS: (
+        "equal words are shown as equal; the policy does not allow it"
+    ),
+    Unprotected.COMMON_WORDS: (
+        "common words are copied unchanged; the policy does not allow common-words"
+    ),
+    Unprotected.CLASSES: (
+        "names and words of other classes are shown as such; the policy does not allow "
+        "classes"
+    ),
+    Unprotected.GRAMMAR: (
+        "the grammatical form of replaced words is shown; the policy does not allow "
+        "grammar"
+    ),
+}
+_SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+class Rule(StrEnum):
+    """A rule for exports; it never changes its meaning."""
+
+    UNREADABLE = "unreadable-export"
+    MISSING = "missing-report"
+    INVALID = "invalid-report"
+    OTHER_FILE = "report-of-another-file"
+    CHANGED = "changed-report"
+    SIGNATURE = "signature"
+    NOT_RECOMPUTED = "not-recomputed"
+    POLICY = "policy"
+    FIELDS = "copied-fields"
+    NOT_CHECKED = "not-checked"
+    IDENTIFYING = "identifying-columns"
+
+
+MEANINGS = {
+    Rule.UNREADABLE: "An export can be read.",
+    Rule.MISSING: "An export has a public privacy report beside it.",
+    Rule.INVALID: "The report follows the schema of dptext reports.",
+    Rule.OTHER_FILE: "The report is the public report of this very file.",
+    Rule.CHANGED: "The report agrees with its own settings.",
+    Rule.SIGNATURE: "The report is signed with a key that is accepted, and unchanged.",
+    Rule.NOT_RECOMPUTED: "The report can be recomputed on this machine.",
+    Rule.POLICY: "The guarantee meets the policy.",
+    Rule.FIELDS: "Only fields that the policy allows are copied.",
+    Rule.NOT_CHECKED: "What lies in a folder is checked, or no export.",
+    Rule.IDENTIFYING: "No unchanged column looks as if it identified people.",
+}
+
+
+class Finding(NamedTuple):
+    """Why an export does not pass, in one line that holds nothing of its content."""
+
+    rule: Rule
+    message: str
+
+
+class Verdict(NamedTuple):
+    """The result for an export; of its content, lines hold names of fields only."""
+
+    #: Reasons to fail; empty if it passes.
+    findings: tuple[Finding, ...]
+    #: Parts that were not checked.
+    notes: tuple[str, ...] = ()
+    #: Path of the export.
+    name: str = ""
+    #: Why a file in a folder was not checked at all; "" for an export.
+    unchecked: str = ""
+
+
+def unchecked(name: str, reason: str, *, fails: bool) -> Verdict:
+    """Return the verdict on a file of a folder that is no export."""
+    found = as_findings(Rule.NOT_CHECKED, [f"not checked: {reason}"] if fails else [])
+    return Verdict(tuple(found), name=name, unchecked=reason)
+
+
+def as_findings(rule: Rule, lines: Iterable[str]) -> list[Finding]:
+    """Return lines as findings of one rule."""
+    return [Finding(rule, line) for line in lines]
+
+
+def verdict(
+    export: Export,
+    policy: ExportPolicy,
+    recomputer: Recomputer,
+    *,
+    signed: bool = False,
+) -> Verdict:
+    """Judge an export: the report must belong to this file, be unchanged, and comply.
+
+    The report must follow the schema, with each key once and no others; its output
+    section must match the file by digest, size, name, columns, types and rows; its
+    figures and sentences must follow from its settings.
+
+    signed: keys verify its author. Without them anybody can claim another version of
+    dptext as the author, and forge its sentences.
+    """
+    data = export.report
+    if data is None:
+        return failed(Rule.MISSING, _missing(export))
+    try:
+        report = document.decode(data, export.name + SIDECAR)
+    except UsageError as error:
+        return failed(Rule.INVALID, str(error))
+    findings = [
+        *as_findings(Rule.OTHER_FILE, _identity(report, export)),
+        *as_findings(Rule.CHANGED, _edited(report, data)),
+    ]
+    if findings:
+        return Verdict(tuple(findings))
+    outcome = recomputer.compare(report)
+    if outcome.difference:
+        return failed(Rule.CHANGED, f"its report was changed: {outcome.difference}")
+    used = None if report.output is None else report.output.used
+    notes = [] if used is None else [figures.third_party_sentence(used)]
+    if outcome.gap is not None:
+        kind, reason = outcome.gap
+        line = f"its report is not recomputed: {reason}"
+        forgeable = kind is Unverified.VERSION and not signed
+        if kind in policy.unverified and not forgeable:
+            notes.append(line)
+        else:
+            also = " and a signature that --verify-key verifies" if forgeable else ""
+            if kind is not None:
+                line += f", or accept that with unverified: [{kind}]{also}"
+            findings.append(Finding(Rule.NOT_RECOMPUTED, line))
+    differing, unread = _compare_file(report, export)
+    risk = known_risk(report)
+    if risk is not None and outcome.risk is not None:
+        risk = max(risk, outcome.risk)
+    findings += [
+        *as_findings(Rule.CHANGED, _contradictions(report)),
+        *as_findings(Rule.CHANGED, differing),
+        *as_findings(Rule.POLICY, _terms(report, risk, policy)),
+        *as_findings(Rule.POLICY, _written(outcome.wanted or report, policy)),
+        *as_findings(Rule.POLICY, _classes(report.guarantee, policy)),
+        *as_findings(Rule.FIELDS, _fields(report, export, policy)),
+        *([] if differing else _content(report, export, policy)),
+    ]
+    return Verdict(tuple(findings), (*notes, *unread))
+
+
+def _missing(export: Export) -> str:
+    """Report a missing report, with advice."""
+    sidecar = export.name + SIDECAR
+    if advice := export.unstaged():
+        return f"no public report: {sidecar} is not staged; {advice}"
+    return (
+        f"no public report: {sidecar} is missing; put it back, or make this file again "
+        f"from its original: dptext sanitize ORIGINAL -o {export.name}"
+    )
+
+
+def failed(rule: Rule, line: str) -> Verdict:
+    """Return the verdict of an export that fails at once."""
+    return Verdict((Finding(rule, line),))
+
+
+def _identity(report: Document, export: Export) -> Iterator[str]:
+    """Yield the signs that the report is not the public report of this file."""
+    output = report.output
+    command = "sanitize" if report.vectors is None else "embed"
+    again = f"dptext {command} ORIGINAL -o {export.name}"
+    if output is None or output.sha256 != export.sha256:
+        advice = export.unstaged() or f"make it again from its original: {again}"
+        yield f"its public report belongs to another file: the digests differ; {advice}"
+    elif output.bytes != export.size:
+        yield "its report was changed: the file has another size"
+    elif output.file not in (None, export.name):
+        yield (
+            "its public report belongs to a file with another name; rename the file "
+            f"back, or make it again from its original: {again}"
+        )
+    if report.audience != "public" or report.private is not None:
+        yield "its report is the internal one, which must not be released"
+    layout = report.run.layout
+    whole = {None: (), "text": (True,), "json": (True, False), "jsonl": (True, False)}
+    if (layout.fields is None) not in whole.get(layout.format, (False,)):
+        yield "its report was changed: its format does not fit its fields"
+    if not report.success:
+        yield "its report belongs to a run that did not succeed"
+
+
+def _compare_file(report: Document, export: Export) -> tuple[list[str], list[str]]:
+    """Return the differences between file and report, and why it was not read."""
+    if report.run.layout.format not in registry.names("formats"):
+        return [], []  # the finding on recomputing says so
+    differing = _compare_vectors if report.words is None else _compare_words
+    try:
+        return list(differing(report, export)), []
+    except (MissingExtra, exports.NotHere) as error:
+        return [], [f"its columns are not checked: {error}"]
+    except (InputError, UsageError):
+        line = "its report was changed: the file cannot be read as its report says"
+        return [line], []
+
+
+def _compare_words(report: Document, export: Export) -> Iterator[str]:
+    """Compare the copied fields with those that the head of the file names."""
+    output = report.output
+    assert output is not None
+    if output.columns is not None or output.rows is not None:
+        yield "its report was changed: it names columns, as only reports on vectors do"
+    elif exports.named_fields(report.run.layout, export) != output.copied:
+        yield "its report was changed: it names other copied fields than the file has"
+
+
+def _compare_vectors(report: Document, export: Export) -> Iterator[str]:
+    """Compare columns, their types and rows with those of the file."""
+    output, section = report.output, report.vectors
+    assert output is not None
+    assert section is not None
+    names = _columns(report.run, export.name)
+    if output.columns != names or output.copied is not None or output.rows is None:
+        yield "its report was changed: it names other columns than dptext writes"
+        return
+    wanted = Shape.of(names, output.rows, section.dimensions)
+    with export.open() as plain:
+        shape = columns.shape(plain, export.name)
+    if shape.columns != wanted.columns:
+        yield "its report was changed: the file has other columns than it names"
+    elif shape.rows != wanted.rows:
+        yield "its report was changed: the file has another number of rows"
+
+
+def _columns(run: Run, name: str) -> tuple[str, ...]:
+    """Return the columns of a file of vectors by settings and the name of the file."""
+    if columns.suffix(name) == ".npy":
+        return ("vector",)
+    options = run.settings.get("embed")
+    pool = options.get("pool") if isinstance(options, dict) else None
+    ids = ("id",) if run.layout.id_field is not None else ()
+    words = ("word",) if pool == Pool.WORD else ()
+    return (*ids, "record", "text", *words, "vector")
+
+
+def _fields(report: Document, export: Export, policy: ExportPolicy) -> Iterator[str]:
+    """Yield the fields of the file that are copied against the policy."""
+    layout = report.run.layout
+    yield from exports.pseudonyms_against_policy(layout.pseudonyms, policy)
+    if not policy.fields and policy.copy is None and not policy.deny_columns:
+        return
+    try:
+        if report.words is not None:
+            copied = list(exports.copied_fields(layout, export))
+        else:
+            with export.open() as plain:
+                names = columns.shape(plain, export.name).columns
+            copied = [layout.id_field or "id"] if "id" in names else []
+    except MissingExtra as error:
+        yield f"its fields cannot be read: {error}"
+    except (InputError, UsageError):
+        yield "its fields cannot be read, or differ from those in its report"
+    else:
+        yield from exports.against_policy(copied, policy)
+        yield from exports.denied_fields(
+            [*(layout.fields or ()), *layout.pseudonyms, *copied], policy
+        )
+
+
+def _content(report: Document, export: Export, policy: ExportPolicy) -> list[Finding]:
+    """Look for columns that identify people in all released values."""
+    if report.run.layout.format not in registry.names("formats"):
+        return []  # the finding on recomputing says so
+    try:
+        found = contents.read_export(report, export)
+    except (MissingExtra, exports.NotHere) as error:
+        if Unverified.CONTENT in policy.unverified:
+            return []
+        line = f"its columns were not looked at: {error}; or accept that with "
+        return as_findings(Rule.NOT_RECOMPUTED, [f"{line}unverified: [content]"])
+    except (InputError, UsageError):
+        line = "its columns cannot be looked at: the file is not as its report says"
+        return as_findings(Rule.CHANGED, [line])
+    return [
+        *as_findings(Rule.CHANGED, found.false_tokens()),
+        *as_findings(Rule.IDENTIFYING, map(str, found.identifying(policy.identifying))),
+    ]
+
+
+def _edited(report: Document, data: bytes) -> Iterator[str]:
+    """Yield the signs that dptext did not write the report in this form."""
+    if _has_twice(data):
+        yield "its report holds a key twice"
+    elif msgspec.json.decode(data) != msgspec.json.decode(encode(report)):
+        yield "its report holds keys that dptext does not write, or lacks some"
+    run = report.run
+    if digest_of_data(run.settings) != run.settings_digest:
+        yield "its report was changed: the settings do not match their digest"
+
+
+def _contradictions(report: Document) -> Iterator[str]:
+    """Yield contradictions inside a report, in case it cannot be recomputed."""
+    promise = report.guarantee
+    figures = promise.notion, promise.level, promise.loss, promise.text_loss
+    if claims.judge(*figures) != promise.strength:
+        yield "its report was changed: its strength does not follow from its figures"
+    if _unprotected(report) != promise.unprotected:
+        yield "its report was changed: unprotected does not follow from the settings"
+    if not all(map(names.is_written, (report.run.profile, report.run.lexicon))):
+        yield "its report was changed: dptext writes no such profile or lexicon name"
+    named = report.run.layout.format
+    if named in registry.names("formats"):
+        if report.run.layout.that_applies([named]) != report.run.layout:
+            yield "its report was changed: its layout is none of its format"
+    if _party(report) != _asked(report):
+        yield "its report was changed: the third party is not that of the settings"
+
+
+def _asked(report: Document) -> tuple[str, str] | None:
+    """Return host and model of the third party of the output, None without one."""
+    used = None if report.output is None else report.output.used
+    return None if used is None else (used.host, used.model)
+
+
+def _party(report: Document) -> tuple[str, str] | None:
+    """Return host and model of the third party of the settings, None without one."""
+    decoder = report.run.settings.get("decoder")
+    if isinstance(decoder, dict) and decoder.get("name") == "endpoint":
+        with contextlib.suppress(UsageError):
+            host = endpoint.host_and_port(str(decoder.get("url")), "decoder.url")
+            return host, str(decoder.get("model"))
+    return None
+
+
+def _unprotected(report: Document) -> tuple[Unprotected, ...]:
+    """Return the parts that settings leave unprotected; all for invalid settings.
+
+    Vectors copy no token.
+    """
+    if report.words is None:
+        return ()
+    policy, strategy = report.policy, str(report.run.settings.get("strategy"))
+    if policy is None or strategy not in [*Strategy]:
+        return tuple(Unprotected)
+    return claims.unprotected(policy, Strategy(strategy))
+
+
+def _has_twice(data: bytes) -> bool:
+    """Tell whether an object holds a key twice: readers differ in which they take."""
+
+    def look(pairs: list[tuple[str, object]]) -> None:
+        if len(dict(pairs)) < len(pairs):
+            raise ValueError
+
+    try:
+        json.loads(data, object_pairs_hook=look)
+    except (ValueError, RecursionError):
+        return True
+    return False
+
+
+def _terms(report: Document, risk: float | None, policy: ExportPolicy) -> Iterator[str]:
+    """Yield violations of a policy by guarantee, risk, lexicon or third party."""
+    promise, section = report.guarantee, report.vectors
+    if promise.notion not in policy.notion:
+        wanted = " or ".join(policy.notion)
+        yield f"guarantee is {promise.notion}, the policy asks for {wanted}"
+    bounded = promise.notion is Notion.LDP and promise.level is not Level.WORDS
+    epsilon = promise.epsilon if bounded else promise.worst_loss
+    for name, nats, limit in (
+        ("epsilon between any two words", epsilon, policy.max_epsilon),
+        ("worst loss", promise.worst_loss, policy.max_loss),
+    ):
+        if limit is not None and (nats is None or nats > limit):
+            shown = "not bounded" if nats is None else f"{above(nats)} nats"
+            yield f"{name} is {shown}, the policy allows {limit:g}"
+    limit = policy.max_delta
+    if limit is not None and promise.delta > limit:
+        yield f"delta is {promise.delta:g}, the policy allows {limit:g}"
+    if policy.max_risk is not None and (risk is None or risk > policy.max_risk):
+        shown = "not measured" if risk is None else f"{risk:.2%}"
+        yield f"risk is {shown}, the policy allows {policy.max_risk:.2%}"
+    lexicon = report.run.lexicon_digest or (section.table_digest if section else "")
+    if policy.lexicons is not None and lexicon not in policy.lexicons:
+        yield "its lexicon is not one that the policy names"
+    party, hosts = _party(report) or _asked(report), policy.third_parties
+    if party is not None and hosts is not None and party[0] not in hosts:
+        yield f"draws were sent to {party[0]}, which the policy does not name"
+    used = None if report.output is None else report.output.used
+    if used is not None and used.proxy and hosts is not None and PROXY not in hosts:
+        yield "draws were sent through a proxy, which the policy does not name"
+
+
+def _written(report: Document, policy: ExportPolicy) -> Iterator[str]:
+    """Yield a violation if more written words are the original than a policy allows.
+
+    report: the recomputed one if there is one, since figures of this version count.
+    """
+    found, most = report.written, policy.max_written
+    if most is not None and (found is None or found > most):
+        shown = "not measured for its settings" if found is None else f"{found:.2%}"
+        yield (
+            f"share of written words that are the original is {shown}, the policy "
+            f"allows {most:.2%}"
+        )
+
+
+def _classes(promise: Statement, policy: ExportPolicy) -> Iterator[str]:
+    for name in promise.unprotected:
+        if name in policy.allow:
+            continue
+        if name in _SHOWN:
+            yield _SHOWN[name]
+        else:
+            yield f"tokens of class {name} are not protected; the policy wants it"
+
+
+def as_json(judged: Sequence[Verdict], trust: str) -> JsonObject:
+    """Return verdicts as plain data; trust describes whose signatures are trusted."""
+    return {
+        "success": not any(each.findings for each in judged),
+        "trust": trust,
+        "exports": [
+            {
+                "file": each.name,
+                "success": not each.findings,
+                "findings": [finding._asdict() for finding in each.findings],
+                "notes": list(each.notes),
+            }
+            for each in judged
+            if not each.unchecked
+        ],
+        "not_checked": [
+            {
+                "file": each.name,
+                "success": not each.findings,
+                "reason": each.unchecked,
+            }
+            for each in judged
+            if each.unchecked
+        ],
+    }
+
+
+def as_sarif(judged: Sequence[Verdict], trust: str) -> JsonObject:
+    """Return the findings as a log of SARIF 2.1.0 (OASIS, 2020)."""
+    results = [
+        {
+            "ruleId": finding.rule,
+            "ruleIndex": [*Rule].index(finding.rule),
+            **_sarif_message("error", finding.message, each.name),
+        }
+        for each in judged
+        for finding in each.findings
+    ]
+    notes = [_sarif_message("note", trust)] if trust else []
+    notes += [
+        _sarif_message("note", note, each.name)
+        for each in judged
+        for note in each.notes
+    ]
+    rules = [
+        {"id": rule, "shortDescription": {"text": MEANINGS[rule]}} for rule in Rule
+    ]
+    driver = {"name": "dptext check", "version": __version__, "rules": rules}
+    invocation = {"executionSuccessful": True, "toolExecutionNotifications": notes}
+    run = {
+        "tool": {"driver": driver},
+        "invocations": [invocation],
+        "columnKind": "unicodeCodePoints",
+        "results": results,
+    }
+    return {"$schema": _SARIF, "version": "2.1.0", "runs": [run]}
+
+
+def _sarif_message(level: str, text: str, name: str = "") -> JsonObject:
+    """Return a message, with the location of a file if it has one."""
+    from urllib.parse import quote
+
+    said: JsonObject = {"level": level, "message": {"text": text}}
+    if name:
+        uri = quote(name.replace("\\", "/"), safe="/", errors="surrogateescape")
+        location = {"artifactLocation": {"uri": uri}, "region": {"startLine": 1}}
+        said["locations"] = [{"physicalLocation": location}]
+    return said

@@ -1,0 +1,135 @@
+"""Charges a run to a ledger: each record to its subject, before it is written.
+
+A record costs the loss if its texts are replaced as a whole, by the bound of the
+statement for texts with so many replaced words.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from dptext import ledger
+from dptext.engine import documents
+from dptext.engine.source import find_subject
+from dptext.errors import RefusedError, UsageError
+from dptext.guarantees.claims import SubjectLimit, TextLoss
+from dptext.ledger import Amount, Charge, Entry, Ledger, Limit
+from dptext.pipeline import Pipeline
+from dptext.randomness import Randomness, RunKey
+from dptext.report.sections import Recorded
+from dptext.types import Notion, Record, Strategy, Verbatim
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A ledger and its rules for a run."""
+
+    ledger: Ledger
+    #: Field that names subjects.
+    subject: str
+    #: Most that each subject may lose.
+    limit: Limit
+
+    @contextlib.contextmanager
+    def charging(
+        self, pipeline: Pipeline, key: RunKey, part: Path | None
+    ) -> Iterator[Charging]:
+        """Record an output in the ledger for a block.
+
+        part: the hidden file of the unfinished output. Raises RefusedError without a
+        guarantee, UsageError for settings whose losses no subject can be charged with.
+        """
+        promise = documents.promised(pipeline, key.origin)
+        if promise.notion is Notion.NONE:
+            raise RefusedError(
+                "these settings have no guarantee, so a ledger cannot count losses; "
+                "choose others, or leave --ledger out"
+            )
+        if promise.strategy is Strategy.DATA_SET:
+            raise UsageError(
+                "strategy data-set: one draw stands for words of several subjects, so "
+                "a ledger cannot tell them apart; use token or record"
+            )
+        if promise.delta and not self.limit.delta:
+            raise UsageError(
+                f"the settings have a delta of {promise.delta:g} for each word, which "
+                "adds up, too: give --limit-delta, as in 1e-6"
+            )
+        # Draws sent to a third party have left, even if the output is discarded.
+        sent = pipeline.decoder.used is not None
+        repeatable = key.origin == "key-file"
+        with ledger.begin(
+            self.ledger,
+            self.limit,
+            field=self.subject,
+            settings=pipeline.identity,
+            parts=[] if part is None or sent else [part],
+        ) as entry:
+            yield Charging(
+                entry=entry,
+                subject=self.subject,
+                bound=promise.text_loss,
+                delta=promise.delta,
+                randomness=pipeline.randomness(key) if repeatable else None,
+            )
+
+    def recorded(self, charging: Charging | None) -> Recorded:
+        """Return the part of a report on the ledger.
+
+        charging: that of the output, None for a report of several.
+        """
+        limits = SubjectLimit(self.subject, self.limit.nats, self.limit.delta)
+        entry = None if charging is None else charging.entry.token
+        return Recorded(self.ledger.id, entry, limits)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Charging:
+    """Charges the records of one output before they are written."""
+
+    entry: Entry
+    #: Field that names subjects.
+    subject: str
+    bound: TextLoss
+    #: Delta of each replaced word.
+    delta: float
+    #: Set if a key file makes draws repeatable: a second release of them costs nothing.
+    randomness: Randomness | None
+
+    def charge(self, batch: Sequence[Record], replaced: Iterable[int]) -> None:
+        """Charge a batch; replaced: number of replaced words of each text.
+
+        Raises RefusedError if a subject would lose more than its limit.
+        """
+        counts, charges, keyed = iter(replaced), [], self.randomness
+        for record in batch:
+            amount = self._amount(islice(counts, len(record.texts)))
+            if isinstance(record.rest, Verbatim):
+                continue
+            subject = find_subject(record, self.subject)
+            nonce = None if keyed is None else keyed.nonce(record)
+            charges.append(Charge(record.ordinal, subject, amount, nonce))
+        self.entry.reserve(each for each in charges if any(each.amount))
+
+    def leave(self) -> None:
+        """Note in the ledger that the output leaves now."""
+        self.entry.leave()
+
+    def _amount(self, replaced: Iterable[int]) -> Amount:
+        """Return the joint loss bound of texts by their counts of replaced words."""
+        total, each = self.bound.total, self.bound.each
+        of_text = None if total is None else Amount.rounded_up(total).nats
+        of_word = None if each is None else Amount.rounded_up(each).nats
+        delta, lost = Amount.rounded_up(0.0, self.delta).delta, Amount(0, 0)
+        for words in map(int, replaced):
+            bounds = []
+            if of_text is not None:
+                bounds.append(of_text if words else 0)
+            if of_word is not None:
+                bounds.append(of_word * words)
+            lost = lost.plus(Amount(min(bounds), delta * words))
+        return lost

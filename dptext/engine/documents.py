@@ -1,0 +1,211 @@
+"""Builds reports from settings, public measures and the counts of a run.
+
+Each section computes its own figures (dptext.report.sections).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from dptext import lexicons
+from dptext._version import __version__
+from dptext.engine.job import Job, Written
+from dptext.engine.tally import Tally
+from dptext.guarantees import statement
+from dptext.guarantees.claims import RunTerms
+from dptext.guarantees.statement import Statement
+from dptext.measures.public import PublicMeasures
+from dptext.pipeline import Pipeline
+from dptext.randomness import ALGORITHM, RunKey
+from dptext.report import names
+from dptext.report.document import VERSION, Document
+from dptext.report.layout import Layout
+from dptext.report.notebook import Report
+from dptext.report.sections import (
+    Output,
+    Private,
+    Recorded,
+    Run,
+    VectorSection,
+    WordCounts,
+    WordSection,
+)
+from dptext.settings import digest_of_data
+from dptext.types import Selection
+
+Internal = TypeVar("Internal", bound=Document)
+
+
+def promised(pipeline: Pipeline, key: str = "system", **known: Any) -> Statement:
+    """Return the statement of a run.
+
+    known: terms that do not follow from the pipeline (see RunTerms).
+    """
+    terms = {
+        "lexicon_is_custom": pipeline.profile.lexicon not in ("builtin", "english"),
+        "adapted": lexicons.adapted_from(pipeline.lexicon),
+        **known,
+    }
+    recipe, budget = pipeline.profile, pipeline.budget.description
+    run = RunTerms(key=key, **terms)
+    return statement.run_statement(recipe, pipeline.mechanism, budget, run)
+
+
+def stated(
+    pipeline: Pipeline,
+    key: str,
+    layout: Layout,
+    measures: PublicMeasures,
+    recorded: Recorded | None = None,
+    *,
+    finder: str = "",
+) -> Report:
+    """Build the part of a report that follows from settings, lexicon and layout alone.
+
+    `sanitize` writes it, `check` compares with it. key: origin of the run key;
+    measures: those of the pipeline; recorded: the ledger, if there is one; finder: name
+    of the component that chose the private parts of texts.
+    """
+    recipe, lexicon = pipeline.profile, pipeline.lexicon
+    promise = promised(
+        pipeline,
+        key,
+        lexicon_is_custom=lexicon.digest != lexicons.builtin_digest(),
+        identified=layout.id_field is not None,
+        fields=layout.fields,
+        finder=finder,
+        dropped=layout.dropped,
+        pseudonyms=layout.pseudonyms,
+        shuffled=layout.shuffled,
+        subjects=None if recorded is None else recorded.limits,
+    )
+    words = WordSection.from_pipeline(
+        pipeline, measures.seeded() if key == "seed" else measures
+    )
+    run = run_section(
+        settings=recipe.settings(),
+        profile=names.profile_name(recipe),
+        lexicon=names.lexicon_name(lexicon),
+        lexicon_digest=lexicon.digest,
+        key=key,
+        layout=layout,
+        recorded=recorded,
+    )
+    return public_report(run, promise, words=words)
+
+
+def public_report(
+    run: Run,
+    promise: Statement,
+    *,
+    words: WordSection | None = None,
+    vectors: VectorSection | None = None,
+) -> Report:
+    """Return a public report of words or of vectors, without its output."""
+    return Report(
+        report="dptext",
+        version=VERSION,
+        audience="public",
+        success=True,
+        run=run,
+        guarantee=promise,
+        words=words,
+        vectors=vectors,
+        output=None,
+        private=None,
+        signature=None,
+    )
+
+
+def run_section(
+    *,
+    settings: dict[str, Any],
+    profile: str,
+    lexicon: str,
+    lexicon_digest: str,
+    key: str,
+    layout: Layout,
+    recorded: Recorded | None = None,
+) -> Run:
+    """Return the section of a report on the run, with the versions of this program."""
+    return Run(
+        dptext=__version__,
+        algorithm=ALGORITHM.decode(),
+        profile=profile,
+        settings=settings,
+        settings_digest=digest_of_data(settings),
+        lexicon=lexicon,
+        lexicon_digest=lexicon_digest,
+        key=key,  # type: ignore[arg-type]
+        layout=layout,
+        recorded=recorded,
+    )
+
+
+def finished(
+    pipeline: Pipeline,
+    job: Job,
+    key: RunKey,
+    tally: Tally,
+    written: Sequence[Written],
+    measures: PublicMeasures,
+    recorded: Recorded | None = None,
+) -> Report:
+    """Return the internal report of finished outputs; it names a single one only."""
+    layout = Layout.from_selection(
+        job.selection, {each.format for each in written}, shuffled=job.shuffle
+    )
+    output = None
+    if len(written) == 1:
+        (one,) = written
+        name = Path(job.output).name if job.output else None
+        asked = None if one.used is None else one.used.asked
+        output = Output(name, one.bytes, one.sha256, one.copied, used=asked)
+    document = stated(
+        pipeline=pipeline,
+        key=key.origin,
+        layout=layout,
+        measures=measures,
+        recorded=recorded,
+    )
+    words = WordCounts.from_tally(pipeline, tally)
+    return internal(document, Private.from_counts(job.inputs, tally, words), output)
+
+
+def called(
+    pipeline: Pipeline,
+    key: RunKey,
+    tally: Tally,
+    measures: PublicMeasures,
+    selection: Selection,
+    *,
+    finder: str = "",
+) -> Report:
+    """Return the internal report of texts that a program passed in memory.
+
+    finder: name of the component that chose the private parts of texts, "" without one.
+    """
+    layout = Layout.from_selection(selection, {"text"} if finder else set())
+    layout = replace(layout, format=None)
+    document = stated(pipeline, key.origin, layout, measures, finder=finder)
+    words = WordCounts.from_tally(pipeline, tally)
+    return internal(document, Private.from_counts((), tally, words), None)
+
+
+def with_warnings(document: Internal, warnings: Sequence[str]) -> Internal:
+    """Return an internal report with the warnings of its run.
+
+    The public report has none: warnings, and their absence, depend on the private text.
+    `check` looks at unchanged columns in the file itself.
+    """
+    assert document.private is not None
+    private = replace(document.private, warnings=tuple(warnings))
+    return replace(document, private=private)
+
+
+def internal(document: Report, private: Private, output: Output | None) -> Report:
+    """Return the internal report of a run from its public part."""
+    return replace(document, audience="internal", private=private, output=output)

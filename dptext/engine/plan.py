@@ -1,0 +1,330 @@
+"""A plan of a run before any text is read: figures on public data alone."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from dptext import progress
+from dptext.engine import documents
+from dptext.guarantees.claims import Unprotected
+from dptext.guarantees.statement import Statement
+from dptext.measures import public
+from dptext.measures.bayes_risk import Risk, Share
+from dptext.measures.context_risk import PUBLIC_TEXT, InContext
+from dptext.measures.public import Deniability, PublicMeasures
+from dptext.pipeline import Pipeline
+from dptext.randomness import RunKey
+from dptext.report import answer, figures, views, whole_texts
+from dptext.report.attackers import AttackerFigures, Attackers
+from dptext.report.blocks import (
+    Block,
+    Cell,
+    Code,
+    Column,
+    Figures,
+    Page,
+    Paragraph,
+    Section,
+    Table,
+)
+from dptext.report.whole_texts import TopicFigures
+from dptext.tokens import common
+from dptext.types import Record
+
+SENTENCES = (
+    "The room was clean and the staff were very friendly, but breakfast was cold.",
+    "My order has not arrived yet and nobody answers the phone.",
+    "After three weeks of rain the farmers near Lyon fear for the harvest.",
+    "Please close my account and send the balance to my bank in Denver.",
+    "A clever film with a weak ending; the music alone is worth the ticket.",
+    "She was treated for a broken wrist and went home on Friday.",
+)
+_MEASURED_BY = "dptext sanitize --plan --public-text FILE measures it on public texts"
+# Compressed files are not opened: their content is mostly 2 to 4 times as long.
+UNPACKED = 3
+_SECONDS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A public sentence and one way in which it may come out."""
+
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """The size of an input in bytes; packed: bytes of compressed files in it."""
+
+    bytes: int
+    packed: int = 0
+
+    @property
+    def text(self) -> int:
+        """Return an estimate of the bytes of text."""
+        return self.bytes + (UNPACKED - 1) * self.packed
+
+    @property
+    def counted(self) -> str:
+        """Describe the estimate of the bytes of text."""
+        if not self.packed:
+            return f"if all {self.bytes:,} bytes are text"
+        which = "" if self.packed == self.bytes else f" of {self.bytes:,} bytes"
+        return (
+            f"if the {self.packed:,} compressed bytes{which} hold {UNPACKED} times as "
+            f"many bytes of text (the files are not opened), {self.text:,} in all"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The guarantee, figures and costs of a run, before it."""
+
+    profile: str
+    mechanism: str
+    lexicon: str
+    language: str
+    epsilon: float
+    guarantee: Statement
+    risk: Risk | None
+    risk_note: str
+    deniability: Deniability | None
+    in_context: tuple[InContext, ...]
+    written: tuple[InContext, ...]
+    attackers_risk: Share | None
+    #: Expected share of replaced words drawn as others, by public word frequencies;
+    #: null if epsilon differs from word to word.
+    changed: float | None
+    examples: tuple[Example, ...]
+    #: Speed of one process here, in characters a second, without reading and writing.
+    characters: float
+    #: Size of the input files.
+    bytes: int | None = None
+    #: Estimated size of their text.
+    text_bytes: int | None = None
+    #: How the estimate follows from the size.
+    counted: str = ""
+    #: Estimated time for this text.
+    seconds: float | None = None
+    third_party: ThirdPartyCost | None = None
+    #: Fields that outputs will leave out.
+    dropped: tuple[str, ...] = ()
+    #: Fields whose values will be keyed tokens.
+    pseudonyms: tuple[str, ...] = ()
+    #: Figures if whole texts become topics; null if words are replaced.
+    topics: TopicFigures | None = None
+    #: Share of words that are common and copied, by public word frequencies; null if
+    #: common words are not copied.
+    copied: Share | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ThirdPartyCost:
+    """The requests to a third party."""
+
+    host: str
+    model: str
+    #: Bytes of text that the figures are for.
+    bytes: int
+    #: At least, since each text takes one.
+    requests: int
+    #: About, at four characters each.
+    tokens_sent: int
+    #: At most.
+    tokens_received: int
+
+
+def plan(
+    pipeline: Pipeline,
+    size: Size | None = None,
+    *,
+    promise: Statement | None = None,
+    jobs: int = 1,
+    bayes_risk: bool | None = None,
+    read: Sequence[InContext] = (),
+    written: Sequence[InContext] = (),
+) -> Plan:
+    """Plan a run; size is that of the input, promise its statement.
+
+    read, written: figures of attackers and of written words, measured on public texts
+    of the user.
+    """
+    measures = PublicMeasures.measure(pipeline, bayes_risk)
+    asking = _third_party_cost(pipeline, 10**6 if size is None else size.text)
+    pipeline = pipeline.offline
+    rate = _characters(pipeline)
+    return Plan(
+        profile=pipeline.profile.name,
+        mechanism=pipeline.mechanism.name,
+        lexicon=pipeline.lexicon.name,
+        language=pipeline.lexicon.language,
+        epsilon=pipeline.budget.description.high,
+        guarantee=promise or documents.promised(pipeline),
+        risk=measures.risk,
+        risk_note=measures.risk_note,
+        deniability=measures.deniability,
+        in_context=(*read, *measures.in_context),
+        written=(*written, *measures.written),
+        attackers_risk=measures.attackers_risk,
+        changed=public.measure_changed_share(pipeline),
+        copied=_copied(pipeline),
+        examples=_examples(pipeline),
+        characters=rate,
+        bytes=None if size is None else size.bytes,
+        text_bytes=None if size is None else size.text,
+        counted="" if size is None else size.counted,
+        seconds=None if size is None else size.text / rate / jobs,
+        third_party=asking,
+        topics=TopicFigures.from_pipeline(pipeline),
+    )
+
+
+def _third_party_cost(pipeline: Pipeline, size: int) -> ThirdPartyCost | None:
+    """Return the cost for a third party to write this many bytes of text.
+
+    Estimated from one long text of public sentences; nothing is sent.
+    """
+    party = pipeline.profile.decoder.params.third_party
+    if party is None:
+        return None
+    text = " ".join(SENTENCES * 20)
+    randomness = pipeline.randomness(RunKey.from_seed(0))
+    private = pipeline.offline.privatize([Record(0, (text,), None)], randomness)
+    released = pipeline.released(private.words, private.drawn, private.eps)
+    spelled = [*private.joined.spelled]
+    cost = pipeline.decoder.cost(private.joined.texts, spelled, released)
+    if cost is None:
+        return None
+    share = size / len(text)
+    counts = (cost.requests, cost.tokens_sent, cost.tokens_received)
+    return ThirdPartyCost(
+        party.host, party.model, size, *(math.ceil(each * share) for each in counts)
+    )
+
+
+def _copied(pipeline: Pipeline) -> float | None:
+    """Return the share of common words, by the frequencies of the lexicon."""
+    if not pipeline.profile.tokens.common:
+        return None
+    lexicon, count = pipeline.lexicon, pipeline.profile.tokens.common
+    copied = common.common_words(lexicon, count).rows(lexicon)
+    return float(lexicon.counts[copied].sum() / lexicon.counts.sum())
+
+
+def _examples(pipeline: Pipeline) -> tuple[Example, ...]:
+    randomness = pipeline.randomness(RunKey.from_seed(0))
+    records = [Record(n, (line,), None) for n, line in enumerate(SENTENCES)]
+    private = pipeline.privatize(records, randomness).texts
+    return tuple(map(Example, SENTENCES, (after for (after,) in private)))
+
+
+def _characters(pipeline: Pipeline) -> float:
+    """Return the speed here, in characters a second."""
+    randomness = pipeline.randomness(RunKey.from_seed(0))
+    done, copies, began = 0, 1, time.perf_counter()
+    while time.perf_counter() - began < _SECONDS:
+        text = " ".join(SENTENCES * copies)
+        pipeline.privatize([Record(copies, (text,), None)], randomness)
+        done += len(text)
+        copies *= 2
+    return done / (time.perf_counter() - began)
+
+
+def view(result: Plan) -> Page:
+    """Return a plan as a page."""
+    attackers = AttackerFigures.from_measured(result.in_context)
+    known = Attackers(
+        risk=result.risk,
+        risk_note=result.risk_note,
+        written=AttackerFigures.from_measured(result.written),
+        attackers=attackers,
+        attackers_risk=result.attackers_risk,
+        language=result.language,
+        measured_by=_MEASURED_BY,
+        common=Unprotected.COMMON_WORDS in result.guarantee.unprotected,
+        classes=Unprotected.CLASSES in result.guarantee.unprotected,
+    )
+    lines = [
+        *answer.not_anonymous(result.guarantee),
+        *answer.changed_fields(result.dropped, result.pseudonyms),
+        *answer.protection(result.guarantee),
+        *(
+            answer.attacks(known)
+            if result.topics is None
+            else answer.topic_lines(result.topics, seeded=False)
+        ),
+    ]
+    examples = Table(
+        [Column("as it is"), Column("as it may become")],
+        [(each.before, each.after) for each in result.examples],
+    )
+    measured: list[Block] = [
+        *views.attackers(known),
+        Paragraph(result.risk_note, "note"),
+    ]
+    if result.topics is not None:
+        measured = [*whole_texts.blocks(result.topics, seeded=False)]
+    return Page(
+        f"Plan: {result.profile}",
+        [
+            Section("Public sentences before and after one draw", (examples,)),
+            *views.guarantee(result.guarantee, of_texts=result.topics is not None),
+            Section("What attackers find", measured),
+        ],
+        lead=("Nothing private was read for this plan.",),
+        footer=f"dptext sanitize --plan, mechanism {result.mechanism}, lexicon "
+        f"{result.lexicon}",
+        first=(Figures([*answer.rows(lines).rows, *_figures(result, attackers)]),),
+    )
+
+
+def _figures(
+    result: Plan, attackers: Sequence[AttackerFigures]
+) -> Iterator[tuple[str | Code, Cell]]:
+    """Yield the figures of a run, and its costs."""
+    for read in attackers:
+        if read.kind == PUBLIC_TEXT and read.counted:
+            of_rare = ""
+            if read.rare is not None:
+                of_rare = f", {figures.share(read.rare)} of rare ones"
+            yield (
+                "this kind",
+                f"in {read.corpus} an attacker with {figures.count(read.counted)} "
+                f"other words of it finds {figures.share(read.success)} of words (95% "
+                f"limits {figures.between(read.low, read.high)}){of_rare}, or more",
+            )
+    yield "mechanism", f"{result.mechanism}, epsilon {result.epsilon:g}"
+    if result.copied is not None:
+        yield (
+            "copied",
+            f"about {figures.share(result.copied)} of words are common, by the "
+            "frequencies of the lexicon, and copied unchanged",
+        )
+    if result.changed is not None:
+        is_decoded = result.guarantee.decoder != "none"
+        drawn = " as drawn, before decoding" if is_decoded else ""
+        of = "words" if result.copied is None else "replaced words"
+        of = of if result.topics is None else "texts get another topic"
+        yield "changed", f"about {figures.share(result.changed)} of {of}{drawn}"
+    if result.deniability is not None:
+        yield from views.deniability(result.deniability)
+    if (cost := result.third_party) is not None:
+        text = "1 MB" if result.bytes is None else f"{cost.bytes:,} bytes of text"
+        yield (
+            "third party",
+            f"draws go to {cost.host} (model {cost.model}); for {text} "
+            f"{cost.requests:,} requests or more, at least one for each text; about "
+            f"{cost.tokens_sent:,} tokens sent, at most {cost.tokens_received:,} "
+            "received. Examples and times here are without it: nothing is sent for a "
+            "plan",
+        )
+    speed = result.characters / 1e6
+    shown = f"{speed:.2f}" if speed >= 0.1 else f"{speed:.2g}"
+    yield "speed here", f"{shown} MB of text a second"
+    if result.seconds is not None:
+        duration = progress.duration(max(result.seconds, 1.0))
+        yield "time", f"about {duration} {result.counted}"

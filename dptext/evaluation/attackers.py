@@ -1,0 +1,324 @@
+"""The attacker who knows public text of the same kind, and epsilons by its success.
+
+The attacker has the pairs of words of a public text, on top of those that ship. It
+never reads a text whose pairs it has counted: a public text is divided into halves by
+units, the records that are independent of each other (dptext.measures.independence),
+and private texts that occur in the public one are left out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain, islice
+from pathlib import Path
+from typing import NamedTuple
+
+from dptext import pipeline, progress, streams
+from dptext.attackers import Attacker, ngrams
+from dptext.attackers.ngrams import Ngrams
+from dptext.attackers.pairs import SameKindAttacker
+from dptext.attackers.training import PairCounts
+from dptext.budgets import uniform
+from dptext.errors import InputError, UsageError
+from dptext.evaluation.rows import one_text, records
+from dptext.lexicons.from_text import Texts
+from dptext.measures import context_risk
+from dptext.measures.context_risk import (
+    PUBLIC_TEXT,
+    SAME_KIND,
+    ContextAttack,
+    InContext,
+    Reading,
+)
+from dptext.measures.independence import Recurring, Units
+from dptext.pipeline import Pipeline
+from dptext.profile import Part, Profile
+from dptext.randomness import RunKey
+from dptext.types import Lexicon, Selection
+
+# Words of a public text whose pairs are counted, and that are read, about.
+_COUNTED, _READ = 2_000_000, 50_000
+_CHARACTERS = 6  # of a word, with its space
+# The texts of records, read anew at each call, in batches.
+Records = Callable[[], Iterable[Sequence[tuple[str, ...]]]]
+# No smaller epsilon is tried; how far a larger one than the first is sought.
+_LEAST, _GROWTH, _LARGEST = 0.05, 1.2, 2.4
+# The search ends where its limits are so near each other.
+_NEAR = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class PublicText:
+    """A file of public texts in these fields; digest is its sha256.
+
+    format is that of the file, None where its name or content tells it.
+    """
+
+    path: str
+    fields: tuple[str, ...]
+    digest: str
+    format: str | None = None
+
+    @classmethod
+    def from_file(
+        cls, path: str, fields: Sequence[str] | None, format: str | None = None
+    ) -> PublicText:
+        """Take a file; of fields, `text` where none is named.
+
+        Raises OSError, and UsageError for standard input.
+        """
+        if streams.is_standard(path):
+            msg = "public text is read more than once: give a file, not standard input"
+            raise UsageError(msg)
+        streams.check_file(path, "public text")
+        with Path(path).open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return cls(path, tuple(fields or ("text",)), digest, format)
+
+    @classmethod
+    def named(cls, path: str | None, fields: Sequence[str] | None) -> PublicText | None:
+        """Take the file of an option, None where it is not given."""
+        return None if path is None else cls.from_file(path, fields)
+
+    @property
+    def name(self) -> str:
+        """Return the name of the file as JSON can hold it."""
+        name = os.fsencode(Path(self.path).name)
+        return name.decode("utf-8", "backslashreplace")
+
+    def texts(self) -> Iterator[Sequence[str]]:
+        """Read the texts, some at a time."""
+        for batch in self.records():
+            yield list(chain.from_iterable(batch))
+
+    def records(self) -> Iterator[Sequence[tuple[str, ...]]]:
+        """Read the texts of records, some at a time."""
+        selection = Selection(fields=self.fields, missing="pass")
+        rows = iter(records(self.path, selection, (), self.format))
+        while batch := [row.texts for row in islice(rows, 256)]:
+            yield batch
+
+    def hashes(self) -> frozenset[int]:
+        """Return the hashes of its texts, and of each record as one text."""
+        selection = Selection(fields=self.fields, missing="pass")
+        rows = records(self.path, selection, (), self.format)
+        each = (text for row in rows for text in (*row.texts, one_text(row.texts)))
+        return frozenset(text_hash(text) for text in each if text.strip())
+
+    def recurring(self) -> Recurring:
+        """Return a detector of its texts and records, or nearly equal ones."""
+        found = Recurring()
+        for texts in chain.from_iterable(self.records()):
+            found.add(texts)
+        return found
+
+    def none(self) -> InputError:
+        """Return the error of a file without texts to count or to read."""
+        named = ", ".join(self.fields)
+        return InputError(
+            f"{self.path}: too few different records with words to count some and read "
+            f"others; give more, or their field with --field (read as {named})"
+        )
+
+
+def text_hash(text: str) -> int:
+    """Return the hash of a text, whatever its capitals and spaces."""
+    same = " ".join(text.split()).casefold().encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(same, digest_size=8).digest(), "little")
+
+
+class Halves:
+    """Two halves, 0 and 1, of records; none of one recurs in the other."""
+
+    def __init__(self, records: Records) -> None:
+        self._records = records
+        units = Units()
+        for batch in records():
+            for texts in batch:
+                units.add(texts)
+        self._half = units.halves()
+        labels = units.labels()
+        # How many units with words each half has: fewer than two give no interval.
+        self.units = [len({*labels[self._half == half].tolist()}) for half in (0, 1)]
+
+    def records(self, half: int) -> Iterator[Sequence[tuple[str, ...]]]:
+        """Read the records of a half."""
+        number = 0
+        for batch in self._records():
+            mine = self._half[number : number + len(batch)] == half
+            number += len(batch)
+            yield [texts for texts, one in zip(batch, mine, strict=True) if one]
+
+    def texts(self, half: int) -> Iterator[Sequence[str]]:
+        """Read the texts of a half."""
+        for batch in self.records(half):
+            yield list(chain.from_iterable(batch))
+
+
+def sample(records: Records, words: int = _READ) -> list[tuple[str, ...]]:
+    """Return the first records, of about so many words together."""
+    chosen: list[tuple[str, ...]] = []
+    left = words * _CHARACTERS
+    for texts in chain.from_iterable(records()):
+        if left <= 0:
+            break
+        chosen.append(texts)
+        left -= sum(map(len, texts))
+    return chosen
+
+
+def count_texts(lexicon: Lexicon, texts: Texts, most: float = _COUNTED) -> PairCounts:
+    """Count the pairs of texts, of about so many words at most."""
+    counts = PairCounts(lexicon)
+    for batch in texts():
+        counts.add(batch)
+        if counts.words >= most:
+            break
+    return counts
+
+
+def count_pairs(
+    ready: Pipeline, public: PublicText, texts: Texts
+) -> tuple[Ngrams, int]:
+    """Count texts of a public file: their pairs beside those that ship, and words.
+
+    Raises InputError without any words, UsageError.
+    """
+    if not ready.channel.mechanism.has_log_probs:
+        raise UsageError(
+            f"--public-text: {ready.mechanism.name} has no exact output "
+            "distribution of a word, which an attacker needs; leave the option out, or "
+            "take a mechanism that has one, such as rank"
+        )
+    counts = count_texts(ready.lexicon, texts)
+    if not counts.words:
+        raise public.none()
+    return counts.model(1, {}, ngrams.shipped(ready.channel)), counts.words
+
+
+class ByHalves(NamedTuple):
+    """What attackers find in one half of a public text.
+
+    attackers: with the pairs of the other half; written: of words as they are written,
+    None where a third party writes them.
+    """
+
+    attackers: InContext
+    written: InContext | None
+
+
+def read_by_halves(pipeline: Pipeline, public: PublicText) -> ByHalves:
+    """Attack one half of a public text with the other half.
+
+    About 50,000 words are read, drawn with a fixed seed.
+    """
+    halves = Halves(public.records)
+    model, words = count_pairs(pipeline, public, partial(halves.texts, 0))
+    attacker = SameKindAttacker.strongest(pipeline.channel, model)
+    records = sample(partial(halves.records, 1))
+    attack = _attack(pipeline, attacker, public, records)
+    attackers = InContext(
+        corpus=public.name,
+        model="",
+        readings=attack.result(),
+        kind=PUBLIC_TEXT,
+        counted=words,
+    )
+    written = attack.written()
+    if written is None:
+        return ByHalves(attackers, None)
+    return ByHalves(attackers, InContext(public.name, "", (written,), PUBLIC_TEXT))
+
+
+def _attack(
+    ready: Pipeline,
+    attacker: Attacker,
+    public: PublicText,
+    records: Sequence[tuple[str, ...]],
+) -> ContextAttack:
+    """Let an attacker attack records. Raises InputError where they have no words."""
+    # Public texts: a fixed seed, so that a search can be repeated.
+    randomness = ready.randomness(RunKey.from_seed(0))
+    attack = context_risk.attack_records(ready, [attacker], [records], randomness)
+    if not attack.result():
+        raise public.none()
+    return attack
+
+
+def calibrate_by_attacker(
+    recipe: Profile, lexicon: Lexicon, target: float, attacker: str, public: PublicText
+) -> tuple[float, Reading]:
+    """Return the epsilon at which an attacker finds target of a public text.
+
+    And what it finds. About 50,000 words are read. Raises UsageError and InputError.
+    """
+    if attacker != SAME_KIND and public.digest in lexicon.meta.get(
+        "adapted_sha256", ()
+    ):
+        raise UsageError(
+            f"--attacker {attacker}: the pairs of lexicon {lexicon.name!r} have "
+            f"counted {public.name}; leave the option out, which "
+            "divides the text into halves"
+        )
+    ready = pipeline.build(recipe, lexicon)
+    if attacker == SAME_KIND:
+        halves = Halves(public.records)
+        model, _ = count_pairs(ready, public, partial(halves.texts, 0))
+        chosen = sample(partial(halves.records, 1))
+    else:
+        model, chosen = None, sample(public.records)
+
+    def read(epsilon: float) -> Reading:
+        budget = Part("uniform", uniform.Params(epsilon=epsilon))
+        ready = pipeline.build(replace(recipe, budget=budget), lexicon)
+        if model is None:
+            tried = context_risk.named(ready, attacker)
+        else:
+            tried = SameKindAttacker.strongest(ready.channel, model)
+        (reading,) = _attack(ready, tried, public, chosen).result()
+        progress.say(
+            f"epsilon {epsilon:.4g}: {attacker} finds {reading.success:.1%} of words "
+            f"(95% interval: up to {reading.high:.1%})"
+        )
+        return reading
+
+    return search_by_attacker(read, target, ready.budget.description.high)
+
+
+def search_by_attacker(
+    read: Callable[[float], Reading], target: float, start: float
+) -> tuple[float, Reading]:
+    """Return about the largest epsilon at which an attacker finds at most target.
+
+    And what it finds there; the upper limit of that counts. read returns what the
+    attacker finds at an epsilon, the same each time; start, an epsilon at which it may
+    find more. Raises UsageError where target is below or above all that it finds.
+    """
+    best, high = None, start
+    while (reading := read(high)).high <= target:
+        best = high, reading
+        if high > start * _LARGEST:
+            raise UsageError(
+                f"risk {target:.2%} is out of reach: at epsilon {high:.3g} the "
+                f"attacker finds at most {reading.high:.2%} of this text; "
+                "give a smaller risk"
+            )
+        high *= _GROWTH
+    low = best[0] if best else 0.0
+    while high - low > _NEAR * high and high > _LEAST:
+        middle = (low + high) / 2.0
+        reading = read(middle)
+        if reading.high > target:
+            high = middle
+        else:
+            low, best = middle, (middle, reading)
+    if best is None:
+        raise UsageError(
+            f"risk {target:.2%} is out of reach: even at epsilon {high:.2g} the "
+            "attacker may find more; give a larger risk"
+        )
+    return best

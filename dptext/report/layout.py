@@ -1,0 +1,140 @@
+"""How the records of an output are read, and the name of its report beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from dptext import formats
+from dptext.types import Selection
+
+#: Ending of the public report of an output, after the name of the output.
+SIDECAR = ".dptext.json"
+# In patterns, `$` alone would let a line end follow.
+_Encoding = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,32}$(?!\n)")]
+# Attributes of a selection that a layout holds unchanged.
+_FROM_SELECTION = (
+    "id_field",
+    "missing",
+    "delimiter",
+    "quoting",
+    "header",
+    "encoding",
+    "escapes",
+    "dropped",
+    "pseudonyms",
+)
+# Options that only some formats take.
+_FORMAT_OPTIONS = ("missing", "delimiter", "quoting", "header", "encoding", "escapes")
+
+
+def sidecar_path(path: Path) -> Path:
+    """Return the path of the public report beside an output."""
+    return path.parent / f"{path.name}{SIDECAR}"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How the settings of a run say that records are read; nothing of their content."""
+
+    format: Annotated[
+        str | None,
+        Meta(description="Name of the format; null if the outputs have several."),
+    ]
+    fields: Annotated[
+        tuple[str, ...] | None,
+        Meta(
+            description=(
+                "Names of the private fields; null if the whole input is text, as "
+                "strings of JSON may be, too."
+            )
+        ),
+    ]
+    id_field: Annotated[
+        str | None, Meta(description="Field that names records, copied to the output.")
+    ] = None
+    missing: Annotated[
+        Literal["fail", "pass"],
+        Meta(description="Records that lack a private field stop the run or pass."),
+    ] = "fail"
+    delimiter: Annotated[
+        Annotated[str, Meta(max_length=1)] | None,
+        Meta(description="Delimiter of a table; null if its header tells it."),
+    ] = None
+    quoting: Annotated[
+        bool, Meta(description="Whether quotes enclose fields of a table.")
+    ] = True
+    header: Annotated[
+        bool, Meta(description="Whether a table begins with the names of its columns.")
+    ] = True
+    encoding: Annotated[
+        _Encoding | None, Meta(description="Encoding of text; null for UTF-8.")
+    ] = None
+    escapes: Annotated[
+        Literal["backslash", "none"] | None,
+        Meta(
+            description=(
+                "Meaning of backslashes in a table; null if no private field has any."
+            )
+        ),
+    ] = None
+    dropped: Annotated[
+        tuple[str, ...],
+        Meta(description="Fields of the input that the output leaves out."),
+    ] = ()
+    pseudonyms: Annotated[
+        tuple[str, ...],
+        Meta(
+            description=(
+                "Fields whose values are keyed tokens, without differential privacy."
+            )
+        ),
+    ] = ()
+    shuffled: Annotated[
+        bool, Meta(description="Whether the output has its records in random order.")
+    ] = False
+
+    @classmethod
+    def from_selection(
+        cls, selection: Selection, names: Collection[str], *, shuffled: bool = False
+    ) -> Layout:
+        """Say how the records of outputs in these formats were read."""
+        if set(names) == {"text"}:  # without fields, whatever is named of others
+            selection = replace(selection, fields=(), dropped=(), pseudonyms=())
+        layout = cls(
+            format=next(iter(names)) if len(names) == 1 else None,
+            fields=selection.fields or None,
+            **{name: getattr(selection, name) for name in _FROM_SELECTION},
+            shuffled=shuffled,
+        )
+        return layout.that_applies(names)
+
+    def that_applies(self, names: Collection[str]) -> Layout:
+        """Return it with the defaults of options that none of these formats takes.
+
+        The environment and a file of settings may name a delimiter for all inputs.
+        """
+        read = [formats.find(None, name) for name in names]
+        needed = {name: formats.REQUIREMENTS[name] for name in _FORMAT_OPTIONS}
+        unused = [
+            name
+            for name, each in needed.items()
+            if read and not any(map(each.is_met, read))
+        ]
+        usual = Selection()
+        return replace(self, **{name: getattr(usual, name) for name in unused})
+
+    def selection(self, longest: int) -> Selection:
+        """Return how to read such records, of at most so many bytes."""
+        named = {name: getattr(self, name) for name in _FROM_SELECTION}
+        there = Selection(
+            self.fields or (),
+            max_record_bytes=longest,
+            strings=self.fields is None and self.format != "text",
+            **named,
+        )
+        return there.output_selection()

@@ -1,0 +1,112 @@
+"""An attacker reads with the pairs of all words, not only of the likeliest."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from dptext.attackers import kernel, ngrams
+from dptext.attackers.channel import Channel
+from dptext.attackers.ngrams import Gains, Ngrams, WholeGains, decoded
+from dptext.attackers.pairs import PairAttacker, SameKindAttacker
+from dptext.measures import context_risk
+from dptext.tokens import joining
+from dptext.tokens.policy import Policy
+from dptext.tokens.tokenizer import Tokenizer
+from dptext.types import BudgetDescription, BudgetKind, Lexicon, Released
+from tests import prepared, small
+from tests.attackers import models
+from tests.attackers import test_kernel as kernels
+
+# More words than the table of a decoder has rows.
+MANY = ngrams.SLOTS + 100
+FIRST, SECOND = MANY - 20, MANY - 10
+
+
+@cache
+def large() -> Lexicon:
+    """Return a lexicon of many words, frequent ones first."""
+    vectors = np.random.default_rng(1).normal(size=(MANY, 2))
+    return small.lexicon(vectors, counts=[2.0 * MANY - row for row in range(MANY)])
+
+
+def pair_model() -> Ngrams:
+    """Return a model in which one rare word all but tells the next."""
+    words = large().words
+    alone = np.log(np.append(large().prior * 0.98, [0.01, 0.01]))
+    gains = ngrams.coded(np.array([np.log(2.0**15)]))
+    pairs = np.array([FIRST]), np.array([SECOND])
+    return ngrams.assembled(words, alone, np.zeros(MANY + 2), *pairs, gains, {})
+
+
+def test_a_pair_of_rare_words_tells() -> None:
+    """The attacker finds the word behind another rare one; a table of few does not."""
+    lexicon = large()
+    mechanism = prepared.ready("rank", lexicon, k=40)
+    budget = BudgetDescription(BudgetKind.WORD, 1.0, 1.0)
+    prior = np.array(lexicon.prior)
+    channel = Channel(lexicon, Policy(), mechanism, budget, prior)
+    given = Tokenizer(lexicon, Policy()).words([" ".join(lexicon.words[:2])])
+    # Two words that were drawn as themselves, as one cannot know.
+    drawn = np.array([FIRST, SECOND], np.int32)
+    batch = joining.released(Policy(), given, drawn, np.ones(2))
+    model = pair_model()
+
+    def chance(whole: bool) -> float:
+        attacker = PairAttacker(channel, model, count=256, whole=whole)
+        rows, likely = attacker.posterior(batch)
+        return float(likely[rows[:, 1] == SECOND, 1].sum())
+
+    assert chance(whole=True) > 5 * chance(whole=False) > 0
+    for attacker in (
+        PairAttacker.strongest(channel, model),
+        SameKindAttacker.strongest(channel, model),
+    ):
+        assert isinstance(attacker._gains, WholeGains)
+
+
+def test_the_attackers_of_a_pipeline_have_them() -> None:
+    """Of the decoder's model as of the one that ships; the decoder keeps its table."""
+    from dptext import open_pipeline
+
+    for settings in ({}, {"decoder": {"name": "none"}}):
+        pipeline = open_pipeline("balanced", settings)
+        attackers = context_risk.available(pipeline)
+        pairs = [each for each in attackers if isinstance(each, PairAttacker)]
+        assert [isinstance(each._gains, WholeGains) for each in pairs] == [True]
+
+
+def test_gains_are_those_of_the_model() -> None:
+    """Each pair that the model has, and 1 for others."""
+    model = models.model(kernels.LEXICON, seed=5)
+    rows = np.arange(model.size + 2, dtype=np.int32)
+    square = np.zeros((len(rows), len(rows)), np.int8)
+    square[model.contexts, np.asarray(model.following)] = np.asarray(model.gains)
+    found = WholeGains(model).of(rows[:, None], rows[None, :])
+    np.testing.assert_array_equal(found, square)
+    table = Gains(model)
+    slots = table.slot_of[rows]
+    np.testing.assert_array_equal(found, table.of(slots[:, None], slots[None, :]))
+    assert (decoded(found) != 1.0).any()
+
+
+@kernels.needs_kernel
+@given(kernels.released())
+def test_the_kernel_gives_the_bytes_of_numpy(batch: Released) -> None:
+    """And of a small vocabulary both are those of the table."""
+    whole, table = (
+        PairAttacker(
+            kernels.channel(BudgetKind.WORD), kernels.MODEL, 16, topic=4.0, whole=whole
+        )
+        for whole in (True, False)
+    )
+    rows, likely = whole.posterior(batch)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernel, "library", None)
+        plain = whole.posterior(batch)
+    np.testing.assert_array_equal(rows, plain[0])
+    np.testing.assert_array_equal(likely, plain[1])
+    np.testing.assert_array_equal(likely, table.posterior(batch)[1])
