@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypedDict, TypeVar, Unpack, overload
+from typing import Any, Literal, TypedDict, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +24,11 @@ from dptext.engine.survey import Language, is_asked_for
 from dptext.engine.tally import Tally
 from dptext.errors import UsageError
 from dptext.lexicons.public_rows import PublicRows
+from dptext.lexicons.topics import PREFIX
 from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.profile import Profile, make_overrides
+from dptext.progress import share, visible
 from dptext.randomness import RunKey
 from dptext.report.layout import Layout
 from dptext.report.notebook import Report
@@ -53,6 +55,7 @@ class CallChoices(TypedDict, total=False):
     epsilon: float | None
     mechanism: str | None
     lexicon: Path | None
+    topics: str | None
     decode: str | None
     key: bytes | Path | None
 
@@ -113,6 +116,11 @@ class Call:
     ) -> None:
         named: dict[str, Any] = {**(chosen or {})}
         self.key = open_key(named.pop("key", None))
+        if (whole := named.pop("topics", None)) is not None:
+            if named.get("lexicon") is not None:
+                raise UsageError("give only one of topics, lexicon")
+            named["lexicon"] = f"{PREFIX}{whole}"
+            profile = "topics" if profile == profiles.DEFAULT else profile
         over = make_overrides(overrides, **named)
         self.pipeline = open_pipeline(profile, over)
         tokenizer = None if is_asked_for(over) else self.pipeline.tokenizer
@@ -130,8 +138,12 @@ class Call:
         self.said.append(line)
         warn(line, stacklevel=4)
 
-    def texts(self, texts: Iterable[str]) -> Iterator[str]:
-        """Give each text with its words replaced, in order."""
+    def texts(self, texts: Iterable[str], total: int = 0) -> Iterator[str]:
+        """Give each text with its words replaced, in order.
+
+        total: their number, if it is known.
+        """
+        done = 0
         randomness = self.pipeline.randomness(self.key)
         records = (Record(number, (text,), None) for number, text in enumerate(texts))
         for batch in pipeline.batches(records):
@@ -139,6 +151,8 @@ class Call:
             private = self.pipeline.privatize(batch, randomness)
             if self.tally is not None:
                 self.tally.count(private)
+            done += len(batch)
+            share("texts", done / total if total else 0.0)
             yield from (text for (text,) in private.texts)
         self.language.close()
 
@@ -175,7 +189,14 @@ def privatize(
     drop: str | Sequence[str] = ...,
     pseudonym: str | Sequence[str] = ...,
     report: Literal[False] = ...,
-    **choices: Unpack[CallChoices],
+    risk: str | float | None = ...,
+    epsilon: float | None = ...,
+    mechanism: str | None = ...,
+    lexicon: Path | None = ...,
+    topics: str | None = ...,
+    decode: str | None = ...,
+    key: bytes | Path | None = ...,
+    progress: bool = ...,
 ) -> Table: ...
 @overload
 def privatize(
@@ -189,7 +210,14 @@ def privatize(
     drop: str | Sequence[str] = ...,
     pseudonym: str | Sequence[str] = ...,
     report: Literal[True],
-    **choices: Unpack[CallChoices],
+    risk: str | float | None = ...,
+    epsilon: float | None = ...,
+    mechanism: str | None = ...,
+    lexicon: Path | None = ...,
+    topics: str | None = ...,
+    decode: str | None = ...,
+    key: bytes | Path | None = ...,
+    progress: bool = ...,
 ) -> tuple[Table, Report]: ...
 @overload
 def privatize(  # type: ignore[overload-overlap]
@@ -198,7 +226,14 @@ def privatize(  # type: ignore[overload-overlap]
     overrides: Mapping[str, object] | None = ...,
     *,
     report: Literal[False] = ...,
-    **choices: Unpack[CallChoices],
+    risk: str | float | None = ...,
+    epsilon: float | None = ...,
+    mechanism: str | None = ...,
+    lexicon: Path | None = ...,
+    topics: str | None = ...,
+    decode: str | None = ...,
+    key: bytes | Path | None = ...,
+    progress: bool = ...,
 ) -> str: ...
 @overload
 def privatize(
@@ -207,7 +242,14 @@ def privatize(
     overrides: Mapping[str, object] | None = ...,
     *,
     report: Literal[False] = ...,
-    **choices: Unpack[CallChoices],
+    risk: str | float | None = ...,
+    epsilon: float | None = ...,
+    mechanism: str | None = ...,
+    lexicon: Path | None = ...,
+    topics: str | None = ...,
+    decode: str | None = ...,
+    key: bytes | Path | None = ...,
+    progress: bool = ...,
 ) -> list[str]: ...
 @overload
 def privatize(  # type: ignore[overload-overlap]
@@ -216,7 +258,14 @@ def privatize(  # type: ignore[overload-overlap]
     overrides: Mapping[str, object] | None = ...,
     *,
     report: Literal[True],
-    **choices: Unpack[CallChoices],
+    risk: str | float | None = ...,
+    epsilon: float | None = ...,
+    mechanism: str | None = ...,
+    lexicon: Path | None = ...,
+    topics: str | None = ...,
+    decode: str | None = ...,
+    key: bytes | Path | None = ...,
+    progress: bool = ...,
 ) -> tuple[str, Report]: ...
 @overload
 def privatize(
@@ -225,7 +274,14 @@ def privatize(
     overrides: Mapping[str, object] | None = ...,
     *,
     report: Literal[True],
-    **choices: Unpack[CallChoices],
+    risk: str | float | None = ...,
+    epsilon: float | None = ...,
+    mechanism: str | None = ...,
+    lexicon: Path | None = ...,
+    topics: str | None = ...,
+    decode: str | None = ...,
+    key: bytes | Path | None = ...,
+    progress: bool = ...,
 ) -> tuple[list[str], Report]: ...
 def privatize(
     texts: object,
@@ -238,15 +294,28 @@ def privatize(
     drop: str | Sequence[str] = (),
     pseudonym: str | Sequence[str] = (),
     report: bool = False,
-    **choices: Unpack[CallChoices],
+    risk: str | float | None = None,
+    epsilon: float | None = None,
+    mechanism: str | None = None,
+    lexicon: Path | None = None,
+    topics: str | None = None,
+    decode: str | None = None,
+    key: bytes | Path | None = None,
+    progress: bool = False,
 ) -> object:
     """Replace the words of texts.
+
+    >>> texts = ["Call me at noon.", "The room was clean."]
+    >>> private, report = dptext.privatize(texts, "balanced", risk="10%", report=True)
+    >>> len(private), str(report.guarantee.notion)
+    (2, 'LDP')
 
     One text gives one text; any other iterable of texts, a generator for one, a list of
     as many, in order. profile is a name or the path of a .yaml file; overrides are laid
     over its keys, as in {"tokens": {"number": "mask"}}. risk ("20%" or 0.2), epsilon
-    (nats per word), mechanism, lexicon (a name or a file) and decode (a decoder's name)
-    are what the options of `dptext sanitize` are.
+    (nats per word), mechanism, lexicon (a name or a file), topics (of `dptext topics
+    build`: each text becomes one) and decode (a decoder's name) are the options of
+    `dptext sanitize`. progress shows a bar, in a notebook as well.
 
     With columns, texts is a table of pandas, Polars, pyarrow or Hugging Face datasets,
     and a table of the same kind comes back. The columns named hold texts, lists of
@@ -258,45 +327,62 @@ def privatize(
     tokens, for which a key is needed: equal values stay equal, so that frequencies and
     links remain, and anybody with the key can test guesses.
 
+    >>> import pandas
+    >>> frame = pandas.DataFrame({"id": [1, 2], "text": texts})
+    >>> list(dptext.privatize(frame, columns="text", drop="id").columns)
+    ['text']
+
     Randomness is fresh and secure each time. With a key, at least 32 secret random
     bytes or the path of a file that holds them, equal texts at equal positions of a
     call with the same settings give the same texts.
 
-    With report=True the privacy report comes as a second result: report.guarantee and
-    report.words are public, report.private holds functions of the texts. The functions
-    `encode` and `public` of dptext.report.document turn it into JSON and into the
-    public report.
+    With report=True the privacy report comes as a second result: str(report) and a
+    notebook show its short answer, report.guarantee and report.words are public,
+    report.private holds functions of the texts. The functions `encode` and `public` of
+    dptext.report.document turn it into JSON and into the public report.
 
     Warns where many words are unknown to the lexicon, and of other columns of a table
     that look identifying. Raises TypeError for other types than text and table,
     UsageError and LexiconError for settings, InputError for columns without texts.
     """
-    if columns is not None:
-        frame = frames.wrap(texts)
-        paths = listed(columns)
-        changed = (listed(drop), listed(pseudonym))
-        selection, names = frame.selected(paths, id, missing, *changed)
-        call = Call(profile, overrides, choices, counts=report)
-        replaced = frames.PrivateColumns(
-            pipeline=call.pipeline,
-            key=call.key,
-            selection=selection,
-            tally=call.tally,
-            language=call.language,
-        )
-        private: object = frame.privatized(names, replaced, 0)
-        if kinds := frame.identifying(selection):
-            call.warn(warning(kinds, TABLE_ADVICE))
-        return (private, call.report(selection)) if report else private
-    if id is not None or missing != "fail" or drop or pseudonym:
-        raise UsageError(
-            "id, missing, drop and pseudonym are for tables: name the columns, too"
-        )
-    checked = _checked(texts)
-    call = Call(profile, overrides, choices, counts=report)
-    written = list(call.texts(checked))
-    private = written[0] if isinstance(texts, str) else written
-    return (private, call.report(Selection())) if report else private
+    chosen = CallChoices(
+        risk=risk,
+        epsilon=epsilon,
+        mechanism=mechanism,
+        lexicon=lexicon,
+        topics=topics,
+        decode=decode,
+        key=key,
+    )
+    with visible(progress):
+        if columns is not None:
+            frame = frames.wrap(texts)
+            paths = listed(columns)
+            changed = (listed(drop), listed(pseudonym))
+            selection, names = frame.selected(paths, id, missing, *changed)
+            call = Call(profile, overrides, chosen, counts=report)
+            replaced = frames.PrivateColumns(
+                pipeline=call.pipeline,
+                key=call.key,
+                selection=selection,
+                tally=call.tally,
+                language=call.language,
+                total=frame.rows,
+            )
+            private: object = frame.privatized(names, replaced, 0)
+            if kinds := frame.identifying(selection):
+                call.warn(warning(kinds, TABLE_ADVICE))
+            return (private, call.report(selection)) if report else private
+        if id is not None or missing != "fail" or drop or pseudonym:
+            raise UsageError(
+                "id, missing, drop and pseudonym are for tables: name the columns, too"
+            )
+        checked = _checked(texts)
+        call = Call(profile, overrides, chosen, counts=report)
+        total = len(texts) if isinstance(texts, Sized) else 0
+        written = list(call.texts(checked, total))
+        private = written[0] if isinstance(texts, str) else written
+        return (private, call.report(Selection())) if report else private
 
 
 @dataclass(frozen=True)
@@ -330,6 +416,7 @@ def embed(
     clip: float | None = None,
     lexicon: Path | None = None,
     key: bytes | Path | None = None,
+    progress: bool = False,
 ) -> Vectors:
     """Release noisy vectors of texts.
 
@@ -337,7 +424,11 @@ def embed(
     them (mechanism, space, tokens). One text gives one vector (m,), an iterable of
     texts (r, m) float32; with pool="word" a text gives the vectors of its words, (n,
     m), and several texts a list of these. The result's `report` states the guarantee.
-    Randomness and errors are those of `privatize`.
+    Randomness, errors and progress are those of `privatize`.
+
+    >>> vectors = dptext.embed(["Call me at noon.", "The room was clean."], epsilon=8)
+    >>> len(vectors.values), str(vectors.report.guarantee.notion)
+    (2, 'LDP')
     """
     run_key = open_key(key)
     over = make_overrides(
@@ -351,14 +442,21 @@ def embed(
     ready = release.of(release.parse(over, options, clip=clip, mu=mu))
     tokenizer = None if is_asked_for(over) else ready.tokenizer
     language = Language(tokenizer, ready.lexicon.name, warn)
-    values = _vectors(ready, _checked(texts), run_key, language)
+    total = len(texts) if isinstance(texts, Sized) else 0
+    with visible(progress):
+        values = _vectors(ready, _checked(texts), run_key, language, total=total)
     return Vectors(
         values[0] if isinstance(texts, str) else values, ready, run_key.origin
     )
 
 
 def _vectors(
-    ready: VectorRelease, texts: Iterable[str], key: RunKey, language: Language
+    ready: VectorRelease,
+    texts: Iterable[str],
+    key: RunKey,
+    language: Language,
+    *,
+    total: int,
 ) -> FloatRows | list[FloatRows]:
     """Return the vectors of texts: (r, m), or a list of (n, m) for words."""
     records = (Record(number, (text,), None) for number, text in enumerate(texts))
@@ -370,6 +468,7 @@ def _vectors(
         rows = ready.rows(batch, randomness)
         blocks.append(rows.vectors)
         within = rows.records - batch[0].ordinal
+        share("texts", (len(counts) + len(batch)) / total if total else 0.0)
         counts += np.bincount(within, minlength=len(batch)).tolist()
     language.close()
     vectors = np.concatenate(blocks)

@@ -220,6 +220,15 @@ def to_html(document: Document, released: RunOutputs | None = None) -> str:
     return html.fragment([rows(answer(document, released), run_warnings(document))])
 
 
+def to_text(document: Document) -> str:
+    """Return the answer as lines of text, each with its name."""
+    lines, warnings = answer(document), run_warnings(document)
+    said = [(line.name, line.short or line.sentence) for line in lines]
+    said += [("warning", warning) for warning in warnings]
+    wide = max(len(name) for name, _ in said)
+    return "\n".join(f"{name:{wide}}  {sentence}" for name, sentence in said)
+
+
 def _height(sentence: str) -> int:
     """Return the height of a sentence in lines of a terminal."""
     return len(textwrap.wrap(sentence, _WIDTH, break_on_hyphens=False)) or 1

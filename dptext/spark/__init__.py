@@ -32,7 +32,6 @@ from typing import (
     NamedTuple,
     ParamSpec,
     TypeVar,
-    Unpack,
     cast,
     overload,
 )
@@ -460,7 +459,13 @@ def privatize(
     drop: str | Sequence[str] = ...,
     pseudonym: str | Sequence[str] = ...,
     report: Literal[False] = ...,
-    **choices: Unpack[CallChoices],
+    risk: str | float | None = ...,
+    epsilon: float | None = ...,
+    mechanism: str | None = ...,
+    lexicon: Path | None = ...,
+    topics: str | None = ...,
+    decode: str | None = ...,
+    key: bytes | Path | None = ...,
 ) -> DataFrame: ...
 @overload
 def privatize(
@@ -474,7 +479,13 @@ def privatize(
     drop: str | Sequence[str] = ...,
     pseudonym: str | Sequence[str] = ...,
     report: Literal[True],
-    **choices: Unpack[CallChoices],
+    risk: str | float | None = ...,
+    epsilon: float | None = ...,
+    mechanism: str | None = ...,
+    lexicon: Path | None = ...,
+    topics: str | None = ...,
+    decode: str | None = ...,
+    key: bytes | Path | None = ...,
 ) -> tuple[DataFrame, DataFrameCounts]: ...
 def privatize(
     df: DataFrame,
@@ -487,7 +498,13 @@ def privatize(
     drop: str | Sequence[str] = (),
     pseudonym: str | Sequence[str] = (),
     report: bool = False,
-    **choices: Unpack[CallChoices],
+    risk: str | float | None = None,
+    epsilon: float | None = None,
+    mechanism: str | None = None,
+    lexicon: Path | None = None,
+    topics: str | None = None,
+    decode: str | None = None,
+    key: bytes | Path | None = None,
 ) -> DataFrame | tuple[DataFrame, DataFrameCounts]:
     """Replace the words of columns of a DataFrame of Spark, when an action asks for it.
 
@@ -516,7 +533,16 @@ def privatize(
     changed = (listed(drop), listed(pseudonym))
     empty = ArrowTable(pa.Table.from_batches([], schema))
     selection, names = empty.selected(listed(columns), id, missing, *changed)
-    call = Call(profile, overrides, choices)
+    chosen = CallChoices(
+        risk=risk,
+        epsilon=epsilon,
+        mechanism=mechanism,
+        lexicon=lexicon,
+        topics=topics,
+        decode=decode,
+        key=key,
+    )
+    call = Call(profile, overrides, chosen)
     private_columns = PrivateColumns(call.pipeline, call.key, selection)
     private_columns.selected(schema)
     new_schema = df.schema
