@@ -78,6 +78,19 @@ def test_hooks_call_commands_that_there_are() -> None:
         assert all(option in shown for option in options)
 
 
+def test_nothing_says_to_install_a_package_that_is_not_there() -> None:
+    """Until a release dptext is installed from its folder: pip install ".[parquet]"."""
+    files = [
+        path
+        for name in ("docs", "dptext", "profiles", "examples", ".github")
+        for path in (ROOT / name).rglob("*")
+        if path.suffix in (".md", ".py", ".toml", ".yaml", ".yml", ".html")
+    ]
+    for path in (*files, *ROOT.glob("*.md"), *ROOT.glob("*.yml")):
+        said = re.search(r"pip install[^\n(]*[ \"']dptext\b", path.read_text("utf-8"))
+        assert said is None, (path, said)
+
+
 def test_every_page_is_on_the_site() -> None:
     """The site's contents list each page of docs/ once, and pages that there are."""
     pages = re.findall(r": (\w[\w-]*\.md)$", (ROOT / "mkdocs.yml").read_text(), re.M)

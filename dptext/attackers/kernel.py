@@ -8,22 +8,12 @@ variable DPTEXT_KERNEL=numpy leaves it unopened.
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import os
-from pathlib import Path
 
 import numpy as np
 from numpy.ctypeslib import ndpointer
 
-VARIABLE = "DPTEXT_KERNEL"
-_SOURCE = Path(__file__).with_name("kernel.c")
-
-
-def path() -> Path:
-    """Return where the library of this kernel.c lies once it was compiled."""
-    digest = hashlib.sha256(_SOURCE.read_bytes()).hexdigest()
-    return _SOURCE.with_name(f"kernel-{digest[:16]}.so")
-
+from dptext._built import VARIABLE, kernel_file
 
 # The arguments of each function, as kernel.c has them: N is a whole number, F and D are
 # numbers of single and double precision, others arrays of the type that numpy codes so.
@@ -43,7 +33,7 @@ def _opened() -> ctypes.CDLL | None:
     if os.environ.get(VARIABLE) == "numpy":
         return None
     try:
-        library = ctypes.CDLL(str(path()))
+        library = ctypes.CDLL(str(kernel_file()))
         for name, codes in _ARGUMENTS.items():
             function = getattr(library, name)
             function.argtypes = [

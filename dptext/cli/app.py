@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperCommand
 from typer.main import get_command, get_group
 
-from dptext._version import __version__
+from dptext._built import description
 from dptext.cli.parser import Program, add, spread
 from dptext.errors import UsageError
 
@@ -87,7 +87,7 @@ app = typer.Typer(
 
 def _version(asked: bool) -> None:
     if asked:
-        typer.echo(f"dptext {__version__}")
+        typer.echo(description())
         raise typer.Exit
 
 
@@ -97,7 +97,10 @@ def options(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_version, is_eager=True, help="Show the version."
+            "--version",
+            callback=_version,
+            is_eager=True,
+            help="Show the version, kernel and lexicon.",
         ),
     ] = False,
     config: Annotated[

@@ -36,6 +36,11 @@ _NAMES = (
 # Words for each signal that ends a process, by its number and 128.
 _ENDS = {130: "interrupted", 143: "terminated", 129: "the terminal hung up"}
 
+_MEMORY = (
+    "out of memory; lower --jobs and --batch-size (sanitize, embed; --max-record-bytes "
+    "for long records) or --jobs and --sample (compare), or use a smaller lexicon"
+)
+
 # What the parser of options raises, by the root of its tree: Typer names a leaf only.
 PARSER = tuple(
     kind
@@ -88,7 +93,7 @@ def _code(error: BaseException) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     if registry.is_memory_error(error):
-        say("out of memory; try a smaller --batch-size or --max-record-bytes")
+        say(_MEMORY)
         return 1
     if isinstance(error, OSError) and error.errno is not None:
         # What the error says could hold text; a file's name is none.
